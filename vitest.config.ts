@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  // Workspace packages resolve to their TypeScript sources, not to compiled output.
+  ssr: { resolve: { conditions: ["source"] } },
+  resolve: { conditions: ["source"] },
+  test: {
+    include: ["**/*.test.ts"],
+    exclude: ["**/node_modules/**", "**/dist/**"],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+  },
+});
