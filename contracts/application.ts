@@ -1,0 +1,16 @@
+import { z } from "zod";
+
+/** The point-of-sale applications that tills come from. */
+export const applications = ["POPINA", "JALIA"] as const;
+
+export type Application = (typeof applications)[number];
+
+/** An application named in a query or a reply. */
+export const applicationSchema = z
+  .enum(applications)
+  .meta({ description: "The point-of-sale application", example: "POPINA" });
+
+/** An application named in a body: clients in the field write it in either case. */
+export const applicationInBody = z
+  .preprocess((value) => (typeof value === "string" ? value.toUpperCase() : value), z.enum(applications))
+  .meta({ description: "The point-of-sale application, in either case", example: "popina", enum: ["popina", "jalia", "POPINA", "JALIA"] });

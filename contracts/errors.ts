@@ -1,0 +1,81 @@
+/**
+ * The error catalogue: every error that a caller can cause or meet, declared once.
+ *
+ * A reply to an error is RFC 9457 problem details (`application/problem+json`). Its `code` is a key of this
+ * catalogue and never changes once published; `title` is the same for every occurrence, `detail` tells of this one.
+ */
+export const errorCatalogue = {
+  invalid_request: { status: 400, title: "The request has faults" },
+  malformed_json: { status: 400, title: "The body is not valid JSON" },
+  malformed_body: { status: 400, title: "The body cannot be read" },
+  invalid_page_token: { status: 400, title: "The page token is not one that this list gave" },
+  key_missing: { status: 401, title: "An API key is needed" },
+  key_invalid: { status: 401, title: "The API key is not known" },
+  key_revoked: { status: 401, title: "The API key has been revoked" },
+  scope_missing: { status: 403, title: "The API key lacks the scope of this operation" },
+  location_forbidden: { status: 403, title: "The API key belongs to another location" },
+  route_not_found: { status: 404, title: "There is nothing at this address" },
+  location_not_found: { status: 404, title: "There is no such location" },
+  consumer_not_found: { status: 404, title: "There is no such consumer" },
+  key_not_found: { status: 404, title: "There is no such API key" },
+  till_not_found: { status: 404, title: "There is no such till" },
+  report_not_found: { status: 404, title: "There is no such report" },
+  method_not_allowed: { status: 405, title: "The method is not allowed at this address" },
+  consumer_exists: { status: 409, title: "A consumer of this name exists already" },
+  location_exists: { status: 409, title: "A location with this application and legacyId exists already" },
+  till_conflict: { status: 409, title: "The till id is taken by other content" },
+  body_too_large: { status: 413, title: "The body is too large" },
+  unsupported_media_type: { status: 415, title: "The content type is not supported" },
+  unsupported_encoding: { status: 415, title: "The content encoding is not supported" },
+  rate_limited: { status: 429, title: "Too many requests" },
+  internal_error: { status: 500, title: "Something went wrong on our side" },
+  service_unavailable: { status: 503, title: "The service is not available for a moment" },
+  overloaded: { status: 503, title: "Too much is being received at once" },
+  upstream_timeout: { status: 504, title: "The service did not answer in time" },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+/** A stable error name, as sent in the `code` of a problem. */
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** Where the documentation explains each error; a problem's `type` is this plus `#code`. */
+export const errorDocumentation = "https://docs.pragma.example/docs/requests";
+
+/** One fault of a request: where it is, what it is, and how to mend it. */
+export interface Fault {
+  in: "body" | "query" | "path" | "header";
+  /** Where in that part, e.g. `orderList[3].guestsCount`; empty for the part as a whole. */
+  path: string;
+  /** A stable name of the kind of fault, e.g. `required`, `invalid_type`, `too_small`. */
+  code: string;
+  message: string;
+}
+
+/** How many faults of one request are reported at most. */
+export const maxFaults = 100;
+
+interface ErrorDetails {
+  /** What happened this time, for the caller's eyes. */
+  detail?: string;
+  faults?: Fault[];
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** An error of the catalogue. Throw it anywhere below a route; the caller gets its problem details. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly faults: Fault[] | undefined;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, { detail, faults, headers = {}, cause }: ErrorDetails = {}) {
+    super(detail ?? errorCatalogue[code].title, cause === undefined ? undefined : { cause });
+    this.name = "ApiError";
+    this.code = code;
+    this.faults = faults;
+    this.headers = headers;
+  }
+
+  get status(): number {
+    return errorCatalogue[this.code].status;
+  }
+}

@@ -1,0 +1,67 @@
+import { z } from "zod";
+
+/**
+ * The event catalogue: what services tell each other, and with which facts.
+ *
+ * An event travels on subject `pragma.<type>.<locationId>` in the envelope of `eventEnvelope`.
+ */
+export const eventCatalogue = {
+  /** From till-ingest: a till is there to be turned into its report, for the first time or again. */
+  "till.pushed": z.object({
+    locationId: z.guid(),
+    tillId: z.guid(),
+    /** 1 for the push, one more for each replace or reprocess; a lower revision never replaces a higher. */
+    revision: z.int().min(1),
+    reason: z.enum(["push", "replace", "reprocess"]),
+    /** Which format the body is in. */
+    version: z.enum(["V1", "V2"]),
+    object: z.object({ key: z.string(), hash: z.string() }),
+    /** Of the location, when the till was pushed: dates without an offset and days are in it. */
+    timeZone: z.string(),
+  }),
+  /** From reporting: the till has its report and orders, readable from now on. */
+  "report.finalized": z.object({
+    locationId: z.guid(),
+    reportId: z.guid(),
+    tillId: z.guid(),
+    revision: z.int().min(1),
+    reportVersion: z.int().min(1),
+    reportNumber: z.int(),
+    startedAt: z.string(),
+    finalizedAt: z.string(),
+    totalSales: z.int(),
+    orderIds: z.array(z.guid()),
+  }),
+  /** From accounts: a key was made or revoked; whoever caches it forgets it. */
+  "key.changed": z.object({
+    locationId: z.guid().nullable(),
+    keyId: z.guid(),
+    keyHash: z.string(),
+    revoked: z.boolean(),
+  }),
+  /** From accounts: a location was made or changed. */
+  "location.updated": z.object({
+    locationId: z.guid(),
+    application: z.enum(["POPINA", "JALIA"]),
+    legacyId: z.int().nullable(),
+    timeZone: z.string(),
+  }),
+} as const;
+
+export type EventType = keyof typeof eventCatalogue;
+export type EventData<Type extends EventType> = z.infer<(typeof eventCatalogue)[Type]>;
+
+/** The envelope, with CloudEvents' names; `traceparent` is W3C trace context. */
+export const eventEnvelope = z.object({
+  specversion: z.literal("1.0"),
+  id: z.guid(),
+  type: z.enum(Object.keys(eventCatalogue) as [EventType, ...EventType[]]),
+  source: z.string(),
+  time: z.iso.datetime(),
+  /** What the event is about: a till's, report's, key's or location's id. */
+  subject: z.string(),
+  traceparent: z.string().optional(),
+  data: z.unknown(),
+});
+
+export type EventEnvelope = z.infer<typeof eventEnvelope>;

@@ -1,0 +1,74 @@
+import { z } from "zod";
+
+const metaSchema = z
+  .object({
+    totalPage: z.int().min(0),
+    totalCount: z.int().min(0),
+    currentPageIndex: z.int().min(0).meta({ description: "Zero-based" }),
+    pageSize: z.int().min(1).max(100),
+  })
+  .meta({ id: "PageMeta", example: { totalPage: 3, totalCount: 30, currentPageIndex: 0, pageSize: 10 } });
+
+const linksSchema = z
+  .object({
+    self: z.url(),
+    first: z.url(),
+    last: z.url(),
+    next: z.url().nullable(),
+    prev: z.url().nullable(),
+  })
+  .meta({ id: "PageLinks", description: "Absolute links that keep the list's filters" });
+
+/** The wrapper of every list with pages: `{data, meta, links, nextPageToken}`. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    data: z.array(item),
+    meta: metaSchema,
+    links: linksSchema,
+    nextPageToken: z
+      .string()
+      .nullable()
+      .meta({ description: "Give it as pageToken to get the next page: the fast way through everything. Null on the last page." }),
+  });
+}
+
+export type PageMeta = z.infer<typeof metaSchema>;
+export type PageLinks = z.infer<typeof linksSchema>;
+
+/** A whole number in a query: digits only, so that an empty value or `1e3` is a fault and not a guess. */
+export const integerInQuery = (range: z.ZodInt) =>
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(range);
+
+/** `index` and `size` of a list: zero-based page, 10 items a page unless asked otherwise, 100 at most. */
+export const pageQuery = {
+  index: integerInQuery(z.int().min(0)).default(0).meta({ description: "Zero-based page", example: 0, type: "integer", minimum: 0, default: 0 }),
+  size: integerInQuery(z.int().min(1).max(100))
+    .default(10)
+    .meta({ description: "Items a page", example: 10, type: "integer", minimum: 1, maximum: 100, default: 10 }),
+  pageToken: z
+    .string()
+    .max(1000)
+    .optional()
+    .meta({ description: "The nextPageToken of the page before. Takes the place of index." }),
+};
+
+/**
+ * A day in a filter, YYYY-MM-DD, in the location's time zone. Month and day lengths are checked; February 29 is let
+ * through in every year and means the month's last day.
+ */
+export const dayInQuery = z
+  .string()
+  .regex(
+    /^\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-9]))$/,
+    "must be a day that exists, written YYYY-MM-DD",
+  )
+  .transform((day) => (day.endsWith("-02-29") && !isLeapYear(Number(day.slice(0, 4))) ? `${day.slice(0, 8)}28` : day))
+  .meta({ description: "A day of the location's time zone, YYYY-MM-DD; included", example: "2026-05-29", format: "date" });
+
+function isLeapYear(year: number): boolean {
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+}
