@@ -1,0 +1,43 @@
+import { z } from "zod";
+
+/**
+ * The instant of a date-time with an offset or `Z`, written in UTC with milliseconds. Digits of a second beyond
+ * milliseconds are kept when they are not zero, so that no instant is changed. What is no such date-time comes back as
+ * it is.
+ */
+export function toUtc(dateTime: string): string {
+  if (dateTime.length === 24 && dateTime.endsWith("Z")) return dateTime;
+  const time = Date.parse(dateTime);
+  if (Number.isNaN(time)) return dateTime;
+  const utc = new Date(time).toISOString();
+  const finer = /\.\d{3}(\d*[1-9])/.exec(dateTime);
+  return finer ? `${utc.slice(0, -1)}${finer[1]}Z` : utc;
+}
+
+/** Whether one instant, as `toUtc` writes it, is before another. */
+export function isBefore(one: string, other: string): boolean {
+  return one.slice(0, -1) < other.slice(0, -1);
+}
+
+const latest = Date.parse("9999-12-31T23:59:59.999Z");
+const earliest = Date.parse("0001-01-01T00:00:00.000Z");
+
+/**
+ * A date-time in a body: a day that exists, seconds, and an offset or `Z`, in the years 1 to 9999. It becomes the same
+ * instant in UTC.
+ */
+export const DateTime = z.iso
+  .datetime({
+    offset: true,
+    error: "Must be a date-time that exists, with seconds and an offset or Z, such as 2026-05-29T10:17:19.000Z",
+  })
+  .refine(isInRange, { error: "Must be in the years 1 to 9999" })
+  .overwrite(toUtc);
+
+/** A date-time in a reply: always in UTC. */
+export const UtcDateTime = z.iso.datetime().meta({ example: "2026-05-29T10:17:19.000Z" });
+
+function isInRange(dateTime: string): boolean {
+  const time = Date.parse(dateTime);
+  return !(time < earliest || time > latest);
+}

@@ -1,0 +1,72 @@
+/** The closed lists of values that tills, orders and reports use, in the order in which older tills number them. */
+
+export const serviceTypes = ["takeout", "eatin", "delivery", "unknown"] as const;
+
+export const roomTypes = ["room", "bar", "takeOut", "extOrder"] as const;
+
+/** Which price list applies: of a room, a product row or a menu row. */
+export const pricingTypes = [
+  "custom",
+  "normal",
+  "happyHour",
+  "bar",
+  "takeOut",
+  "terrace",
+  "special",
+  "weightPrice",
+  "event0",
+  "event1",
+  "event2",
+  "event3",
+  "event4",
+  "event5",
+  "event6",
+] as const;
+
+/** Of a payment row or a discount row. Only validated rows count. */
+export const rowStatuses = ["validated", "pending", "cancelled"] as const;
+
+export const paymentTypes = ["payment", "change", "discount", "customerAccount", "tip"] as const;
+
+export const paymentModes = [
+  "cash",
+  "card",
+  "restaurantCheck",
+  "check",
+  "amex",
+  "credit",
+  "custom",
+  "iZettle",
+  "debt",
+  "foxOrder",
+  "restoFlash",
+  "mews",
+  "barnaby",
+  "uberEats",
+  "deposit",
+  "deliveroo",
+  "bananaSplit",
+  "qoodosCashback",
+  "hubrise",
+  "keytchens",
+  "bankTransfer",
+  "obypay",
+  "tablePayment",
+] as const;
+
+export const paymentProtocols = ["manual", "nepting", "concertV3", "payxpert", "cashmatic", "unknown"] as const;
+
+export const categoryColors = [
+  "colorGreen",
+  "colorBrown",
+  "colorYellow",
+  "colorBlue",
+  "colorRed",
+  "colorPurple",
+  "menu",
+  "selection",
+  "search",
+  "undefined",
+] as const;
+
+export const financialMovementTypes = ["deposit", "customerAccount", "cash-in", "cash-out"] as const;

@@ -1,0 +1,69 @@
+import { z } from "zod";
+
+/**
+ * The kinds of field that entities are made of, each with its limits. A field that may be null may also be absent,
+ * which older clients do: it then is null.
+ */
+
+/** Money in minor currency units (1400 means 14.00): a whole number that JSON can carry exactly. */
+export const amount = (description: string) =>
+  z.int().meta({ description: `${description}. In minor units: 1400 means 14.00` });
+
+export const optionalAmount = (description: string) =>
+  orNull(z.int()).meta({ description: `${description}. In minor units: 1400 means 14.00` });
+
+/** How many there are of something that cannot be negative. */
+export const count = (description: string) => z.int().min(0).meta({ description });
+
+export const optionalCount = (description: string) => orNull(z.int().min(0)).meta({ description });
+
+/** A whole number of any sign. */
+export const optionalInteger = (description: string) => orNull(z.int()).meta({ description });
+
+/** A short text: a name, an address line, an id of another system. At most 1,024 characters. */
+export const optionalText = (description: string) => orNull(z.string().max(1_024)).meta({ description });
+
+/** A text that people or terminals write at length: a comment, a card receipt. At most 10,000 characters. */
+export const optionalLongText = (description: string) => orNull(z.string().max(10_000)).meta({ description });
+
+/** The id of a row, unique inside its order. */
+export const rowId = (description: string) => z.string().min(1).max(255).meta({ description });
+
+export const flag = (description: string) => z.boolean().meta({ description });
+
+/** ISO 4217. */
+export const optionalCurrency = (description = "Currency, ISO 4217") =>
+  orNull(z.string().regex(/^[A-Z]{3}$/, { error: "Must be an ISO 4217 currency code, such as EUR" })).meta({
+    description,
+    example: "EUR",
+  });
+
+/** A VAT rate as order rows carry it. */
+export const plainPercent = (description = "VAT rate in plain percent: 10 means 10%, 5.5 means 5.5%") =>
+  z.number().min(0).max(1_000).meta({ description, example: 10 });
+
+/** A VAT rate as reports carry it. */
+export const hundredthsOfPercent = (description = "VAT rate in hundredths of a percent: 2000 means 20%") =>
+  z.int().min(0).meta({ description, example: 1000 });
+
+/** A quantity of an aggregate in a report: at least 1. */
+export const aggregateQuantity = (description: string) => z.int().min(1).meta({ description });
+
+/** The same kind of value, or null; absent counts as null. */
+export function orNull<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullable().default(null as never);
+}
+
+/** The fields of an entity as replies carry them: what has a default in a body is always there. */
+export function withoutDefaults<Shape extends z.ZodRawShape>(shape: Shape): WithoutDefaults<Shape> {
+  const entries = Object.entries(shape).map(([name, field]) => {
+    if (!(field instanceof z.ZodDefault)) return [name, field];
+    const inner = field.unwrap() as z.ZodType;
+    return [name, inner.meta({ ...inner.meta(), ...field.meta() })];
+  });
+  return Object.fromEntries(entries);
+}
+
+export type WithoutDefaults<Shape> = {
+  [Name in keyof Shape]: Shape[Name] extends z.ZodDefault<infer Inner> ? Inner : Shape[Name];
+};

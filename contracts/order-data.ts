@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { ClientId } from "./client-id.ts";
+import { DateTime } from "./date-time.ts";
+import { pricingTypes, roomTypes, serviceTypes } from "./enumerations.ts";
+import {
+  amount,
+  count,
+  flag,
+  optionalCount,
+  optionalInteger,
+  optionalLongText,
+  optionalText,
+  orNull,
+} from "./fields.ts";
+import { MenuRow } from "./menu-row.ts";
+import { PaymentRow } from "./payment-row.ts";
+import { ProductRow } from "./product-row.ts";
+
+/** A person or a place as an ordering platform sends it: a text, or an object whose fields are the platform's own. */
+const ofAnyShape = (description: string) =>
+  orNull(
+    z.union([
+      z.string().max(10_000),
+      z.record(z.string().max(255), z.unknown()).refine((object) => Object.keys(object).length <= 200, {
+        error: "Must have at most 200 fields",
+      }),
+    ]),
+  ).meta({ description });
+
+/** Where a table stands and what it looks like: applications write it as numbers or as words. */
+const numberOrText = (description: string) => orNull(z.union([z.number(), z.string().max(255)])).meta({ description });
+
+/**
+ * An order as the point of sale knows it. Required is what identifies it and what decides whether and for how much it
+ * counts: id, openedAt, amounts, guests, flags and rows; only `isTraining` is false when absent.
+ */
+export const OrderData = z
+  .object({
+    id: ClientId.meta({ description: "Id of the order" }),
+    tillId: optionalText("Id of the till that it belongs to"),
+    roomId: optionalText("Id of the room"),
+    revisionHash: optionalText("Renewed on each change of the order"),
+    deviceIdentifier: optionalText("Id of the device"),
+    deviceName: optionalText("Name of the device"),
+    openedAt: DateTime.meta({ description: "When it was opened" }),
+    modifiedAt: orNull(DateTime).meta({ description: "When it last changed" }),
+    closedAt: orNull(DateTime).meta({ description: "When it was closed" }),
+    paidAt: orNull(DateTime).meta({ description: "When it was paid" }),
+    canceledAt: orNull(DateTime).meta({ description: "When it was canceled" }),
+    transferredAt: orNull(DateTime).meta({ description: "When it was transferred" }),
+    firstBillPrintDate: orNull(DateTime).meta({ description: "When its bill was first printed" }),
+    postPaymentPrintDate: orNull(DateTime).meta({ description: "When its bill was printed after payment" }),
+    total: amount("Total, VAT included"),
+    totalTax: amount("VAT in the total"),
+    totalDiscount: amount("What discounts take off"),
+    totalWithoutTax: amount("Total without VAT"),
+    leftToPay: amount("What is left to pay"),
+    guestsCount: count("How many guests"),
+    billPrintCount: optionalCount("How often its bill was printed"),
+    proofsOfPaymentCount: optionalCount("How many proofs of payment were printed"),
+    postPaymentPrintCount: optionalCount("How often its bill was printed after payment"),
+    roomType: orNull(z.enum(roomTypes)).meta({ description: "Kind of room" }),
+    roomPricing: orNull(z.enum(pricingTypes)).meta({ description: "Price list of the room" }),
+    roomName: optionalText("Name of the room"),
+    tableId: optionalText("Id of the table"),
+    tableName: optionalText("Name of the table"),
+    tablePosX: numberOrText("Where the table stands in the room"),
+    tablePosY: numberOrText("Where the table stands in the room"),
+    tableShape: numberOrText("Shape of the table"),
+    beeperNumber: numberOrText("Number of the beeper given to the customer"),
+    comment: optionalLongText("Comment"),
+    preparationActivated: flag("Whether the kitchen is told of it"),
+    isMerged: flag("Whether it was merged with another order"),
+    manuallyClosed: flag("Closed with a zero or negative total"),
+    isPaid: flag("Whether it is paid"),
+    isCanceled: flag("Canceled: it does not count in totals"),
+    canceledReason: optionalText("Why it was canceled"),
+    fiscalNumber: optionalInteger("Fiscal number"),
+    signature: optionalLongText("Fiscal signature"),
+    operatorId: optionalText("Id of the clerk who owns it"),
+    operatorName: optionalText("Name of the clerk who owns it"),
+    firebaseCustomerName: optionalText("Name of the customer in the cloud database"),
+    firebaseCustomerRefKey: optionalText("Reference of the customer in the cloud database; null if anonymous"),
+    firebaseReservationRefKey: optionalText("Reference of the reservation in the cloud database"),
+    isPrepaid: flag("Whether it was paid before it was served"),
+    isTransferred: flag("Transferred to a hotel's property-management system: it does not count in totals"),
+    transferredTo: optionalText("Where it was transferred to"),
+    externalServiceId: optionalText("Id in an external service"),
+    extOctorateReservationId: optionalText("Reservation in the hotel system"),
+    extQoodosCheckInId: optionalText("Check-in in the loyalty service"),
+    extQoodosUserId: optionalText("Id of the customer in the loyalty service"),
+    extQoodosUserName: optionalText("Name of the customer in the loyalty service"),
+    pickupHour: optionalText("When the customer fetches it"),
+    groupedTableInfo: z
+      .array(
+        z.object({
+          id: optionalText("Id of the table in the order"),
+          catalogTableId: optionalText("Id of the table in the catalogue"),
+        }),
+      )
+      .max(1_000)
+      .default([])
+      .meta({ description: "Tables that were put together" }),
+    customerInfo: ofAnyShape("The customer, as the ordering platform describes them"),
+    deliveryCustomerInfo: ofAnyShape("Whom it is delivered to, as the ordering platform describes them"),
+    deliveryAddress: ofAnyShape("Where it is delivered to"),
+    deliveryComment: optionalLongText("Comment for the delivery"),
+    channel: z.string().max(1_024).default("unknown").meta({ description: "Channel that it came through" }),
+    serviceType: z.enum(serviceTypes).default("unknown").meta({ description: "How it is served" }),
+    isTraining: z.boolean().default(false).meta({ description: "Made in school mode: it is left out of everything" }),
+    source: z.string().max(1_024).default("unknown").meta({ description: "Where it came from" }),
+    externalOrderId: optionalText("Id of the order in an external service"),
+    externalLocationId: optionalText("Id of the location in an external service"),
+    paymentRowList: z.array(PaymentRow).max(5_000).meta({ description: "Its payments" }),
+    productRowList: z.array(ProductRow).max(5_000).meta({ description: "Its products that are not part of a menu" }),
+    menuRowList: z.array(MenuRow).max(1_000).meta({ description: "Its menus" }),
+  })
+  .meta({ id: "OrderDataInput", description: "An order as the point of sale knows it" });
+
+export type OrderData = z.infer<typeof OrderData>;

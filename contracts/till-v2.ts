@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { ClientId } from "./client-id.ts";
+import { DateTime } from "./date-time.ts";
+import { financialMovementTypes, paymentModes } from "./enumerations.ts";
+import { establishmentShape } from "./establishment.ts";
+import { amount, optionalCount, optionalCurrency, optionalLongText, optionalText, orNull, rowId } from "./fields.ts";
+import { Locale } from "./locale.ts";
+import { OrderData } from "./order-data.ts";
+import { refuseTwice } from "./refuse-twice.ts";
+
+/** Money that entered or left the drawer other than by a sale. */
+export const FinancialMovement = z
+  .object({
+    id: optionalText("Id of the movement"),
+    amount: amount("Negative when money left the drawer"),
+    name: optionalText("What it was for"),
+    type: z.enum(financialMovementTypes).meta({ description: "What kind of movement it is" }),
+    recordedAt: orNull(DateTime).meta({ description: "When it was made" }),
+    deviceIdentifier: optionalText("Id of the device"),
+    deviceName: optionalText("Name of the device"),
+    operatorId: optionalText("Id of the clerk who made it"),
+    operatorName: optionalText("Name of the clerk who made it"),
+    currencyCode: optionalCurrency(),
+    paymentMode: orNull(z.enum(paymentModes)).meta({ description: "How it was paid" }),
+    paymentId: optionalText("Id of the payment method in the catalogue"),
+    paymentName: optionalText("Name of the payment method"),
+    customerId: optionalText("Id of the customer"),
+    customerName: optionalText("Name of the customer"),
+  })
+  .meta({ id: "FinancialMovement", description: "Money that entered or left the drawer other than by a sale" });
+
+/** What the point of sale says was taken by one payment method over the shift. */
+export const DeclaredPayment = z
+  .object({
+    paymentMode: z.enum(paymentModes).meta({ description: "How it was paid" }),
+    paymentAmount: amount("Sum of the payments"),
+    quantity: optionalCount("How many payments"),
+    paymentId: optionalText("Id of the payment method in the catalogue"),
+    paymentName: optionalText("Name of the payment method"),
+  })
+  .meta({ id: "DeclaredPayment", description: "What the point of sale says was taken by one payment method" });
+
+/** When a clerk worked. */
+export const ClerkShift = z
+  .object({
+    id: rowId("Id of the clerk; the same in each of their shifts"),
+    name: optionalText("Name of the clerk"),
+    clockInDate: orNull(DateTime).meta({ description: "When the shift began; null when not known" }),
+    clockOutDate: orNull(DateTime).meta({ description: "When the shift ended; null when it had not" }),
+  })
+  .meta({ id: "ClerkShift", description: "When a clerk worked" });
+
+export type ClerkShift = z.infer<typeof ClerkShift>;
+
+/**
+ * The till of a closed shift, as the point of sale pushes it: everything that its report and orders are made from.
+ *
+ * Required is what identifies it and what is counted: id, dates, reportNumber, and the lists. A field that may be null
+ * may be absent, and unknown fields are ignored. An order that is listed twice is refused.
+ */
+export const TillV2 = z
+  .object({
+    id: ClientId.meta({ description: "Id of the till: a uuid, or an s followed by one" }),
+    note: optionalLongText("Note of the clerk"),
+    ...establishmentShape,
+    logoUrl: optionalText("Address of the logo"),
+    deviceName: optionalText("Name of the device that closed the till"),
+    deviceIdentifier: optionalText("Id of the device that closed the till"),
+    isTraining: z
+      .boolean()
+      .default(false)
+      .meta({ description: "Made in school mode: it is kept and yields no report" }),
+    startedAt: DateTime.meta({ description: "When the shift began" }),
+    finalizedAt: DateTime.meta({ description: "When the till was closed" }),
+    reportNumber: z
+      .int()
+      .min(1)
+      .meta({ description: "Number of the report, counted by the point of sale", example: 24 }),
+    locale: Locale.default("fr_FR"),
+    clerkName: optionalText("Name of the clerk who closed the till"),
+    clerkId: optionalText("Id of the clerk who closed the till"),
+    initialCashBalance: orNull(z.int().min(0)).meta({ description: "Cash in the drawer at the start, in minor units" }),
+    finalCashBalance: orNull(z.int().min(0)).meta({ description: "Cash in the drawer at the end, in minor units" }),
+    financialMovementList: z
+      .array(FinancialMovement)
+      .max(10_000)
+      .meta({ description: "Movements of the drawer other than sales" }),
+    declaredPaymentList: z.array(DeclaredPayment).max(1_000).meta({ description: "Payments as declared, by method" }),
+    clerkShiftList: z.array(ClerkShift).max(1_000).meta({ description: "The clerks' shifts" }),
+    orderList: z
+      .array(OrderData)
+      .max(10_000)
+      .check(refuseTwice("order", (order) => order?.id))
+      .meta({ description: "Every order of the shift, each once" }),
+  })
+  .meta({ id: "TillV2", description: "The till of a closed shift" });
+
+/** A till as it is pushed. */
+export type TillV2Input = z.input<typeof TillV2>;
+
+/** A till as it was understood: nothing absent, ids lower case, dates in UTC. */
+export type TillV2 = z.output<typeof TillV2>;
