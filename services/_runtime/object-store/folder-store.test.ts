@@ -1,0 +1,116 @@
+import { chmod, mkdir, mkdtemp, readdir, readlink, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { isUnavailable } from "./conformance.ts";
+import { ObjectStoreUnavailable, openObjectStore } from "./object-store.ts";
+
+let folder: string;
+const urlOf = (path: string) => pathToFileURL(path).href;
+const bytes = Buffer.from("content");
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "object-store-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test("makes its folder, with all above it", async () => {
+  const store = openObjectStore(urlOf(join(folder, "not", "there", "yet")));
+  await store.put("a/b/c", bytes);
+  expect(await store.get("a/b/c")).toEqual(bytes);
+  await store.close();
+  expect((await stat(join(folder, "not/there/yet/a/b/c"))).size).toBe(bytes.length);
+});
+
+test("leaves nothing beside the objects", async () => {
+  const store = openObjectStore(urlOf(folder));
+  await Promise.all([store.put("a/b", bytes), store.put("a/b", bytes), store.put("a/c", bytes), store.check()]);
+  await expect(store.put("a/b/under-an-object", bytes)).rejects.toMatchObject({ code: "ENOTDIR" });
+  await expect(store.put("a", bytes)).rejects.toMatchObject({ code: "EISDIR" });
+  await store.close();
+  expect((await readdir(folder, { recursive: true })).sort()).toEqual(["a", "a/b", "a/c", "~incoming"]);
+});
+
+test("removes what a crash left over an hour ago, and not what is being written", async () => {
+  await mkdir(join(folder, "~incoming"));
+  await writeFile(join(folder, "~incoming", "old"), bytes);
+  await writeFile(join(folder, "~incoming", "new"), bytes);
+  const overAnHourAgo = new Date(Date.now() - 3_601_000);
+  await utimes(join(folder, "~incoming", "old"), overAnHourAgo, overAnHourAgo);
+  await openObjectStore(urlOf(folder)).close();
+  expect(await readdir(join(folder, "~incoming"))).toEqual(["new"]);
+});
+
+test("makes again what someone removed", async () => {
+  const store = openObjectStore(urlOf(folder));
+  await store.put("a/b/c", bytes);
+  await rm(join(folder, "a"), { recursive: true });
+  await store.put("a/b/c", bytes);
+  await rm(folder, { recursive: true });
+  await store.put("a/b/c", bytes);
+  await rm(folder, { recursive: true });
+  await store.check();
+  await store.close();
+});
+
+test("does not call an object absent when the whole store is gone", async () => {
+  const store = openObjectStore(urlOf(folder));
+  await store.put("a/b", bytes);
+  await rm(folder, { recursive: true });
+  await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);
+  await expect(store.delete("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);
+  await store.close();
+});
+
+test("is unavailable where a file stands in place of its folder", async () => {
+  await writeFile(join(folder, "file"), bytes);
+  await isUnavailable(openObjectStore(urlOf(join(folder, "file"))), 2_000);
+  await isUnavailable(openObjectStore(urlOf(join(folder, "file", "below"))), 2_000);
+});
+
+test("is unavailable where it may not write", async () => {
+  await asAnotherUser(() => isUnavailable(openObjectStore(urlOf(join(folder, "closed"))), 2_000));
+});
+
+test.runIf(process.platform === "linux")("closes the files of streams that end or are given up", async () => {
+  const store = openObjectStore(urlOf(folder));
+  await store.put("a/b", Buffer.alloc(1_000_000));
+  await new Response((await store.stream("a/b")).body).arrayBuffer();
+  await (await store.stream("a/b")).body.cancel();
+  const reader = (await store.stream("a/b")).body.getReader();
+  await reader.read();
+  await reader.cancel();
+  await store.close();
+  await expect.poll(() => openFilesBelow(folder)).toEqual([]);
+});
+
+test.each([
+  "folder",
+  "file:folder",
+  "file://host/folder",
+  "file:/folder?query",
+  "file:/folder#fragment",
+  "http://host/",
+])("refuses the URL %s", (url) => {
+  expect(() => openObjectStore(url)).toThrow(TypeError);
+});
+
+/** The superuser may write anywhere; tests that run as that user step down to an ordinary one. */
+async function asAnotherUser(act: () => Promise<void>): Promise<void> {
+  await chmod(folder, 0o755);
+  await mkdir(join(folder, "closed"), { mode: 0o555 });
+  const user = process.geteuid?.();
+  if (user === 0) process.seteuid?.(65_534);
+  try {
+    await act();
+  } finally {
+    if (user === 0) process.seteuid?.(0);
+  }
+}
+
+async function openFilesBelow(path: string): Promise<string[]> {
+  const descriptors = await readdir("/proc/self/fd");
+  const targets = await Promise.all(descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => "")));
+  return targets.filter((target) => target.startsWith(path));
+}
