@@ -46,6 +46,12 @@ export const plainPercent = (description = "VAT rate in plain percent: 10 means 
 export const hundredthsOfPercent = (description = "VAT rate in hundredths of a percent: 2000 means 20%") =>
   z.int().min(0).meta({ description, example: 1000 });
 
+/** A text of a reply: empty where there is none. */
+export const text = (description: string) => z.string().meta({ description });
+
+/** A text of a reply: null where there is none. */
+export const textOrNull = (description: string) => z.string().nullable().meta({ description });
+
 /** A quantity of an aggregate in a report: at least 1. */
 export const aggregateQuantity = (description: string) => z.int().min(1).meta({ description });
 

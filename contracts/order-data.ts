@@ -30,6 +30,11 @@ const ofAnyShape = (description: string) =>
 /** Where a table stands and what it looks like: applications write it as numbers or as words. */
 const numberOrText = (description: string) => orNull(z.union([z.number(), z.string().max(255)])).meta({ description });
 
+export const GroupedTable = z.object({
+  id: optionalText("Id of the table in the order"),
+  catalogTableId: optionalText("Id of the table in the catalogue"),
+});
+
 /**
  * An order as the point of sale knows it. Required is what identifies it and what decides whether and for how much it
  * counts: id, openedAt, amounts, guests, flags and rows; only `isTraining` is false when absent.
@@ -92,12 +97,7 @@ export const OrderData = z
     extQoodosUserName: optionalText("Name of the customer in the loyalty service"),
     pickupHour: optionalText("When the customer fetches it"),
     groupedTableInfo: z
-      .array(
-        z.object({
-          id: optionalText("Id of the table in the order"),
-          catalogTableId: optionalText("Id of the table in the catalogue"),
-        }),
-      )
+      .array(GroupedTable)
       .max(1_000)
       .default([])
       .meta({ description: "Tables that were put together" }),
