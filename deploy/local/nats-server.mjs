@@ -1,0 +1,49 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { containerCommand } from "./docker.mjs";
+import { findServers } from "./find-servers.mjs";
+import { runServer } from "./private-server.mjs";
+import { hearFrom } from "./probe.mjs";
+
+/**
+ * Starts a private NATS with JetStream on file storage.
+ * @param {import("./servers.d.mts").ServerOptions} options
+ * @returns {Promise<import("./servers.d.mts").RunningServer>}
+ */
+export async function startNats({ dataFolder, port, log = () => {} }) {
+  const folder = resolve(dataFolder);
+  const { nats: means } = await findServers(["nats"]);
+  const server = await runServer({
+    name: "NATS",
+    folder,
+    port,
+    log,
+    stopSignal: "SIGTERM",
+    launch: (onPort) =>
+      means.by === "docker"
+        ? containerCommand({
+            folder,
+            image: "nats:2.10-alpine",
+            dataPath: "/data",
+            port: onPort,
+            containerPort: 4222,
+            args: ["--jetstream", "--store_dir", "/data"],
+          })
+        : { command: /** @type {string} */ (means.binaries[0]?.path), args: ["--config", writeConfig(folder, onPort)] },
+    isReady: async (onPort) => (await hearFrom({ port: onPort, until: /"jetstream":\s*true/ })) !== undefined,
+  });
+  return { ...server, url: `nats://127.0.0.1:${server.port}` };
+}
+
+/**
+ * @param {string} folder
+ * @param {number} port
+ * @returns {string} the file
+ */
+function writeConfig(folder, port) {
+  const file = join(folder, "nats.conf");
+  const store = join(folder, "data");
+  mkdirSync(store, { recursive: true });
+  writeFileSync(file, `listen: "127.0.0.1:${port}"\njetstream {\n  store_dir: ${JSON.stringify(store)}\n}\n`);
+  return file;
+}

@@ -1,0 +1,79 @@
+/** @typedef {(detail: string) => void} Tell shows what a task does just now */
+
+const quietMs = 2_000;
+const redrawMs = 250;
+const remindMs = 15_000;
+
+/** @type {Set<{ label: string, detail: string, since: number, shown: boolean }>} */
+const running = new Set();
+/** @type {NodeJS.Timeout | undefined} */
+let ticker;
+let lastPlainLine = 0;
+
+/**
+ * Runs a task and, once it has taken two seconds, shows that it runs: on a terminal as one line that is updated in
+ * place, elsewhere as a line at the beginning, one every 15 seconds, and one at the end. Several tasks may run at once.
+ * @template T
+ * @param {string} label what is being done: "Installing packages"
+ * @param {(tell: Tell) => Promise<T>} task
+ * @returns {Promise<T>}
+ */
+export async function withProgress(label, task) {
+  const entry = { label, detail: "", since: Date.now(), shown: false };
+  running.add(entry);
+  ticker ??= setInterval(draw, redrawMs);
+  try {
+    return await task((detail) => {
+      entry.detail = detail;
+    });
+  } finally {
+    running.delete(entry);
+    if (entry.shown) say(`${entry.label}: ${secondsSince(entry.since)} s`);
+    if (running.size === 0) {
+      clearInterval(ticker);
+      ticker = undefined;
+    }
+  }
+}
+
+/**
+ * Prints a line without tearing the line of progress.
+ * @param {string} line
+ */
+export function say(line) {
+  if (process.stdout.isTTY && ticker !== undefined) process.stdout.write("\r\x1b[2K");
+  process.stdout.write(`${line}\n`);
+}
+
+function draw() {
+  const slow = [...running].filter(({ since }) => Date.now() - since >= quietMs);
+  if (slow.length === 0) return;
+  const isNew = slow.some(({ shown }) => !shown);
+  for (const entry of slow) entry.shown = true;
+  if (process.stdout.isTTY) {
+    const line = slow
+      .map(describe)
+      .join("; ")
+      .slice(0, (process.stdout.columns ?? 80) - 1);
+    process.stdout.write(`\r\x1b[2K${line}`);
+  } else if (isNew || Date.now() - lastPlainLine >= remindMs) {
+    lastPlainLine = Date.now();
+    process.stdout.write(`${slow.map(describe).join("; ")}\n`);
+  }
+}
+
+/**
+ * @param {{ label: string, detail: string, since: number }} entry
+ * @returns {string}
+ */
+function describe({ label, detail, since }) {
+  return `${label}… ${secondsSince(since)} s${detail && ` (${detail})`}`;
+}
+
+/**
+ * @param {number} since
+ * @returns {number}
+ */
+function secondsSince(since) {
+  return Math.round((Date.now() - since) / 1000);
+}

@@ -1,0 +1,50 @@
+export interface ServerOptions {
+  /** The server's own folder: data, log and record. Made when absent. */
+  dataFolder: string;
+  /** Default: any free port. Give a stopped or killed server's port to start it again in its place. */
+  port?: number;
+  /** Receives what a person should know: data placed elsewhere, a server that ended by itself. Default: nobody. */
+  log?: (line: string) => void;
+}
+
+export interface PostgresOptions extends ServerOptions {
+  /** false switches fsync and its like off: for data that nobody misses after a power cut. Default: true. */
+  durable?: boolean;
+}
+
+export interface RunningServer {
+  url: string;
+  port: number;
+  pid: number;
+  /** Ends it gracefully and waits until it has ended. */
+  stop(): Promise<void>;
+  /** SIGKILL, as a power cut: waits until the process is gone; the data stays. */
+  kill(): Promise<void>;
+}
+
+export interface ServerUrls {
+  DATABASE_URL: string;
+  NATS_URL: string;
+  REDIS_URL: string;
+}
+
+/** Starts a private PostgreSQL with the database `pragma` (UTF-8), never as root. */
+export function startPostgres(options: PostgresOptions): Promise<RunningServer>;
+/** Starts a private NATS with JetStream on file storage. */
+export function startNats(options: ServerOptions): Promise<RunningServer>;
+/** Starts a private Redis that keeps an append-only file and no snapshots. */
+export function startRedis(options: ServerOptions): Promise<RunningServer>;
+
+/**
+ * The three servers: those that the environment names, else private ones. "start" keeps their data in `.pragma/`;
+ * "test" keeps it in a temporary folder that `stop` removes.
+ */
+export function ensureServers(options: {
+  profile: "start" | "test";
+  log?: (line: string) => void;
+}): Promise<{ env: ServerUrls; stop(): Promise<void> }>;
+
+/** A new folder for throw-away data, removed when this process ends. */
+export function temporaryDataFolder(label: string): string;
+/** Removes a data folder whose servers have stopped, with what was placed elsewhere on its behalf. */
+export function removeDataFolder(folder: string): void;
