@@ -1,0 +1,59 @@
+import { z } from "zod";
+
+/** Every fault of the configuration at once, in words for whoever starts the process. */
+export class ConfigError extends Error {
+  constructor(faults: string[]) {
+    super(`The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
+    this.name = "ConfigError";
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads what a schema asks for from environment variables; throws `ConfigError` naming every fault, never a value. */
+export function readConfig<Schema extends z.ZodType>(schema: Schema, environment: Environment): z.output<Schema> {
+  // An empty variable is one that is not set: that is what compose files and shells produce.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
+}
+
+/** A number in the environment. */
+export const numberFromEnv = (schema: z.ZodNumber) =>
+  z.string().regex(/^\d+$/, "must be a whole number").transform(Number).pipe(schema);
+
+const signingKeys = z
+  .string()
+  .transform((text) => text.split(",").map((entry) => entry.trim().split(":")))
+  .pipe(
+    z
+      .array(
+        z.tuple(
+          [z.string().min(1), z.string().min(32)],
+          "each entry must read name:secret, the secret of 32 characters or more",
+        ),
+      )
+      .min(1),
+  )
+  .transform((entries) => entries.map(([id, secret]) => ({ id, secret })));
+
+/** What every service needs to run, whatever it does. */
+export const runtimeConfig = z.object({
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
+  NATS_URL: z.url({ protocol: /^(nats|tls)$/, error: "must be a nats:// URL" }),
+  /** `name:secret,...`; the first signs, all are accepted, so that keys can be rotated. */
+  PRINCIPAL_KEYS: signingKeys,
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  /** Connections to PostgreSQL that this service may hold. */
+  DATABASE_POOL: numberFromEnv(z.number().int().min(2).max(200)).default(10),
+  /** Put before the name of every schema, subject and stream: lets several installations share servers. */
+  NAMESPACE: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,30}$/)
+    .default("pragma"),
+  /** Copies of the event stream; 3 on a NATS cluster. */
+  STREAM_REPLICAS: numberFromEnv(z.number().int().min(1).max(5)).default(1),
+});
+
+export type RuntimeConfig = z.infer<typeof runtimeConfig>;
