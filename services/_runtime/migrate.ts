@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "./logger.ts";
+import { packageFolder } from "./package-folder.ts";
+import { advisoryLockKey, type Database, type Transaction } from "./postgres.ts";
+
+interface Migration {
+  name: string;
+  statements: string;
+  checksum: string;
+}
+
+/**
+ * Brings a service's schema up to date: the runtime's own tables first, then the service's.
+ *
+ * Instances that start at once take turns under an advisory lock. Each migration runs once, in a transaction of its
+ * own. Throws when one that has run was edited since, or when the schema is ahead of this code.
+ */
+export async function migrate(database: Database, { folders, log }: { folders: string[]; log: Logger }): Promise<void> {
+  const known = (await Promise.all([packageFolder(import.meta.url), ...folders].map(readMigrations))).flat();
+  const lock = advisoryLockKey(`migrate ${database.schema}`);
+  const connection = await database.sql.reserve();
+  try {
+    // Waiting for another instance's migration, and a migration itself, may take longer than a request's query.
+    await connection`set statement_timeout = 0`;
+    await connection`select pg_advisory_lock(${lock}::bigint)`;
+    try {
+      await connection`create schema if not exists ${connection(database.schema)}`;
+      await connection`
+        create table if not exists migrations (
+          name text primary key, checksum text not null, applied_at timestamptz not null default now()
+        )`;
+      const applied = await connection<{ name: string; checksum: string }[]>`select name, checksum from migrations`;
+      for (const migration of outstanding(known, applied, database.schema)) {
+        await database.sql.begin((tx) => apply(tx, migration));
+        log.info({ migration: migration.name }, "migrated");
+      }
+    } finally {
+      await connection`select pg_advisory_unlock(${lock}::bigint)`;
+      await connection`reset statement_timeout`;
+    }
+  } finally {
+    connection.release();
+  }
+}
+
+async function apply(tx: Transaction, { name, statements, checksum }: Migration): Promise<void> {
+  await tx`set local statement_timeout = 0`;
+  await tx.unsafe(statements);
+  await tx`insert into migrations ${tx({ name, checksum })}`;
+}
+
+function outstanding(known: Migration[], applied: { name: string; checksum: string }[], schema: string): Migration[] {
+  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
+  const names = new Set(known.map(({ name }) => name));
+  const unknown = applied.filter(({ name }) => !names.has(name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `Schema ${schema} has migrations that this version does not know (${unknown.map(({ name }) => name).join(", ")}): it was last used by a newer version. Start that one.`,
+    );
+  }
+  const edited = known.find(({ name, checksum }) => checksums.has(name) && checksums.get(name) !== checksum);
+  if (edited) {
+    throw new Error(
+      `Migration ${edited.name} of schema ${schema} was edited after it ran. Restore it and write a new one.`,
+    );
+  }
+  return known.filter(({ name }) => !checksums.has(name));
+}
+
+/** The migrations of a package, named `<folder>/<file>`, in the order of their numbers. */
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const files = (await readdir(join(folder, "migrations"))).filter((file) => file.endsWith(".sql")).sort();
+  const owner = folder.split(/[\\/]/).at(-1);
+  return Promise.all(
+    files.map(async (file) => {
+      const statements = await readFile(join(folder, "migrations", file), "utf8");
+      return { name: `${owner}/${file}`, statements, checksum: createHash("sha256").update(statements).digest("hex") };
+    }),
+  );
+}

@@ -1,0 +1,48 @@
+import postgres from "postgres";
+
+/** Thrown for a fault that goes away by itself: the work is tried again for as long as the cause lasts. */
+export class PassingError extends Error {}
+
+/** Thrown for a message that can never succeed: it is parked at once. */
+export class PermanentError extends Error {}
+
+/** Connection exceptions, lack of resources, operator intervention, I/O errors. */
+const passingClasses = ["08", "53", "57", "58"];
+/** Serialisation failure, deadlock, lock not available, and a replica that was a primary a moment ago. */
+const passingStates = new Set(["40001", "40P01", "55P03", "25006"]);
+const passingCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EMFILE",
+  "ENFILE",
+  "ENOSPC",
+  "EIO",
+  "CONNECTION_CLOSED",
+  "CONNECTION_ENDED",
+  "CONNECTION_DESTROYED",
+  "CONNECT_TIMEOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_SOCKET",
+  "UND_ERR_HEADERS_TIMEOUT",
+]);
+const passingNames = new Set(["TimeoutError", "NoRespondersError", "ConnectionError", "ObjectStoreUnavailable"]);
+
+/** Whether an error's cause is one that passes (a server that is away, a lock, a full disk), so that trying again helps. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof PassingError) return true;
+  if (error instanceof postgres.PostgresError && error.code) {
+    return passingClasses.includes(error.code.slice(0, 2)) || passingStates.has(error.code);
+  }
+  if (!(error instanceof Error)) return false;
+  if (passingNames.has(error.name)) return true;
+  if ("code" in error && typeof error.code === "string" && passingCodes.has(error.code)) return true;
+  if (error instanceof AggregateError) return error.errors.every(isPassing);
+  return error.cause !== undefined && isPassing(error.cause);
+}

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import postgres from "postgres";
+import type { RuntimeConfig } from "./config.ts";
+import type { Logger } from "./logger.ts";
+
+/** postgres.js with the types this product reads: bigints as numbers (amounts and counts are safe integers). */
+export type Sql = postgres.Sql<{ bigint: number }>;
+export type Transaction = postgres.TransactionSql<{ bigint: number }>;
+
+/** A service's own schema, reached through a pool. Unqualified names in queries are the schema's. */
+export interface Database {
+  sql: Sql;
+  schema: string;
+  /** Runs `work` in a transaction; events published in it leave once it has committed. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Called after each commit of a transaction that published. */
+  onPublished(listener: () => void): void;
+  close(): Promise<void>;
+}
+
+const publishing = new WeakSet<Transaction>();
+
+/** Notes that a transaction wrote events, so that the relay is woken once it has committed. */
+export function markPublishing(tx: Transaction): void {
+  publishing.add(tx);
+}
+
+const seconds = 1000;
+
+export function openDatabase(
+  config: Pick<RuntimeConfig, "DATABASE_URL" | "DATABASE_POOL">,
+  { schema, log }: { schema: string; log: Logger },
+): Database {
+  const sql = postgres(config.DATABASE_URL, {
+    max: config.DATABASE_POOL,
+    connect_timeout: 5,
+    idle_timeout: 60,
+    max_lifetime: 30 * 60,
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+    connection: {
+      application_name: schema,
+      search_path: schema,
+      statement_timeout: 30 * seconds,
+      idle_in_transaction_session_timeout: 60 * seconds,
+    },
+    onnotice: (notice) => log.debug({ notice: notice.message }, "notice from PostgreSQL"),
+  });
+  let published = () => {};
+  return {
+    sql,
+    schema,
+    async transaction(work) {
+      let wrote = false;
+      const result = await sql.begin(async (tx) => {
+        const value = await work(tx);
+        wrote = publishing.has(tx);
+        return { value };
+      });
+      if (wrote) published();
+      return result.value as Awaited<ReturnType<typeof work>>;
+    },
+    onPublished(listener) {
+      published = listener;
+    },
+    close: () => sql.end({ timeout: 5 }),
+  };
+}
+
+/** A key for PostgreSQL's advisory locks, the same in every instance for the same name. */
+export function advisoryLockKey(name: string): string {
+  return createHash("sha256").update(name).digest().readBigInt64BE().toString();
+}
