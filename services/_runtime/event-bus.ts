@@ -1,0 +1,132 @@
+import {
+  DiscardPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JetStreamClient,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+} from "@nats-io/jetstream";
+import { connect, type NatsConnection, nanos } from "@nats-io/transport-node";
+import type { EventType } from "@pragma/contracts/events";
+import type { RuntimeConfig } from "./config.ts";
+import type { Logger } from "./logger.ts";
+import { retryDelay } from "./retry-delay.ts";
+import { sleep } from "./sleep.ts";
+
+/** A live connection to NATS. It reconnects by itself whenever it is lost. */
+export interface BusConnection {
+  nats: NatsConnection;
+  client: JetStreamClient;
+  manager: JetStreamManager;
+}
+
+/** The one stream that all events are in, and the way to it. */
+export interface EventBus {
+  stream: string;
+  /** Resolves once NATS has been reached for the first time; rejects when the bus is closed before that. */
+  connected: Promise<BusConnection>;
+  isConnected(): boolean;
+  /** `<namespace>.<type>.<locationId>`; events of no location have `none`. */
+  subjectOf(type: EventType, locationId: string | null): string;
+  /** Every subject of an event type. */
+  subjectsOf(type: EventType): string;
+  /** Makes the stream when it is not there, also after somebody deleted it. */
+  ensureStream(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const day = 24 * 60 * 60 * 1000;
+const retention = 14 * day;
+const duplicateWindow = 2 * 60 * 1000;
+
+/** Opens the bus at once, whether NATS is there or not: the connection is made as soon as it is. */
+export function openEventBus(
+  config: Pick<RuntimeConfig, "NATS_URL" | "NAMESPACE" | "STREAM_REPLICAS">,
+  { name, log }: { name: string; log: Logger },
+): EventBus {
+  const closing = new AbortController();
+  const stream = `${config.NAMESPACE}_events`;
+  let live: BusConnection | undefined;
+  let isUp = false;
+
+  async function follow(nats: NatsConnection): Promise<void> {
+    isUp = true;
+    for await (const { type } of nats.status()) {
+      if (type === "disconnect") log.warn("lost the connection to NATS; trying until it is back");
+      if (type === "reconnect") log.info("connected to NATS again");
+      if (type === "disconnect" || type === "reconnect" || type === "close") isUp = type === "reconnect";
+    }
+  }
+
+  const connected = connectUntilClosed(config.NATS_URL, { name, log, signal: closing.signal }).then(async (nats) => {
+    void follow(nats);
+    const manager = await jetstreamManager(nats, { checkAPI: false, timeout: 5_000 });
+    live = { nats, client: jetstream(nats, { timeout: 10_000 }), manager };
+    return live;
+  });
+  connected.catch(() => {});
+
+  return {
+    stream,
+    connected,
+    isConnected: () => isUp,
+    subjectOf: (type, locationId) => `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
+    subjectsOf: (type) => `${config.NAMESPACE}.${type}.>`,
+    async ensureStream() {
+      const { manager } = await connected;
+      const wanted = {
+        subjects: [`${config.NAMESPACE}.>`],
+        max_age: nanos(retention),
+        discard: DiscardPolicy.New,
+        duplicate_window: nanos(duplicateWindow),
+        num_replicas: config.STREAM_REPLICAS,
+      };
+      try {
+        await manager.streams.update(stream, wanted);
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+        const fixed = { name: stream, storage: StorageType.File, retention: RetentionPolicy.Limits };
+        await manager.streams.add({ ...fixed, ...wanted });
+      }
+    },
+    async close() {
+      closing.abort();
+      await live?.nats.close();
+    },
+  };
+}
+
+/** Whether JetStream answered that a stream or consumer is not there. */
+export function isMissing(error: unknown): boolean {
+  return (
+    error instanceof JetStreamApiError &&
+    (error.code === JetStreamApiCodes.StreamNotFound || error.code === JetStreamApiCodes.ConsumerNotFound)
+  );
+}
+
+async function connectUntilClosed(
+  url: string,
+  { name, log, signal }: { name: string; log: Logger; signal: AbortSignal },
+): Promise<NatsConnection> {
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    try {
+      return await connect({
+        servers: url.split(","),
+        name,
+        maxReconnectAttempts: -1,
+        reconnectTimeWait: 250,
+        reconnectJitter: 250,
+        pingInterval: 10_000,
+        maxPingOut: 2,
+        timeout: 5_000,
+      });
+    } catch (error) {
+      if (attempt === 1) log.warn({ err: error }, "NATS is not reachable; trying until it is");
+      await sleep(retryDelay(attempt, { first: 250, longest: 5_000 }), signal);
+    }
+  }
+  throw new Error("The event bus was closed before NATS was reached.");
+}

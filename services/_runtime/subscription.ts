@@ -1,0 +1,34 @@
+import type { EventData, EventType } from "@pragma/contracts/events";
+import type { Transaction } from "./postgres.ts";
+
+/** One event being handled. */
+export interface Handling<Type extends EventType, Services> {
+  eventId: string;
+  data: EventData<Type>;
+  services: Services;
+  /**
+   * Runs the effect of the event in a transaction together with the note that it was handled, so that it happens once
+   * however often the event arrives. Slow work (reading objects, calculating) belongs before it.
+   */
+  once(effect: (tx: Transaction) => Promise<void>): Promise<void>;
+}
+
+/** What a service does when it hears of an event. */
+export interface Subscription<Services, Type extends EventType = EventType> {
+  type: Type;
+  /** How many events of this type one instance handles at a time. */
+  concurrency: number;
+  handle(handling: Handling<Type, Services>): Promise<void>;
+}
+
+/**
+ * Subscribes a service to an event. A handler that throws for a passing cause is called again for as long as the cause
+ * lasts; one that throws `PermanentError`, or anything else several times, has the message parked.
+ */
+export function on<Services, Type extends EventType>(
+  type: Type,
+  handle: (handling: Handling<Type, Services>) => Promise<void>,
+  { concurrency = 8 } = {},
+): Subscription<Services> {
+  return { type, concurrency, handle: handle as unknown as Subscription<Services>["handle"] };
+}
