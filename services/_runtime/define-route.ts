@@ -1,0 +1,98 @@
+import type { ErrorCode, Fault } from "@pragma/contracts/errors";
+import type { Principal } from "@pragma/contracts/principal";
+import type { Scope } from "@pragma/contracts/scopes";
+import type { z } from "zod";
+import { faultsOf } from "./faults.ts";
+import { parseJson } from "./parse-json.ts";
+import type { Reply } from "./reply.ts";
+
+/** Who an operation is for: partners and POS apps (the public document), operators, or other parts of this product. */
+export type Audience = "public" | "operator" | "internal";
+
+/** `internal` is given to no consumer: only the product's own parts have it. */
+export type RouteScope = Scope | "internal";
+
+type Fields = z.ZodObject | undefined;
+type Output<Schema extends Fields> = Schema extends z.ZodObject ? z.output<Schema> : Record<string, never>;
+
+/** How a route reads its body: the schema is what the documentation shows, `read` is what happens. */
+export interface BodyReader<Value, Services> {
+  schema: z.ZodType;
+  example?: unknown;
+  /** Bytes taken at most, after inflating; 1 MB unless the route says more. */
+  limit?: number;
+  read(bytes: Uint8Array, services: Services): Promise<{ value: Value } | { faults: Fault[] }>;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** A JSON body that a schema describes. */
+export function jsonBody<Schema extends z.ZodType>(
+  schema: Schema,
+  { example, limit = mebibyte }: { example?: unknown; limit?: number } = {},
+): BodyReader<z.output<Schema>, unknown> {
+  return {
+    schema,
+    example,
+    limit,
+    async read(bytes) {
+      const input = parseJson(bytes);
+      const result = schema.safeParse(input);
+      return result.success ? { value: result.data } : { faults: faultsOf("body", result.error, input) };
+    },
+  };
+}
+
+/** What a handler is given. */
+export interface RouteInput<Params extends Fields, Query extends Fields, Body, Services> {
+  params: Output<Params>;
+  query: Output<Query>;
+  body: Body;
+  principal: Principal;
+  services: Services;
+  /** Scheme and host that the client used, for absolute links. */
+  origin: string;
+  /** The address as the client wrote it: path and query. */
+  url: URL;
+  header(name: string): string | undefined;
+  /** Given when the client goes away. */
+  signal: AbortSignal;
+}
+
+interface ResponseDocumentation {
+  description: string;
+  /** Left out for replies without a body. */
+  schema?: z.ZodType;
+  example?: unknown;
+  contentType?: string;
+}
+
+/** One operation of the API: its whole story in one place. */
+export interface RouteDefinition<Params extends Fields, Query extends Fields, Body, Services> {
+  method: "get" | "post" | "put" | "patch" | "delete";
+  /** In OpenAPI's form, with the trailing slash that the API is documented with; it is served with and without. */
+  path: `/${string}`;
+  operationId: string;
+  tag: string;
+  audience: Audience;
+  scope: RouteScope;
+  summary: string;
+  description: string;
+  request?: { params?: Params; query?: Query; body?: BodyReader<Body, Services> };
+  responses: Record<number, ResponseDocumentation>;
+  /** What a caller can do wrong here, beyond what every route answers. */
+  errors: ErrorCode[];
+  handle(input: RouteInput<Params, Query, Body, Services>): Promise<Reply>;
+}
+
+/** A route of a service, whatever its inputs are. */
+export type Route<Services> = RouteDefinition<Fields, Fields, unknown, Services>;
+
+/** `defineRoute` for the routes of one service, whose handlers are given these `Services`. */
+export function routesOf<Services>() {
+  return function defineRoute<Params extends Fields = undefined, Query extends Fields = undefined, Body = undefined>(
+    definition: RouteDefinition<Params, Query, Body, Services>,
+  ): Route<Services> {
+    return definition as unknown as Route<Services>;
+  };
+}
