@@ -1,0 +1,53 @@
+import type { ServiceName } from "@pragma/contracts/service-names";
+import type { z } from "zod";
+import type { Route } from "./define-route.ts";
+import type { Logger } from "./logger.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Database } from "./postgres.ts";
+import type { Subscription } from "./subscription.ts";
+import type { Upstreams } from "./upstream.ts";
+
+/** What the runtime gives every service to build its own from. */
+export interface ServiceBase {
+  db: Database;
+  log: Logger;
+  metrics: Metrics;
+  /** The other services, asked over HTTP or in this process. */
+  upstreams: Upstreams;
+}
+
+/** Work that one instance at a time does every so often, whatever happens to queues. */
+export interface PeriodicTask<Services> {
+  name: string;
+  everySeconds: number;
+  run(services: Services): Promise<void>;
+}
+
+/** What a service stands on besides the base, and how it is let go of. */
+export interface ServiceResources<Services> {
+  services: Services;
+  /** Checked for readiness, by name. */
+  checks?: Record<string, () => Promise<void>>;
+  close?: () => Promise<void>;
+}
+
+/** Everything that a service does: its table of contents. */
+export interface ServiceDefinition<Config extends z.ZodType, Services> {
+  name: ServiceName;
+  /** `import.meta.url` of the service's module: its migrations stand in that package. */
+  module: string;
+  config: Config;
+  open(base: ServiceBase, config: z.output<Config>): Promise<ServiceResources<Services>> | ServiceResources<Services>;
+  routes: Route<Services>[];
+  subscriptions?: Subscription<Services>[];
+  periodic?: PeriodicTask<Services>[];
+}
+
+/** A service, whatever it is made of. */
+export type AnyServiceDefinition = ServiceDefinition<z.ZodType, unknown>;
+
+export function defineService<Config extends z.ZodType, Services>(
+  definition: ServiceDefinition<Config, Services>,
+): AnyServiceDefinition {
+  return definition as unknown as AnyServiceDefinition;
+}

@@ -1,0 +1,79 @@
+import { Hono } from "hono";
+import type { HttpServer } from "./http-server.ts";
+import { listen } from "./http-server.ts";
+import type { Metrics } from "./metrics.ts";
+import type { RunningService } from "./start-service.ts";
+
+/** What operators ask a process on its own port: is it alive, is it ready, how is it doing, what is parked. */
+export async function startOpsServer({
+  port,
+  metrics,
+  parts,
+}: {
+  port: number;
+  metrics: Metrics;
+  parts: () => OpsPart[];
+}): Promise<HttpServer> {
+  const app = new Hono();
+  app.get("/live", (context) => context.json({ status: "live" }));
+  app.get("/ready", async (context) => {
+    const report = await readiness(parts());
+    return context.json(report, report.status === "ready" ? 200 : 503);
+  });
+  app.get("/metrics", async (context) =>
+    context.text(await metrics.text(), 200, { "content-type": "text/plain; version=0.0.4" }),
+  );
+  app.get("/parked", async (context) => {
+    const lists = await Promise.all(
+      services(parts()).map(async (service) =>
+        (await service.parked.list()).map((message) => ({ service: service.name, ...message })),
+      ),
+    );
+    return context.json(lists.flat());
+  });
+  app.post("/parked/:eventId/retry", async (context) => {
+    const outcomes = await Promise.all(
+      services(parts()).map((service) => service.parked.retry(context.req.param("eventId"))),
+    );
+    return context.json(outcomes.flat());
+  });
+  return listen(async (request) => app.fetch(request), { port });
+}
+
+/** A part of the process that can tell whether it is ready: a service, or the gateway. */
+export interface OpsPart {
+  name: string;
+  /** What it depends on, each answering or rejecting with why not. */
+  checks: Record<string, () => Promise<void>>;
+  parked?: RunningService["parked"];
+}
+
+function services(parts: OpsPart[]) {
+  return parts.flatMap(({ name, parked }) => (parked ? [{ name, parked }] : []));
+}
+
+const checkTime = 2_000;
+
+async function readiness(parts: OpsPart[]) {
+  const entries = await Promise.all(
+    parts.map(
+      async ({ name, checks }) =>
+        [name, Object.fromEntries(await Promise.all(Object.entries(checks).map(run)))] as const,
+    ),
+  );
+  const isReady =
+    entries.length > 0 && entries.every(([, checks]) => Object.values(checks).every((state) => state === "ok"));
+  return { status: isReady ? "ready" : "not ready", parts: Object.fromEntries(entries) };
+}
+
+async function run([name, check]: [string, () => Promise<void>]): Promise<[string, string]> {
+  try {
+    await Promise.race([
+      check(),
+      new Promise((_, reject) => setTimeout(reject, checkTime, new Error(`no answer within ${checkTime} ms`)).unref()),
+    ]);
+    return [name, "ok"];
+  } catch (error) {
+    return [name, error instanceof Error ? error.message || error.name : String(error)];
+  }
+}

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { ConfigError, type Environment, numberFromEnv, readConfig } from "./config.ts";
+import { createLogger, type Logger } from "./logger.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { type OpsPart, startOpsServer } from "./ops-server.ts";
+
+/** A part of a process: started in order, stopped in reverse. */
+export interface ProcessPart extends OpsPart {
+  stop(): Promise<void>;
+}
+
+export interface ProcessBase {
+  environment: Environment;
+  log: Logger;
+  metrics: Metrics;
+}
+
+const processConfig = z.object({
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  /** Health, readiness and metrics, for operators only. */
+  OPS_PORT: numberFromEnv(z.number().int().min(0).max(65_535)).default(4090),
+});
+
+/** How long a shutdown may take before the process ends anyway, in milliseconds. */
+const shutdownTime = 30_000;
+
+/**
+ * Runs a process until it is told to stop (SIGINT, SIGTERM): starts its parts one after the other, answers operators,
+ * and stops everything in reverse order, letting what is in flight finish. Ends with code 1 when it cannot start.
+ */
+export async function runProcess(
+  name: string,
+  start: (base: ProcessBase, started: (part: ProcessPart) => void) => Promise<void>,
+): Promise<void> {
+  const environment = process.env;
+  const parts: ProcessPart[] = [];
+  let log = createLogger({ name, level: "info" });
+  let isStopping = false;
+
+  async function stop(code: number): Promise<void> {
+    if (isStopping) return;
+    isStopping = true;
+    const timer = setTimeout(() => process.exit(1), shutdownTime);
+    for (const part of parts.splice(0).reverse()) {
+      await part.stop().catch((error) => log.error({ err: error, part: part.name }, "did not stop cleanly"));
+    }
+    clearTimeout(timer);
+    log.info("stopped");
+    process.exit(code);
+  }
+
+  process.on("SIGINT", () => void stop(0));
+  process.on("SIGTERM", () => void stop(0));
+  process.on("uncaughtException", (error) => {
+    log.fatal({ err: error }, "uncaught");
+    void stop(1);
+  });
+
+  try {
+    const config = readConfig(processConfig, environment);
+    log = createLogger({ name, level: config.LOG_LEVEL });
+    const metrics = createMetrics();
+    const ops = await startOpsServer({
+      port: config.OPS_PORT,
+      metrics,
+      parts: () => parts.filter(({ checks }) => checks),
+    });
+    parts.push({ name: "ops", checks: {}, stop: () => ops.stop() });
+    await start({ environment, log, metrics }, (part) => parts.push(part));
+    log.info({ parts: parts.map((part) => part.name), opsPort: ops.port }, "started");
+  } catch (error) {
+    if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+    else log.fatal({ err: error }, "cannot start");
+    await stop(1);
+  }
+}

@@ -1,0 +1,152 @@
+import type { ServiceName } from "@pragma/contracts/service-names";
+import { type Environment, readConfig, runtimeConfig } from "./config.ts";
+import { reasonOf, startConsuming } from "./consume.ts";
+import type { AnyServiceDefinition } from "./define-service.ts";
+import { openEventBus } from "./event-bus.ts";
+import { handleEvent, readEnvelope } from "./handle-event.ts";
+import type { Logger } from "./logger.ts";
+import type { Metrics } from "./metrics.ts";
+import { migrate } from "./migrate.ts";
+import { packageFolder } from "./package-folder.ts";
+import { findParked, listParked, type ParkedMessage, unpark } from "./parked-messages.ts";
+import { isPassing } from "./passing-cause.ts";
+import { startPeriodic } from "./periodic.ts";
+import { openDatabase } from "./postgres.ts";
+import { principalReader } from "./principal-token.ts";
+import { startRelay } from "./relay.ts";
+import { withRequestContext } from "./request-context.ts";
+import { createServiceApp } from "./service-app.ts";
+import { sleep } from "./sleep.ts";
+import type { Upstream, Upstreams } from "./upstream.ts";
+
+/** A service that is up: its HTTP side as a function, and everything behind it running. */
+export interface RunningService {
+  name: ServiceName;
+  fetch: Upstream;
+  checks: Record<string, () => Promise<void>>;
+  parked: {
+    list(): Promise<ParkedMessage[]>;
+    /** Tries a parked message again now; what succeeds is parked no longer. */
+    retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
+  };
+  /** Lets what is being handled finish, then closes in reverse order of start. */
+  stop(): Promise<void>;
+}
+
+interface StartOptions {
+  environment: Environment;
+  log: Logger;
+  metrics: Metrics;
+  upstreams: Upstreams;
+}
+
+/** The schema of a service: its name in the installation's namespace. */
+export function schemaOf(namespace: string, name: string): string {
+  return `${namespace}_${name.replaceAll("-", "_")}`;
+}
+
+/** Starts a service: reads its configuration, migrates its schema, connects, and begins to handle events. */
+export async function startService(
+  definition: AnyServiceDefinition,
+  { environment, log: processLog, metrics, upstreams }: StartOptions,
+): Promise<RunningService> {
+  const config = readConfig(runtimeConfig, environment);
+  const own = readConfig(definition.config, environment);
+  const { name } = definition;
+  const log = processLog.child({ service: name });
+  const closers: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const close of closers.splice(0).reverse()) {
+      await close().catch((error) => log.error({ err: error }, "did not close cleanly"));
+    }
+  };
+  try {
+    const db = openDatabase(config, { schema: schemaOf(config.NAMESPACE, name), log });
+    closers.push(() => db.close());
+    await whenDatabaseIsThere(() => migrate(db, { folders: [packageFolder(definition.module)], log }), log);
+
+    const bus = openEventBus(config, { name, log });
+    closers.push(() => bus.close());
+    const { services, checks = {}, close } = await definition.open({ db, log, metrics, upstreams }, own);
+    if (close) closers.push(close);
+
+    const relay = startRelay(db, bus, log);
+    closers.push(() => relay.stop());
+    metrics.observe(
+      "outbox_age_seconds",
+      "Age of the oldest event that has not been sent",
+      async () => {
+        const [row] = await db.sql<{ age: number | null }[]>`
+          select extract(epoch from now() - min(created_at))::float8 as age from outbox`;
+        return row?.age ?? 0;
+      },
+      { service: name },
+    );
+
+    const subscriptions = definition.subscriptions ?? [];
+    const consuming = subscriptions.map((subscription) =>
+      startConsuming({ service: name, subscription, database: db, services, bus, log, metrics }),
+    );
+    closers.push(() => Promise.all(consuming.map((each) => each.stop())));
+    const tasks = (definition.periodic ?? []).map((task) => startPeriodic(task, { database: db, services, log }));
+    closers.push(() => Promise.all(tasks.map((task) => task.stop())));
+
+    const readPrincipal = principalReader(config.PRINCIPAL_KEYS);
+    const app = createServiceApp({ service: name, routes: definition.routes, services, readPrincipal, log, metrics });
+
+    const retryOne = async (message: ParkedMessage) => {
+      const { subscription: type } = message;
+      const subscription = subscriptions.find((each) => each.type === type);
+      try {
+        if (!subscription) throw new Error(`This version has no subscription to ${type}.`);
+        const envelope = readEnvelope(message.body);
+        await withRequestContext({ requestId: envelope.id, traceparent: envelope.traceparent }, () =>
+          handleEvent(envelope, { subscription, database: db, services }),
+        );
+        await unpark(db, message);
+        log.info({ eventId: message.event_id, event: type }, "parked message handled");
+        return { subscription: type, done: true };
+      } catch (error) {
+        return { subscription: type, done: false, reason: reasonOf(error) };
+      }
+    };
+
+    return {
+      name,
+      fetch: app.fetch,
+      checks: {
+        postgres: async () => {
+          await db.sql`select 1`;
+        },
+        nats: async () => {
+          if (!bus.isConnected()) throw new Error("not connected");
+        },
+        ...checks,
+      },
+      parked: {
+        list: () => listParked(db),
+        retry: async (eventId) => Promise.all((await findParked(db, eventId)).map(retryOne)),
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+const databasePatience = 60_000;
+
+/** A database that is still coming up is waited for, a while. */
+async function whenDatabaseIsThere(work: () => Promise<void>, log: Logger): Promise<void> {
+  const deadline = Date.now() + databasePatience;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPassing(error) || Date.now() > deadline) throw error;
+      log.warn({ err: error }, "PostgreSQL is not ready; trying until it is");
+      await sleep(1_000);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { fileURLToPath } from "node:url";
+import { Piscina } from "piscina";
+
+/** Threads for calculations that would hold up requests. */
+export interface WorkerPool<Input, Output> {
+  /** Bytes in `transfer` are handed over, not copied: they are gone from this thread. */
+  run(input: Input, transfer?: ArrayBuffer[]): Promise<Output>;
+  close(): Promise<void>;
+}
+
+interface WorkerPoolOptions {
+  threads: number;
+}
+
+/** Starts threads on a module whose default export is the calculation, `./name` relative to the module that asks. */
+export function createWorkerPool<Input, Output>(
+  moduleUrl: string,
+  name: string,
+  { threads }: WorkerPoolOptions,
+): WorkerPool<Input, Output> {
+  // A thread gets no loader from the thread that starts it: one that runs from sources brings its own.
+  const isSource = moduleUrl.endsWith(".ts");
+  const pool = new Piscina<Input, Output>({
+    filename: fileURLToPath(new URL(`${name}${isSource ? ".ts" : ".js"}`, moduleUrl)),
+    execArgv: isSource ? ["--conditions=source", "--import", "tsx"] : [],
+    minThreads: 1,
+    maxThreads: threads,
+    idleTimeout: 60_000,
+    concurrentTasksPerWorker: 1,
+  });
+  return {
+    run: (input, transfer = []) => pool.run(input, { transferList: transfer }),
+    close: () => pool.close(),
+  };
+}
