@@ -1,0 +1,65 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import postgres from "postgres";
+import { isMissing } from "../event-bus.ts";
+
+/** Real servers under a namespace of the test file's own: its schemas, subjects, stream and objects. */
+export interface TestEnvironment {
+  namespace: string;
+  /** What a process needs to run in this namespace. */
+  variables: Record<string, string>;
+  /** Removes everything that was made under the namespace. */
+  remove(): Promise<void>;
+}
+
+/** Throws when the servers are not there: `npm test` starts them. */
+export async function createTestEnvironment(overrides: Record<string, string> = {}): Promise<TestEnvironment> {
+  const namespace = `t${randomBytes(5).toString("hex")}`;
+  const objects = await mkdtemp(join(tmpdir(), "pragma-objects-"));
+  const variables = {
+    DATABASE_URL: server("DATABASE_URL"),
+    NATS_URL: server("NATS_URL"),
+    REDIS_URL: server("REDIS_URL"),
+    NAMESPACE: namespace,
+    OBJECT_STORE: `file:${objects}`,
+    PRINCIPAL_KEYS: `test:${"test-signing-secret-".repeat(2)}`,
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "silent",
+    DATABASE_POOL: "5",
+    ...overrides,
+  };
+  return {
+    namespace,
+    variables,
+    async remove() {
+      await Promise.all([dropSchemas(variables.DATABASE_URL, namespace), deleteStream(variables.NATS_URL, namespace)]);
+      await rm(objects, { recursive: true, force: true });
+    },
+  };
+}
+
+function server(name: string): string {
+  const url = process.env[name];
+  if (!url) throw new Error(`${name} is not set: run tests with \`npm test\`, which starts the servers they need.`);
+  return url;
+}
+
+async function dropSchemas(url: string, namespace: string): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {} });
+  const schemas = await sql<{ name: string }[]>`
+    select nspname as name from pg_namespace where starts_with(nspname, ${`${namespace}_`})`;
+  for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
+  await sql.end();
+}
+
+async function deleteStream(url: string, namespace: string): Promise<void> {
+  const connection = await connect({ servers: url });
+  const manager = await jetstreamManager(connection);
+  await manager.streams.delete(`${namespace}_events`).catch((error) => {
+    if (!isMissing(error)) throw error;
+  });
+  await connection.close();
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import type { Principal } from "@pragma/contracts/principal";
+import { readConfig, runtimeConfig } from "../config.ts";
+import type { AnyServiceDefinition } from "../define-service.ts";
+import { createLogger } from "../logger.ts";
+import { createMetrics } from "../metrics.ts";
+import { type Database, openDatabase } from "../postgres.ts";
+import { principalHeader, principalSigner } from "../principal-token.ts";
+import { type RunningService, schemaOf, startService } from "../start-service.ts";
+import { createUpstreams, type UpstreamRegistry } from "../upstreams.ts";
+import type { TestEnvironment } from "./test-environment.ts";
+
+/** A service running for real in this process, asked the way the gateway asks it. */
+export interface TestService {
+  running: RunningService;
+  /** The service's own schema, for looking behind the API. */
+  db: Database;
+  upstreams: UpstreamRegistry;
+  ask(method: string, path: string, options?: AskOptions): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+interface AskOptions {
+  principal?: Principal;
+  /** Sent as JSON, unless it is text or bytes. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+/** A key's principal with all scopes over one location, unless told otherwise. */
+export function testPrincipal(overrides: Partial<Principal> = {}): Principal {
+  return {
+    keyId: randomUUID(),
+    consumer: "test",
+    scopes: ["tills:write", "tills:read", "reports:read", "orders:read"],
+    location: { id: randomUUID(), application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
+    ...overrides,
+  };
+}
+
+export async function startTestService(
+  definition: AnyServiceDefinition,
+  { variables }: TestEnvironment,
+  upstreams = createUpstreams(variables),
+): Promise<TestService> {
+  const config = readConfig(runtimeConfig, variables);
+  const log = createLogger({ name: definition.name, level: config.LOG_LEVEL });
+  const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), upstreams });
+  upstreams.add(definition.name, running.fetch);
+  const db = openDatabase(config, { schema: schemaOf(config.NAMESPACE, definition.name), log });
+  const sign = principalSigner(config.PRINCIPAL_KEYS);
+  return {
+    running,
+    db,
+    upstreams,
+    async ask(method, path, { principal = testPrincipal(), body, headers = {} } = {}) {
+      const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
+      return running.fetch(
+        new Request(`http://pragma.test${path}`, {
+          method,
+          headers: {
+            [principalHeader]: await sign(principal),
+            ...(body !== undefined && { "content-type": "application/json" }),
+            ...headers,
+          },
+          ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
+        }),
+      );
+    },
+    async stop() {
+      await running.stop();
+      await db.close();
+    },
+  };
+}
