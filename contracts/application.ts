@@ -13,4 +13,8 @@ export const applicationSchema = z
 /** An application named in a body: clients in the field write it in either case. */
 export const applicationInBody = z
   .preprocess((value) => (typeof value === "string" ? value.toUpperCase() : value), z.enum(applications))
-  .meta({ description: "The point-of-sale application, in either case", example: "popina", enum: ["popina", "jalia", "POPINA", "JALIA"] });
+  .meta({
+    description: "The point-of-sale application, in either case",
+    example: "popina",
+    enum: ["popina", "jalia", "POPINA", "JALIA"],
+  });

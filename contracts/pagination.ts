@@ -25,10 +25,9 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
     data: z.array(item),
     meta: metaSchema,
     links: linksSchema,
-    nextPageToken: z
-      .string()
-      .nullable()
-      .meta({ description: "Give it as pageToken to get the next page: the fast way through everything. Null on the last page." }),
+    nextPageToken: z.string().nullable().meta({
+      description: "Give it as pageToken to get the next page: the fast way through everything. Null on the last page.",
+    }),
   });
 }
 
@@ -45,7 +44,9 @@ export const integerInQuery = (range: z.ZodInt) =>
 
 /** `index` and `size` of a list: zero-based page, 10 items a page unless asked otherwise, 100 at most. */
 export const pageQuery = {
-  index: integerInQuery(z.int().min(0)).default(0).meta({ description: "Zero-based page", example: 0, type: "integer", minimum: 0, default: 0 }),
+  index: integerInQuery(z.int().min(0))
+    .default(0)
+    .meta({ description: "Zero-based page", example: 0, type: "integer", minimum: 0, default: 0 }),
   size: integerInQuery(z.int().min(1).max(100))
     .default(10)
     .meta({ description: "Items a page", example: 10, type: "integer", minimum: 1, maximum: 100, default: 10 }),
@@ -67,7 +68,11 @@ export const dayInQuery = z
     "must be a day that exists, written YYYY-MM-DD",
   )
   .transform((day) => (day.endsWith("-02-29") && !isLeapYear(Number(day.slice(0, 4))) ? `${day.slice(0, 8)}28` : day))
-  .meta({ description: "A day of the location's time zone, YYYY-MM-DD; included", example: "2026-05-29", format: "date" });
+  .meta({
+    description: "A day of the location's time zone, YYYY-MM-DD; included",
+    example: "2026-05-29",
+    format: "date",
+  });
 
 function isLeapYear(year: number): boolean {
   return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;

@@ -1,0 +1,56 @@
+import accounts from "@pragma/accounts/service";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { startGateway } from "@pragma/gateway/main";
+import reporting from "@pragma/reporting/service";
+import { numberFromEnv, readConfig } from "@pragma/runtime/config";
+import type { AnyServiceDefinition } from "@pragma/runtime/define-service";
+import { listen } from "@pragma/runtime/http-server";
+import { type ProcessBase, type ProcessPart, runProcess } from "@pragma/runtime/run-process";
+import { startService } from "@pragma/runtime/start-service";
+import { createUpstreams } from "@pragma/runtime/upstreams";
+import tillIngest from "@pragma/till-ingest/service";
+import { z } from "zod";
+
+/** Every service, and the port it listens on when it runs by itself. */
+const services: Record<ServiceName, { definition: AnyServiceDefinition; port: number }> = {
+  "till-ingest": { definition: tillIngest, port: 4001 },
+  reporting: { definition: reporting, port: 4003 },
+  accounts: { definition: accounts, port: 4005 },
+};
+
+const roles = [...serviceNames, "gateway"] as const;
+const roleConfig = z.object({
+  /** What this process is; everything in one process when it is not given. */
+  SERVICE: z.enum(roles).optional(),
+  PORT: numberFromEnv(z.number().int().min(0).max(65_535)).optional(),
+});
+
+const { SERVICE: role, PORT: port } = readConfig(roleConfig, process.env);
+
+await runProcess(role ?? "pragma", async (base, started) => {
+  const upstreams = createUpstreams(base.environment);
+  if (role === undefined) {
+    for (const name of serviceNames) {
+      const service = await startService(services[name].definition, { ...base, upstreams });
+      upstreams.add(name, service.fetch);
+      started(service);
+    }
+  }
+  if (role === undefined || role === "gateway") started(await startGateway({ ...base, upstreams }));
+  else started(await startAlone(role, base));
+});
+
+/** One service behind a port of its own. */
+async function startAlone(name: ServiceName, base: ProcessBase): Promise<ProcessPart> {
+  const { definition, port: usualPort } = services[name];
+  const service = await startService(definition, { ...base, upstreams: createUpstreams(base.environment) });
+  const server = await listen((request) => service.fetch(request), { port: port ?? usualPort });
+  base.log.info({ port: server.port }, "listening");
+  return {
+    ...service,
+    async stop() {
+      await server.stop();
+      await service.stop();
+    },
+  };
+}
