@@ -13,6 +13,8 @@ export const eventCatalogue = {
     /** 1 for the push, one more for each replace or reprocess; a lower revision never replaces a higher. */
     revision: z.int().min(1),
     reason: z.enum(["push", "replace", "reprocess"]),
+    /** When the till was first pushed; of tills that hold the same order, the one pushed last owns it. */
+    pushedAt: z.iso.datetime(),
     /** Which format the body is in. */
     version: z.enum(["V1", "V2"]),
     object: z.object({ key: z.string(), hash: z.string() }),
