@@ -1,0 +1,47 @@
+import { isBefore } from "@pragma/contracts/date-time";
+import { plus } from "@pragma/contracts/money";
+import type { OrderData } from "@pragma/contracts/order-data";
+import type { ProductRow } from "@pragma/contracts/product-row";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
+import { allRows, type CountedOrder } from "./counting.ts";
+import { Groups, listed } from "./groups.ts";
+
+type Cancellation = ReportV2["reportCancellations"][number];
+
+/** A row that was canceled, by itself or with its order. */
+interface CanceledRow {
+  row: ProductRow;
+  reason: string | null;
+  canceledAt: string | null;
+}
+
+/**
+ * The canceled rows of an order: all of them under the order's reason when it is canceled itself, else those that are.
+ * What was transferred went elsewhere and is not canceled here.
+ */
+export function canceledRows(order: OrderData): CanceledRow[] {
+  if (order.isTransferred) return [];
+  const rows = allRows(order).filter((row) => !row.isTransferred);
+  if (order.isCanceled) {
+    return rows.map((row) => ({ row, reason: order.canceledReason, canceledAt: order.canceledAt }));
+  }
+  return rows
+    .filter((row) => row.isCanceled)
+    .map((row) => ({ row, reason: row.canceledReason, canceledAt: row.modifiedAt }));
+}
+
+/** Canceled rows by reason, those canceled after their order's bill was first printed apart. */
+export function cancellations(orders: CountedOrder[]): Cancellation[] {
+  const groups = new Groups<Cancellation>();
+  for (const { order } of orders) {
+    for (const { row, reason, canceledAt } of canceledRows(order)) {
+      const name = reason ?? "";
+      const afterFinalization =
+        order.firstBillPrintDate !== null && canceledAt !== null && isBefore(order.firstBillPrintDate, canceledAt);
+      const group = groups.of([name, afterFinalization], () => ({ quantity: 0, amount: 0, afterFinalization, name }));
+      group.quantity = plus(group.quantity, row.quantity);
+      group.amount = plus(group.amount, row.totalRow);
+    }
+  }
+  return listed(groups.all(), (group) => [group.amount]);
+}

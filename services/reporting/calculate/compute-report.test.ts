@@ -1,0 +1,55 @@
+import { OrderV1 } from "@pragma/contracts/order-v1";
+import { OrderV2 } from "@pragma/contracts/order-v2";
+import { ReportV0 } from "@pragma/contracts/report-v0";
+import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
+import { TillV2 } from "@pragma/contracts/till-v2";
+import { describe, expect, test } from "vitest";
+import { firstDifference } from "../testing/first-difference.ts";
+import { sample } from "../testing/sample.ts";
+import { type ComputedReport, computeReport } from "./compute-report.ts";
+
+const locationId = "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11";
+const stored = { createdAt: "2026-06-01T00:00:00.000Z", updatedAt: "2026-06-01T00:00:00.000Z" };
+
+function reportOf(name: string): ComputedReport {
+  const report = computeReport(TillV2.parse(sample(`${name}.till`)), { locationId });
+  if (!report) throw new Error(`${name} has no report`);
+  return report;
+}
+
+describe.each(["small-v2", "shift-v2"])("%s", (name) => {
+  const report = reportOf(name);
+
+  test("yields its report", () => {
+    expect(firstDifference(sample(`${name}.report-v2`), report.reportV2)).toBeNull();
+  });
+
+  test("yields its report in the first shape", () => {
+    expect(firstDifference(sample(`${name}.report-v0`), report.reportV0)).toBeNull();
+  });
+
+  test("yields its orders in the first shape", () => {
+    const orders = report.orders.map((order) => order.v1);
+    expect(firstDifference(sample(`${name}.orders-v1`), orders)).toBeNull();
+  });
+
+  test("yields the orders that are not training as they were sent", () => {
+    const sent = TillV2.parse(sample(`${name}.till`)).orderList.filter((order) => !order.isTraining);
+    const orders = report.orders.map((order) => order.v2);
+    expect(firstDifference(sent, orders)).toBeNull();
+  });
+
+  test("keeps to the schemas of replies", () => {
+    ReportV2.strict().parse(report.reportV2);
+    ReportV0.strict().parse({ ...report.reportV0, ...stored });
+    ReportListItem.strict().parse(report.listItem);
+    for (const { v1, v2 } of report.orders) {
+      OrderV1.strict().parse({ ...v1, ...stored });
+      OrderV2.strict().parse({ ...v2, ...stored });
+    }
+  });
+});
+
+test("a till made in school mode yields no report", () => {
+  expect(computeReport(TillV2.parse(sample("training-v2.till")), { locationId })).toBeNull();
+});

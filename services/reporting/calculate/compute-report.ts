@@ -1,0 +1,59 @@
+import type { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
+import type { TillV2 } from "@pragma/contracts/till-v2";
+import { countOrders } from "./counting.ts";
+import { orderV1, type UnstoredOrderV1 } from "./order-v1.ts";
+import { orderV2, type UnstoredOrderV2 } from "./order-v2.ts";
+import { reportIdOf } from "./report-id.ts";
+import { reportV0, type UnstoredReportV0 } from "./report-v0.ts";
+import { reportV2 } from "./report-v2.ts";
+
+/** Which calculation this is. It grows when the same till would yield other figures, so that reports can be made again. */
+export const currentReportVersion = 1;
+
+/** Everything that readers get from a till, in each of its shapes. */
+export interface ComputedReport {
+  id: string;
+  reportV2: ReportV2;
+  /** Without createdAt and updatedAt, which are the store's. */
+  reportV0: UnstoredReportV0;
+  listItem: ReportListItem;
+  /** Every order that is not training, in the till's order. */
+  orders: ComputedOrder[];
+}
+
+export interface ComputedOrder {
+  id: string;
+  openedAt: string;
+  /** Without createdAt and updatedAt, which are the store's. */
+  v1: UnstoredOrderV1;
+  /** Without createdAt and updatedAt, which are the store's. */
+  v2: UnstoredOrderV2;
+}
+
+/**
+ * The report and orders of a till, to the cent and always the same for the same till. Null for a till made in school
+ * mode, which yields none.
+ *
+ * Amounts that the point of sale declared are fiscal figures: they are summed, never computed again.
+ *
+ * @throws AmountOutOfRange when a sum is beyond what JSON numbers hold exactly
+ */
+export function computeReport(till: TillV2, { locationId }: { locationId: string }): ComputedReport | null {
+  if (till.isTraining) return null;
+  const id = reportIdOf(till.id);
+  const orders = countOrders(till.orderList);
+  const v2 = reportV2(till, orders, { id, locationId, reportVersion: currentReportVersion });
+  const place = { locationId, reportId: id };
+  return {
+    id,
+    reportV2: v2,
+    reportV0: reportV0(v2, orders),
+    listItem: { id, startedAt: v2.startedAt, finalizedAt: v2.finalizedAt, totalSales: v2.totalSales },
+    orders: orders.map(({ order }) => ({
+      id: order.id,
+      openedAt: order.openedAt,
+      v1: orderV1(order, place),
+      v2: orderV2(order, till.id, place),
+    })),
+  };
+}

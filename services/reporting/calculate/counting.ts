@@ -1,0 +1,69 @@
+import type { MenuRow } from "@pragma/contracts/menu-row";
+import type { OrderData } from "@pragma/contracts/order-data";
+import type { PaymentRow } from "@pragma/contracts/payment-row";
+import type { ProductRow } from "@pragma/contracts/product-row";
+
+/** A menu of an order, with those of its product rows that count. */
+export interface CountedMenu {
+  menuRow: MenuRow;
+  rows: ProductRow[];
+}
+
+/** A product row that counts. */
+export interface CountedRow {
+  row: ProductRow;
+  inMenu: boolean;
+}
+
+/** An order that is not training, with what of it counts. */
+export interface CountedOrder {
+  order: OrderData;
+  /** Neither canceled nor transferred: its total is a sale. */
+  counts: boolean;
+  /** Its rows that count, in the till's order: those outside menus first. None when the order does not count. */
+  rows: CountedRow[];
+  /** Its menus that count, each with at least one row. None when the order does not count. */
+  menus: CountedMenu[];
+  /** Its validated payments: they count whatever became of the order, because the money is in the drawer. */
+  payments: PaymentRow[];
+}
+
+/**
+ * What of each order counts. An order made in school mode is left out. An order counts unless it is canceled or
+ * transferred; a row counts when its order does and it is neither canceled, transferred nor lost; a menu when one of
+ * its rows does; a payment when it is validated.
+ */
+export function countOrders(orders: OrderData[]): CountedOrder[] {
+  return orders.filter((order) => !order.isTraining).map(countOrder);
+}
+
+/** All rows of an order, whatever became of them, in the till's order: those outside menus first. */
+export function allRows(order: OrderData): ProductRow[] {
+  return [...order.productRowList, ...order.menuRowList.flatMap((menuRow) => menuRow.productRowList)];
+}
+
+/** What a row adds to a quantity: nothing when it is the child of a split bill, whose parent counts for both. */
+export function unitsOf(row: ProductRow): number {
+  return row.parentProductRowId === null ? row.quantity : 0;
+}
+
+function countOrder(order: OrderData): CountedOrder {
+  const counts = !order.isCanceled && !order.isTransferred;
+  const menus = counts ? order.menuRowList.map(countMenu).filter((menu) => menu.rows.length > 0) : [];
+  const outside = counts ? order.productRowList.filter(rowCounts).map((row) => ({ row, inMenu: false })) : [];
+  return {
+    order,
+    counts,
+    rows: [...outside, ...menus.flatMap((menu) => menu.rows.map((row) => ({ row, inMenu: true })))],
+    menus,
+    payments: order.paymentRowList.filter((payment) => payment.status === "validated"),
+  };
+}
+
+function countMenu(menuRow: MenuRow): CountedMenu {
+  return { menuRow, rows: menuRow.productRowList.filter(rowCounts) };
+}
+
+function rowCounts(row: ProductRow): boolean {
+  return !row.isCanceled && !row.isTransferred && !row.isLoss;
+}
