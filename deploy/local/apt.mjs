@@ -1,9 +1,10 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure } from "./failure.mjs";
 import { withProgress } from "./progress.mjs";
+import { endOf, runCommand } from "./run-command.mjs";
 
 /** @typedef {import("./binaries.mjs").ServerKind} ServerKind */
 
@@ -13,6 +14,8 @@ const packages = /** @type {const} */ ({
   nats: ["nats-server"],
   redis: ["redis-server"],
 });
+
+const daemons = { postgres: [], nats: ["nats-server"], redis: ["redis-server"] };
 
 const mark = "Made by npm start or npm test while packages are installed; remove it when neither runs.";
 const busyForMs = 300_000;
@@ -54,6 +57,8 @@ export async function installServers(kinds) {
       process.off("exit", release);
       release();
     }
+    // Nor may they start with the machine from now on.
+    spawnSync("systemctl", ["disable", ...kinds.flatMap((kind) => daemons[kind])], { stdio: "ignore" });
   });
 }
 
@@ -102,27 +107,14 @@ function applyBrakes() {
 async function aptGet(args, tell) {
   const deadline = Date.now() + busyForMs;
   for (;;) {
-    const { code, output } = await run("apt-get", ["-o", "DPkg::Lock::Timeout=300", "-q", ...args]);
+    const { code, output } = await runCommand("apt-get", ["-o", "DPkg::Lock::Timeout=300", "-q", ...args], {
+      env: { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" },
+      mustFinish: true,
+    });
     if (code === 0) return;
     if (!/Could not get lock/.test(output) || Date.now() > deadline)
-      throw new Failure(`apt-get ${args[0]} failed:\n${output.trimEnd().split("\n").slice(-12).join("\n")}`);
+      throw new Failure(`apt-get ${args[0]} failed:\n${endOf(output)}`);
     tell("waiting for another apt-get");
     await sleep(1_000);
   }
-}
-
-/**
- * @param {string} command
- * @param {string[]} args
- * @returns {Promise<{ code: number | null, output: string }>}
- */
-function run(command, args) {
-  return new Promise((resolve, reject) => {
-    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
-    const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code, output }));
-  });
 }

@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { removeVolume } from "./docker.mjs";
 import { Failure } from "./failure.mjs";
 import { guardFolder, releaseFolder } from "./guarded.mjs";
+import { keptFile } from "./kept-file.mjs";
 
 /**
  * A new folder for a server's throw-away data. It is removed when this process ends, or by `removeDataFolder`.
@@ -56,14 +57,13 @@ export function folderReachableBy(user, folder, log) {
   chmodSync(folder, (statSync(folder).mode & 0o777) | 0o011);
   if (canEnter(user, folder)) return folder;
   const elsewhere = substituteFor(folder);
-  const markFile = join(folder, "elsewhere");
-  if (!existsSync(markFile)) writeFileSync(markFile, randomUUID());
-  const mark = readFileSync(markFile, "utf8");
+  const mark = keptFile(join(folder, "elsewhere"), randomUUID);
   if (existsSync(elsewhere) && !(owned(elsewhere) && markOf(elsewhere) === mark)) {
     if (!owned(elsewhere)) throw new Failure(`${elsewhere} belongs to somebody else. Remove it and start again.`);
     rmSync(elsewhere, { recursive: true });
   }
-  mkdirSync(elsewhere, { recursive: true, mode: 0o711 });
+  mkdirSync(elsewhere, { recursive: true });
+  chmodSync(elsewhere, 0o711);
   writeFileSync(join(elsewhere, "mark"), mark, { mode: 0o600 });
   log(`The user ${user.name} cannot reach ${folder}: its data is in ${elsewhere}.`);
   return elsewhere;

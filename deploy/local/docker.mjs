@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { keptFile } from "./kept-file.mjs";
 
 /** @type {boolean | undefined} */
 let answers;
@@ -68,8 +69,7 @@ export function removeVolume(folder) {
  * @returns {string}
  */
 function volumeOf(folder) {
-  if (!existsSync(volumeFile(folder))) writeFileSync(volumeFile(folder), `pragma-${randomUUID()}`);
-  return readFileSync(volumeFile(folder), "utf8");
+  return keptFile(volumeFile(folder), () => `pragma-${randomUUID()}`);
 }
 
 /**

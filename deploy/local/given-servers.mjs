@@ -37,8 +37,9 @@ export async function givenServer(kind) {
  * @returns {Promise<boolean>}
  */
 async function answersAt(kind, text, variable) {
-  const url = URL.parse(text.includes("://") ? text : `${kind}://${text}`);
-  if (url === null || url.hostname === "") throw new Failure(`${variable} is not a URL with a host.`);
+  const address = text.includes("://") ? text : `${kind}://${text}`;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || url.hostname === "") throw new Failure(`${variable} is not a URL with a host.`);
   const { port, greeting, until } = manners[kind];
   const host = url.hostname.replace(/^\[|\]$/g, "");
   // A server that wants TLS from the first byte says nothing to a plain greeting: that it listens must do.

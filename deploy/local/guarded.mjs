@@ -39,6 +39,20 @@ export function releaseFolder(path) {
 }
 
 /**
+ * Ends now, and waits for the end of, whatever is still guarded. Nothing can be guarded afterwards.
+ * @returns {Promise<void>}
+ */
+export function endGuarded() {
+  const last = guard;
+  if (last === undefined || last.exitCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    last.ref();
+    last.once("exit", () => resolve());
+    last.stdin?.end();
+  });
+}
+
+/**
  * @param {import("./guard.mjs").GuardLine} line
  */
 function tell(line) {

@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { wanted } from "./binaries.mjs";
 import { Failure } from "./failure.mjs";
 import { commandLine } from "./process-identity.mjs";
+import { endOf, runCommand } from "./run-command.mjs";
 
 /** @typedef {import("./unprivileged-user.mjs").SystemUser} SystemUser */
 
@@ -48,7 +48,7 @@ export async function createCluster({ cluster, programs, user, password, durable
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: 0o700 });
   writeFileSync(passwordFile, password, { mode: 0o600 });
-  for (const path of user === undefined ? [] : [unfinished, passwordFile]) chownSync(path, user.uid, user.gid);
+  if (user !== undefined) for (const path of [unfinished, passwordFile]) chownSync(path, user.uid, user.gid);
   const sync = durable ? [] : ["--no-sync"];
   const ctype = process.platform === "darwin" ? "UTF-8" : "C.UTF-8";
   try {
@@ -86,21 +86,14 @@ export function clearStaleLock(cluster) {
  * @param {SystemUser | undefined} user
  * @param {string[]} args
  * @param {string} [input]
- * @returns {Promise<void>}
  */
-function run(command, user, args, input = "") {
-  return new Promise((resolve, reject) => {
-    const as = user === undefined ? {} : { uid: user.uid, gid: user.gid };
-    const child = spawn(command, args, { cwd: "/", env: { ...process.env, LC_ALL: "C", TZ: "UTC" }, ...as });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
-    child.once("error", reject);
-    child.once("close", (code) => {
-      const failed = code !== 0 || /\b(ERROR|FATAL|PANIC):/.test(output);
-      if (failed) reject(new Failure(`${command} failed:\n${output.trimEnd()}`));
-      else resolve();
-    });
-    child.stdin.on("error", () => {});
-    child.stdin.end(input);
+async function run(command, user, args, input = "") {
+  const { code, output } = await runCommand(command, args, {
+    cwd: "/",
+    env: { LC_ALL: "C", TZ: "UTC" },
+    input,
+    ...(user && { user: { uid: user.uid, gid: user.gid } }),
   });
+  // A single-user server answers a faulty statement with a line, and ends well.
+  if (code !== 0 || /\b(ERROR|FATAL|PANIC):/.test(output)) throw new Failure(`${command} failed:\n${endOf(output)}`);
 }

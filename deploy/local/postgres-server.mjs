@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { folderReachableBy } from "./data-folder.mjs";
 import { containerCommand } from "./docker.mjs";
 import { findServers } from "./find-servers.mjs";
+import { keptFile } from "./kept-file.mjs";
 import { clearStaleLock, createCluster, programsFor } from "./postgres-cluster.mjs";
 import { runServer } from "./private-server.mjs";
 import { hearFrom } from "./probe.mjs";
@@ -32,7 +33,7 @@ export async function startPostgres({ dataFolder, port, durable = true, log = ()
   const folder = resolve(dataFolder);
   mkdirSync(folder, { recursive: true });
   const { postgres: means } = await findServers(["postgres"]);
-  const password = passwordIn(folder);
+  const password = keptFile(join(folder, "password"), () => randomBytes(24).toString("hex"));
   const parameters = { ...settings, ...(durable ? {} : withoutDurability) };
   const plan = {
     name: "PostgreSQL",
@@ -118,15 +119,4 @@ async function isAccepting(port) {
   const length = Buffer.alloc(4);
   length.writeInt32BE(body.length + 4);
   return (await hearFrom({ port, greeting: Buffer.concat([length, body]), until: /^R/ })) !== undefined;
-}
-
-/**
- * The password of the user `pragma`, made once.
- * @param {string} folder
- * @returns {string}
- */
-function passwordIn(folder) {
-  const file = join(folder, "password");
-  if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString("hex"), { mode: 0o600 });
-  return readFileSync(file, "utf8");
 }

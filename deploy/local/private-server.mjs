@@ -1,107 +1,94 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure } from "./failure.mjs";
 import { freePort, isPortFree } from "./free-port.mjs";
 import { guardProcess, releaseProcess } from "./guarded.mjs";
-import { endProcess, isRunning, knownProcess, send } from "./process-identity.mjs";
+import { beginLog, endOfLog } from "./log-file.mjs";
+import { endProcess, knownProcess, send } from "./process-identity.mjs";
+import { endLeftOver, removeRecord, writeRecord } from "./server-record.mjs";
 
-/** @typedef {import("./process-identity.mjs").KnownProcess} KnownProcess */
 /**
  * @typedef {object} Launch
  * @property {string} command
  * @property {string[]} args
+ * @property {NodeJS.ProcessEnv} [env] instead of this process's, with English messages
  * @property {{ uid: number, gid: number }} [user] when not this process's
  * @property {() => void} [cleanUp] removes what a killed command leaves behind
  */
 /**
  * @typedef {object} ServerPlan
  * @property {string} name as people call it: "PostgreSQL"
- * @property {string} folder absolute; its record, its log and its data lie here
+ * @property {string} folder absolute; the record of its process lies here
+ * @property {string} [logFile] default: `server.log` in the folder
  * @property {number | undefined} port undefined: any free one
  * @property {(port: number) => Launch} launch
- * @property {(port: number, pid: number) => Promise<boolean>} isReady
+ * @property {(port: number) => Promise<boolean>} isReady
  * @property {NodeJS.Signals} stopSignal
- * @property {(line: string) => void} log
+ * @property {number} [stopWithinMs] how long it may take to stop before it is killed; default 20 s
+ * @property {(line: string) => void} log receives what a person should know
+ * @property {(story: string) => void} [onEnd] told when it ends by itself; default: `log` is
  */
 /** @typedef {{ pid: number, port: number, stop: () => Promise<void>, kill: () => Promise<void> }} RunningServer */
 
 const readyWithinMs = 60_000;
-const stopWithinMs = 20_000;
-const logLimitBytes = 2 ** 20;
+const usualStopWithinMs = 20_000;
 
 /**
- * Starts a private server and waits until it is ready. It listens on the loopback interface, writes its log to
- * `server.log` in its folder, and ends with this process, whatever ends that. `stop` ends it gracefully, `kill` as a
- * power cut would; both wait until it has ended. A server of the same folder that an ended process left behind is
- * ended first.
+ * Starts a private server and waits until it is ready. It ends with this process, whatever ends that. `stop` ends it
+ * gracefully, `kill` as a power cut would; both wait until it has ended. A server of the same folder that an ended
+ * process left behind is ended first.
  * @param {ServerPlan} plan
  * @returns {Promise<RunningServer>}
  * @throws {Failure} with the last lines of its log, when it does not come up within a minute
  */
 export async function runServer(plan) {
-  const { name, folder, log } = plan;
+  const { name, folder, log, stopSignal, stopWithinMs = usualStopWithinMs, onEnd = log } = plan;
   mkdirSync(folder, { recursive: true });
-  await endLeftOver(plan);
+  await endLeftOver({ name, folder, log, stopWithinMs });
   const port = plan.port ?? (await freePort());
   if (plan.port !== undefined && !(await isPortFree(port)))
     throw new Failure(`${name} cannot listen on port ${port}: another program does.`);
 
   const launch = plan.launch(port);
   launch.cleanUp?.();
-  const logFile = join(folder, "server.log");
-  const logFrom = startOfLog(logFile);
-  const child = spawnLogged(launch, logFile);
-  let stopping = false;
-  /** @type {string | undefined} */
-  let ending;
-  /** @type {Promise<string>} */
-  const ended = new Promise((resolve) => {
-    child.once("error", (error) => resolve(error.message));
-    child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
-  });
-  void ended.then((how) => {
-    ending = how;
-  });
+  const logFile = plan.logFile ?? join(folder, "server.log");
+  const logFrom = beginLog(logFile);
+  const { child, ended } = spawnLogged(launch, logFile);
   if (child.pid === undefined) throw new Failure(`${name} cannot be started: ${await ended}`);
   const known = knownProcess(child.pid);
-  writeRecord(folder, { server: known, stopSignal: plan.stopSignal, owner: knownProcess(process.pid) });
-  guardProcess(known, plan.stopSignal);
+  guardProcess(known, stopSignal);
 
+  let stopping = false;
   const forget = () => {
     releaseProcess(known);
-    rmSync(recordFile(folder), { force: true });
+    removeRecord(folder);
   };
-  /** @param {() => Promise<unknown>} end */
-  const endedBy = async (end) => {
+  /** @param {() => unknown} end */
+  const endBy = async (end) => {
     stopping = true;
-    if (ending === undefined) {
-      child.ref();
-      await end();
-      await ended;
-    }
+    child.ref();
+    await end();
+    await ended;
     launch.cleanUp?.();
     forget();
   };
-  const stop = () => endedBy(() => endProcess(known, plan.stopSignal, stopWithinMs));
-  const kill = () => endedBy(async () => (launch.cleanUp ?? (() => send(known, "SIGKILL")))());
+  const stop = () => endBy(() => endProcess(known, stopSignal, stopWithinMs));
+  const kill = () => endBy(launch.cleanUp ?? (() => send(known, "SIGKILL")));
 
-  const deadline = Date.now() + readyWithinMs;
-  while (!(await plan.isReady(port, known.pid))) {
-    const late = Date.now() > deadline;
-    if (ending === undefined && !late) {
-      await sleep(25);
-      continue;
-    }
-    const cause = ending === undefined ? `it was not ready within ${readyWithinMs / 1000} s` : `it ended (${ending})`;
+  try {
+    writeRecord(folder, { server: known, stopSignal, owner: knownProcess(process.pid) });
+    const problem = await waitUntilReady(() => plan.isReady(port), ended);
+    if (problem !== undefined) throw new Failure(`${name} did not come up: ${problem}. ${endOfLog(logFile, logFrom)}`);
+  } catch (error) {
     await kill();
-    throw new Failure(`${name} did not come up: ${cause}. The end of ${logFile}:\n${lastLines(logFile, logFrom)}`);
+    throw error;
   }
-  void ended.then(() => {
+  void ended.then((how) => {
     if (stopping) return;
     forget();
-    log(`${name} ended by itself (${ending}). The end of ${logFile}:\n${lastLines(logFile, logFrom)}`);
+    onEnd(`${name} ended by itself (${how}). ${endOfLog(logFile, logFrom)}`);
   });
   return { pid: known.pid, port, stop, kill };
 }
@@ -112,91 +99,40 @@ export async function runServer(plan) {
  * @param {Launch} launch
  * @param {string} logFile
  */
-function spawnLogged({ command, args, user }, logFile) {
+function spawnLogged({ command, args, user, env = { ...process.env, LC_ALL: "C", TZ: "UTC" } }, logFile) {
   const output = openSync(logFile, "a");
   try {
-    const child = spawn(command, args, {
-      cwd: "/",
-      detached: true,
-      env: { ...process.env, LC_ALL: "C", TZ: "UTC" },
-      stdio: ["ignore", output, output],
-      ...user,
-    });
+    const child = spawn(command, args, { cwd: "/", detached: true, env, stdio: ["ignore", output, output], ...user });
     child.unref();
-    return child;
+    /** @type {Promise<string>} how it ended */
+    const ended = new Promise((resolve) => {
+      child.once("error", (error) => resolve(error.message));
+      child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
+    });
+    return { child, ended };
   } finally {
     closeSync(output);
   }
 }
 
 /**
- * @param {ServerPlan} plan
+ * @param {() => Promise<boolean>} isReady
+ * @param {Promise<string>} ended
+ * @returns {Promise<string | undefined>} why it will not be ready
  */
-async function endLeftOver({ name, folder, log }) {
-  const record = readRecord(folder);
-  if (record === undefined) return;
-  if (isRunning(record.server)) {
-    if (isRunning(record.owner))
-      throw new Failure(
-        `${name} already runs on ${folder}, started by process ${record.owner.pid}. Stop that one first.`,
-      );
-    log(`Stopping the ${name} that an earlier run left behind.`);
-    await endProcess(record.server, record.stopSignal, stopWithinMs);
+async function waitUntilReady(isReady, ended) {
+  const deadline = Date.now() + readyWithinMs;
+  /** @type {string | undefined} */
+  let ending;
+  void ended.then((how) => {
+    ending = `it ended (${how})`;
+  });
+  while (Date.now() < deadline) {
+    const ready = await isReady();
+    // Another program may answer on the port that this one could not have.
+    if (ending !== undefined) return ending;
+    if (ready) return undefined;
+    await sleep(25);
   }
-  rmSync(recordFile(folder), { force: true });
-}
-
-/** @typedef {{ server: KnownProcess, stopSignal: NodeJS.Signals, owner: KnownProcess }} ServerRecord */
-
-/**
- * @param {string} folder
- * @returns {string}
- */
-function recordFile(folder) {
-  return join(folder, "server.json");
-}
-
-/**
- * @param {string} folder
- * @param {ServerRecord} record
- */
-function writeRecord(folder, record) {
-  writeFileSync(recordFile(folder), JSON.stringify(record));
-}
-
-/**
- * @param {string} folder
- * @returns {ServerRecord | undefined} undefined too when the record was cut short: its process never got to run
- */
-function readRecord(folder) {
-  if (!existsSync(recordFile(folder))) return undefined;
-  try {
-    return JSON.parse(readFileSync(recordFile(folder), "utf8"));
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Empties a log that has grown large.
- * @param {string} logFile
- * @returns {number} where this run's part begins, in bytes
- */
-function startOfLog(logFile) {
-  const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
-  if (size < logLimitBytes) return size;
-  rmSync(logFile);
-  return 0;
-}
-
-/**
- * The last lines of a log, indented for showing.
- * @param {string} logFile
- * @param {number} [from] in bytes
- * @returns {string}
- */
-export function lastLines(logFile, from = 0) {
-  if (!existsSync(logFile)) return "  (no log)";
-  const lines = readFileSync(logFile).subarray(from).toString("utf8").trimEnd().split("\n").slice(-15);
-  return lines.map((line) => `  ${line}`).join("\n");
+  return `it was not ready within ${readyWithinMs / 1000} s`;
 }

@@ -5,7 +5,7 @@ import { connect } from "node:net";
  * @param {object} probe
  * @param {number} probe.port
  * @param {string} [probe.host]
- * @param {string | Buffer} [probe.greeting] sent first
+ * @param {string | Buffer | undefined} [probe.greeting] sent first
  * @param {RegExp} probe.until
  * @param {number} [probe.withinMs]
  * @returns {Promise<string | undefined>} undefined when nothing listens or the answer is another

@@ -1,0 +1,33 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { newApiKey } from "./api-key.mjs";
+import { Failure } from "./failure.mjs";
+import { keptFile } from "./kept-file.mjs";
+
+/**
+ * What a checkout's installation keeps to itself.
+ * @typedef {object} Secrets
+ * @property {string} principalKeys `name:secret`: what the gateway signs principals with
+ * @property {string} adminKey the first admin key
+ */
+
+/**
+ * The installation's secrets, made once and readable by their owner only.
+ * @param {string} folder
+ * @returns {Secrets}
+ * @throws {Failure} when the file is broken: the database holds the hash of the key that was in it
+ */
+export function secretsIn(folder) {
+  const file = join(folder, "secrets.json");
+  const text = keptFile(file, () => {
+    const fresh = { principalKeys: `local:${randomBytes(32).toString("hex")}`, adminKey: newApiKey() };
+    return `${JSON.stringify(fresh, undefined, 2)}\n`;
+  });
+  try {
+    const { principalKeys, adminKey } = JSON.parse(text);
+    if (typeof principalKeys === "string" && typeof adminKey === "string") return { principalKeys, adminKey };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new Failure(`${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`);
+}

@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Failure } from "./failure.mjs";
+import { withProgress } from "./progress.mjs";
+import { endOf, runCommand } from "./run-command.mjs";
+import { checkout } from "./state-folder.mjs";
+
+/**
+ * Installs the packages that package-lock.json lists, unless those that are there were installed from it.
+ * @param {string} [folder] the checkout
+ * @throws {Failure} with the end of npm's output
+ */
+export async function ensurePackages(folder = checkout) {
+  const lockfile = readFileSync(join(folder, "package-lock.json"), "utf8");
+  const hash = createHash("sha256").update(lockfile).digest("hex");
+  const hashFile = join(folder, "node_modules", ".installed-from");
+  if (existsSync(hashFile) && readFileSync(hashFile, "utf8") === hash) return;
+  if (!isInstalled(JSON.parse(lockfile), join(folder, "node_modules", ".package-lock.json"))) {
+    await withProgress("Installing packages with npm ci", async () => {
+      const { code, output } = await runCommand("npm", ["ci", "--no-audit", "--no-fund"], { cwd: folder });
+      if (code !== 0) throw new Failure(`npm ci failed:\n${endOf(output, 25)}`);
+    });
+  }
+  writeFileSync(hashFile, hash);
+}
+
+/** @typedef {{ packages: Record<string, { version?: string, optional?: boolean, devOptional?: boolean }> }} Lockfile */
+
+/**
+ * Whether npm's own record of what it installed agrees with the lockfile: somebody ran `npm install`. Packages for
+ * other systems are listed and not installed.
+ * @param {Lockfile} lockfile
+ * @param {string} recordFile
+ * @returns {boolean}
+ */
+function isInstalled(lockfile, recordFile) {
+  if (!existsSync(recordFile)) return false;
+  /** @type {Lockfile} */
+  const record = JSON.parse(readFileSync(recordFile, "utf8"));
+  return Object.entries(lockfile.packages).every(([path, wanted]) => {
+    if (path === "") return true;
+    const installed = record.packages[path];
+    if (installed === undefined) return wanted.optional === true || wanted.devOptional === true;
+    return installed.version === wanted.version;
+  });
+}

@@ -1,0 +1,95 @@
+/**
+ * `npm start`: everything that a checkout needs to run, in order, until Ctrl-C. Ends with the product answering.
+ */
+import "./node-version.mjs";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Failure } from "./failure.mjs";
+import { claimPorts, productLog, startProduct } from "./product.mjs";
+import { say, withProgress } from "./progress.mjs";
+import { endOf, runCommand } from "./run-command.mjs";
+import { secretsIn } from "./secrets.mjs";
+import { ensureServers } from "./servers.mjs";
+import { ensurePackages } from "./setup.mjs";
+import { checkout, openStateFolder, stateFolder } from "./state-folder.mjs";
+import { runUntilStopped } from "./until-stopped.mjs";
+
+const gatewayPort = portFrom("PORT", 4000);
+const opsPort = portFrom("OPS_PORT", 4090);
+
+await runUntilStopped(async ({ step, onStop, fail }) => {
+  const since = Date.now();
+  const place = { stateFolder, port: gatewayPort, opsPort, log: say };
+  await step(() => openStateFolder());
+  await step(() => claimPorts(place));
+  await step(() => ensurePackages());
+  await step(build);
+  const servers = await step(() => ensureServers({ profile: "start" }));
+  onStop(servers.stop);
+  const env = productEnvironment(servers.env);
+  const main = join(checkout, "services", "dist", "main.js");
+  const product = await step(() =>
+    withProgress("Starting the product", () => startProduct({ ...place, main, env, onEnd: fail })),
+  );
+  onStop(product.stop);
+  const url = `http://localhost:${gatewayPort}`;
+  const story = await step(() => seedDemo(url, env));
+
+  say(`Pragma API answers at ${url} (ready in ${((Date.now() - since) / 1000).toFixed(1)} s)`);
+  if (story !== "") say(story);
+  say(`Its log is ${productLog(stateFolder)}, its data in ${stateFolder}. Ctrl-C stops it and keeps the data.`);
+});
+
+/**
+ * @param {string} variable
+ * @param {number} usual
+ * @returns {number}
+ */
+function portFrom(variable, usual) {
+  const given = Number(process.env[variable] || usual);
+  if (Number.isInteger(given) && given > 0 && given < 65_536) return given;
+  console.error(`${variable} must be a port, 1 to 65535.`);
+  process.exit(1);
+}
+
+async function build() {
+  await withProgress("Compiling", async () => {
+    const { code, output } = await runCommand(join(checkout, "node_modules", ".bin", "tsc"), ["-b"], { cwd: checkout });
+    if (code !== 0) throw new Failure(`The code does not compile:\n${endOf(output, 40)}`);
+  });
+}
+
+/**
+ * What the product runs with; what the environment says wins.
+ * @param {import("./servers.d.mts").ServerUrls} urls
+ * @returns {Record<string, string | undefined>}
+ */
+function productEnvironment(urls) {
+  const { principalKeys, adminKey } = secretsIn(stateFolder);
+  const given = Object.entries(process.env).filter(([, value]) => value !== "");
+  return {
+    OBJECT_STORE: `file:${join(stateFolder, "objects")}`,
+    PRINCIPAL_KEYS: principalKeys,
+    PRAGMA_ADMIN_KEY: adminKey,
+    ...Object.fromEntries(given),
+    ...urls,
+    PORT: String(gatewayPort),
+    OPS_PORT: String(opsPort),
+  };
+}
+
+/**
+ * Makes the demo location where the installation has none.
+ * @param {string} url
+ * @param {Record<string, string | undefined>} env
+ * @returns {Promise<string>} what to tell about it
+ */
+async function seedDemo(url, env) {
+  const demo = join(checkout, "simulator", "dist", "src", "demo.js");
+  if (!existsSync(demo)) return "";
+  return withProgress("Seeding the demo location", async () => {
+    const { code, output } = await runCommand(process.execPath, [demo], { env: { ...env, PRAGMA_URL: url } });
+    if (code !== 0) throw new Failure(`The demo location could not be seeded:\n${endOf(output)}`);
+    return output.trimEnd();
+  });
+}
