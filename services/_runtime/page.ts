@@ -1,0 +1,68 @@
+import { ApiError } from "@pragma/contracts/errors";
+import type { PageLinks, PageMeta } from "@pragma/contracts/pagination";
+import type { z } from "zod";
+import { type Reply, text } from "./reply.ts";
+
+interface PageParts {
+  /** JSON texts, put into the reply as they are. */
+  items: string[];
+  total: number;
+  /** Zero-based. */
+  index: number;
+  size: number;
+  /** The address that was asked, whose filters the links keep. */
+  url: URL;
+  /** Scheme and host that the client used. */
+  origin: string;
+  nextPageToken: string | null;
+}
+
+/** A list as it is answered: `{data, meta, links, nextPageToken}`, put together from texts without parsing them. */
+export function pageReply({ items, total, index, size, url, origin, nextPageToken }: PageParts): Reply {
+  const totalPage = Math.ceil(total / size);
+  const meta: PageMeta = { totalPage, totalCount: total, currentPageIndex: index, pageSize: size };
+  const at = (page: number) => linkTo(url, origin, { index: String(page), pageToken: null });
+  const isByToken = url.searchParams.has("pageToken");
+  const links: PageLinks = {
+    self: `${origin}${url.pathname}${url.search}`,
+    first: at(0),
+    last: at(Math.max(0, totalPage - 1)),
+    next: nextLink(),
+    prev: index > 0 ? at(Math.min(index - 1, Math.max(0, totalPage - 1))) : null,
+  };
+
+  function nextLink(): string | null {
+    if (nextPageToken === null) return null;
+    return isByToken ? linkTo(url, origin, { index: null, pageToken: nextPageToken }) : at(index + 1);
+  }
+
+  const rest = JSON.stringify({ meta, links, nextPageToken }).slice(1);
+  return text(200, `{"data":[${items.join(",")}],${rest}`);
+}
+
+function linkTo(url: URL, origin: string, changes: Record<string, string | null>): string {
+  const query = new URLSearchParams(url.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) query.delete(name);
+    else query.set(name, value);
+  }
+  const search = query.toString();
+  return `${origin}${url.pathname}${search && `?${search}`}`;
+}
+
+/** An opaque token for the page after this place in a list. */
+export function encodePageToken(place: Record<string, string | number>): string {
+  return Buffer.from(JSON.stringify(place)).toString("base64url");
+}
+
+/** The place that a token stands for; throws `ApiError` invalid_page_token when it is not one that this list gave. */
+export function decodePageToken<Schema extends z.ZodType>(token: string, place: Schema): z.output<Schema> {
+  try {
+    return place.parse(JSON.parse(Buffer.from(token, "base64url").toString("utf8")));
+  } catch (cause) {
+    throw new ApiError("invalid_page_token", {
+      detail: "Give the nextPageToken of the page before as it was, or begin again without one.",
+      cause,
+    });
+  }
+}
