@@ -1,0 +1,68 @@
+import type { OrderData } from "@pragma/contracts/order-data";
+import type { OrderSetting } from "./order-setting.ts";
+import { moment } from "./order-times.ts";
+import type { OrderPlan } from "./plan-orders.ts";
+
+type CustomerFields = Pick<OrderData, "firebaseCustomerName" | "firebaseCustomerRefKey">;
+
+/** The regular customer that the order is for: whoever puts it on an account, and some others. */
+export function customerOf({ random, restaurant }: OrderSetting, plan: OrderPlan): CustomerFields {
+  if (!plan.turns.has("account") && !random.chance(0.08))
+    return { firebaseCustomerName: null, firebaseCustomerRefKey: null };
+  const { name, key } = random.pick(restaurant.regulars);
+  return { firebaseCustomerName: name, firebaseCustomerRefKey: key };
+}
+
+type DeliveryFields = Pick<
+  OrderData,
+  | "channel"
+  | "source"
+  | "externalOrderId"
+  | "externalLocationId"
+  | "customerInfo"
+  | "deliveryCustomerInfo"
+  | "deliveryAddress"
+  | "deliveryComment"
+>;
+
+interface Delivery {
+  /** The platform that sent the order and takes the money; null for orders taken in the house. */
+  platform: "uberEats" | "deliveroo" | null;
+  fields: DeliveryFields;
+}
+
+/** What a delivery platform says about its order. */
+export function deliveryOf({ random, restaurant, times }: OrderSetting, plan: OrderPlan): Delivery {
+  if (plan.service !== "delivery") return { platform: null, fields: { ...takenInTheHouse } };
+  const platform = random.pick(["uberEats", "deliveroo"] as const);
+  const { name } = random.pick(restaurant.regulars);
+  const customer = { name, phoneNumber: `06 39 98 ${random.integer(10, 99)} ${random.integer(10, 99)}` };
+  return {
+    platform,
+    fields: {
+      channel: platform,
+      source: "platform",
+      externalOrderId: `${platform}-${random.hex(8)}`,
+      externalLocationId: `${platform}-${restaurant.device.id.slice(0, 8)}`,
+      customerInfo: customer,
+      deliveryCustomerInfo: { ...customer, expectedAt: times.at(moment.end) },
+      deliveryAddress: {
+        address: `${random.integer(1, 80)} rue de la Paix`,
+        zipCode: restaurant.establishment.zipCode,
+        city: restaurant.establishment.city,
+      },
+      deliveryComment: random.chance(0.4) ? "Digicode 12B, deuxième étage" : null,
+    },
+  };
+}
+
+const takenInTheHouse: DeliveryFields = {
+  channel: "unknown",
+  source: "unknown",
+  externalOrderId: null,
+  externalLocationId: null,
+  customerInfo: null,
+  deliveryCustomerInfo: null,
+  deliveryAddress: null,
+  deliveryComment: null,
+};

@@ -1,0 +1,173 @@
+import type { OrderData } from "@pragma/contracts/order-data";
+import { type Cancellation, canceledAt, cancelReasons, orderCancellation, rowCancellation } from "./cancellation.ts";
+import { customerOf, deliveryOf } from "./customers.ts";
+import { generatePayments, isSettling } from "./generate-payments.ts";
+import { orderProducts } from "./order-products.ts";
+import type { OrderSetting } from "./order-setting.ts";
+import { moment, type OrderTimes } from "./order-times.ts";
+import type { OrderPlan } from "./plan-orders.ts";
+import { counts, productRow, sumOf } from "./product-row.ts";
+import type { Random } from "./random.ts";
+import type { Clerk, Restaurant, Room, Table } from "./restaurant.ts";
+import { giveAway, type OrderRows, playRowCases } from "./row-cases.ts";
+
+interface NewOrder {
+  random: Random;
+  restaurant: Restaurant;
+  plan: OrderPlan;
+  tillId: string;
+  fiscalNumber: number;
+  times: OrderTimes;
+  /** Who takes the order, and who collects its payments. */
+  operator: Clerk;
+  cashier: Clerk;
+}
+
+/** One order as planned, with its rows and payments, and totals that follow from them. */
+export function generateOrder({ random, restaurant, plan, tillId, fiscalNumber, times, ...of }: NewOrder): OrderData {
+  const { operator, cashier } = of;
+  const room = pickRoom(random, restaurant, plan);
+  const table = random.pick(room.tables);
+  const setting = { random, restaurant, room, operator, times };
+  const guestsCount = plan.service === "eatin" && plan.countsGuests ? someGuests(random) : 0;
+
+  const rows = generateRows(setting, plan, guestsCount);
+  const amounts = addUp(rows);
+  const ending = end(random, times, plan);
+  const customer = customerOf(setting, plan);
+  const delivery = deliveryOf(setting, plan);
+  const paymentRowList = generatePayments({
+    setting: { ...setting, operator: cashier },
+    plan,
+    due: amounts.total,
+    platform: delivery.platform,
+    customerKey: customer.firebaseCustomerRefKey,
+  });
+
+  const settled = sumOf(paymentRowList.filter(isSettling), "amount");
+  const leftToPay = ending.isCanceled || ending.isTransferred ? 0 : amounts.total - settled;
+  const isPaid = !ending.isCanceled && paymentRowList.length > 0 && leftToPay === 0;
+  const isMerged = plan.turns.has("mergedOrder");
+  return {
+    id: random.uuid(),
+    tillId,
+    roomId: room.id,
+    revisionHash: random.uuid(),
+    deviceIdentifier: restaurant.device.id,
+    deviceName: restaurant.device.name,
+    openedAt: times.openedAt,
+    modifiedAt: times.closedAt,
+    closedAt: times.closedAt,
+    paidAt: isPaid || (ending.isCanceled && settled !== 0) ? times.at(moment.payment) : null,
+    postPaymentPrintDate: null,
+    ...ending,
+    ...amounts,
+    leftToPay,
+    guestsCount,
+    billPrintCount: ending.firstBillPrintDate === null ? 0 : 1,
+    proofsOfPaymentCount: 0,
+    postPaymentPrintCount: 0,
+    roomType: room.type,
+    roomPricing: room.pricing.type,
+    roomName: room.name,
+    tableId: table.id,
+    tableName: table.name,
+    tablePosX: null,
+    tablePosY: null,
+    tableShape: null,
+    beeperNumber: plan.service === "takeout" && random.chance(0.3) ? random.integer(1, 30) : null,
+    comment: null,
+    preparationActivated: true,
+    isMerged,
+    manuallyClosed: plan.fate !== "training" && !isPaid && amounts.total <= 0,
+    isPaid,
+    fiscalNumber,
+    signature: random.hex(64),
+    operatorId: operator.id,
+    operatorName: operator.name,
+    ...customer,
+    firebaseReservationRefKey: null,
+    isPrepaid: delivery.platform !== null,
+    externalServiceId: null,
+    extOctorateReservationId: null,
+    extQoodosCheckInId: null,
+    extQoodosUserId: null,
+    extQoodosUserName: null,
+    pickupHour: plan.service === "takeout" ? times.at(moment.end) : null,
+    groupedTableInfo: isMerged ? groupTables(random, room, table) : [],
+    ...delivery.fields,
+    serviceType: plan.service,
+    isTraining: plan.fate === "training",
+    paymentRowList,
+    productRowList: [...rows.productRowList],
+    menuRowList: [...rows.menuRowList],
+  };
+}
+
+function generateRows(setting: OrderSetting, plan: OrderPlan, guestsCount: number): OrderRows {
+  const isRefund = plan.fate === "refund";
+  const ordered = orderProducts(setting, plan, guestsCount);
+  const productRowList = ordered.map(({ product, quantity }) =>
+    productRow(setting, { product, quantity: isRefund ? -quantity : quantity }),
+  );
+  const rows = { productRowList, menuRowList: [] };
+  if (isRefund) return rows;
+  if (plan.fate === "gifted") return giveAway(setting, rows);
+  return playRowCases(
+    setting,
+    plan,
+    rows,
+    ordered.map(({ product }) => product),
+  );
+}
+
+function addUp({ productRowList, menuRowList }: OrderRows) {
+  const counting = [...productRowList, ...menuRowList.flatMap((menu) => menu.productRowList)].filter(counts);
+  return {
+    total: sumOf(counting, "totalRow"),
+    totalTax: sumOf(counting, "taxAmount"),
+    totalDiscount: sumOf(counting, "totalDiscount"),
+    totalWithoutTax: sumOf(counting, "taxableAmount"),
+  };
+}
+
+function end(random: Random, times: OrderTimes, plan: OrderPlan) {
+  const cancellation = plan.fate === "canceled" ? orderCancellation(plan.fateTurn) : null;
+  const isTransferred = plan.fate === "transferred";
+  return {
+    isCanceled: cancellation !== null,
+    canceledAt: cancellation && canceledAt(times, cancellation),
+    canceledReason: cancellation && random.pick([...cancelReasons, null]),
+    isTransferred,
+    transferredAt: isTransferred ? times.closedAt : null,
+    transferredTo: isTransferred ? random.pick(["Chambre 12", "Chambre 204", "Mews"]) : null,
+    firstBillPrintDate: printsBill(random, plan, cancellation) ? times.at(moment.bill) : null,
+  };
+}
+
+function printsBill(random: Random, plan: OrderPlan, orderCanceled: Cancellation | null): boolean {
+  const rowTurn = plan.turns.get("canceledRow");
+  const decisive = orderCanceled ?? (rowTurn === undefined ? null : rowCancellation(rowTurn));
+  return decisive === null ? random.chance(0.7) : decisive !== "withoutBill";
+}
+
+function pickRoom(random: Random, { rooms }: Restaurant, plan: OrderPlan): Room {
+  const wanted = { takeout: ["takeOut"], delivery: ["extOrder"], eatin: ["room", "bar"] }[plan.service];
+  return random.pick(rooms.filter(({ type }) => wanted.includes(type)));
+}
+
+function groupTables(random: Random, room: Room, table: Table) {
+  const other = random.pick(room.tables.filter(({ id }) => id !== table.id));
+  return [table, other].map(({ id }) => ({ id: random.uuid(), catalogTableId: id }));
+}
+
+function someGuests(random: Random): number {
+  return random.pickWeighted([
+    [1, 3],
+    [2, 9],
+    [3, 4],
+    [4, 5],
+    [6, 2],
+    [8, 1],
+  ]);
+}

@@ -1,0 +1,152 @@
+import type { PaymentRow } from "@pragma/contracts/payment-row";
+import { orderCancellation } from "./cancellation.ts";
+import type { OrderSetting } from "./order-setting.ts";
+import { moment } from "./order-times.ts";
+import type { OrderPlan } from "./plan-orders.ts";
+import type { PaymentMethodName } from "./restaurant.ts";
+import { splitByWeights } from "./split-by-weights.ts";
+
+interface Bill {
+  /** The operator of this setting is who collects the money. */
+  setting: OrderSetting;
+  plan: OrderPlan;
+  /** The order's total, in minor units. */
+  due: number;
+  /** The delivery platform that takes the money, if any. */
+  platform: "uberEats" | "deliveroo" | null;
+  customerKey: string | null;
+}
+
+/** How one part of a bill is paid. */
+interface Part {
+  method: PaymentMethodName;
+  type: PaymentRow["paymentType"];
+  hasChange?: boolean;
+  hasTip?: boolean;
+}
+
+/** The payments of an order: those that settle add up to the amount due, unless one of them is still pending. */
+export function generatePayments(bill: Bill): PaymentRow[] {
+  const { plan, due, setting } = bill;
+  if (plan.fate === "refund") return plan.fateTurn % 2 === 0 ? [] : [pay(bill, payment("cash"), due)];
+  if (plan.fate === "canceled" && orderCancellation(plan.fateTurn) !== "afterPayment") return [];
+  if (plan.fate === "transferred" || due <= 0) return [];
+
+  const parts = planParts(bill);
+  const amounts = splitByWeights(due, Array(parts.length).fill(1));
+  const paid = parts.map((part, index) => pay(bill, part, amounts[index] ?? 0));
+  return withUnsettled(plan.turns.get("unsettledPayment"), setting, withTipRow(bill, paid));
+}
+
+/** Whether a payment takes something off what is left to pay. */
+export function isSettling({ status, paymentType }: PaymentRow): boolean {
+  return status === "validated" && (paymentType === "payment" || paymentType === "customerAccount");
+}
+
+function planParts({ setting: { random }, plan: { turns }, platform }: Bill): Part[] {
+  const account = turns.get("account");
+  const tip = turns.get("tip");
+  const parts: Part[] = [];
+  if (account !== undefined) parts.push(accountParts[account % accountParts.length] as Part);
+  if (turns.has("change")) parts.push({ ...payment("cash"), hasChange: true });
+  if (tip !== undefined && tip % 2 === 0) parts.push({ ...payment("card"), hasTip: true });
+  const count = turns.has("partPayments") ? random.integer(2, 4) : 1;
+  while (parts.length < count) parts.push(payment(platform ?? random.pickWeighted(usualMethods)));
+  return parts;
+}
+
+function pay({ setting, customerKey }: Bill, part: Part, amount: number): PaymentRow {
+  const { random, restaurant, operator, times } = setting;
+  const method = restaurant.paymentMethods[part.method];
+  const { cash } = restaurant.paymentMethods;
+  const changed = part.hasChange ? { id: cash.id, name: cash.name, mode: cash.mode } : null;
+  return {
+    id: random.uuid(),
+    recordedAt: times.at(moment.payment),
+    modifiedAt: times.at(moment.payment),
+    amount,
+    changeAmount: changed ? noteStep - (amount % noteStep) : 0,
+    changePaymentName: changed?.name ?? null,
+    changePaymentMode: changed?.mode ?? null,
+    lastProofOfPaymentAmount: null,
+    totalProofOfPaymentAmount: 0,
+    status: "validated",
+    name: method.name,
+    paymentType: part.type,
+    paymentMode: method.mode,
+    paymentId: method.id,
+    changePaymentId: changed?.id ?? null,
+    tipAmount: part.hasTip ? someTip(setting) : null,
+    externalServiceId: null,
+    currencyCode: "EUR",
+    sellerCardReceipt: null,
+    buyerCardReceipt: null,
+    firebaseCustomerRefKey: part.method === "debt" ? customerKey : null,
+    operatorId: operator.id,
+    operatorName: operator.name,
+    paymentProtocol: method.protocol,
+  };
+}
+
+/** Tips take turns: on a card payment, or a row of their own. */
+function withTipRow({ setting, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
+  const [first] = paid;
+  if (!first || (plan.turns.get("tip") ?? 0) % 2 === 0) return paid;
+  const tip: PaymentRow = {
+    ...first,
+    ...withoutChange,
+    id: setting.random.uuid(),
+    amount: someTip(setting),
+    name: "Pourboire",
+    paymentType: "tip",
+    tipAmount: null,
+  };
+  return [...paid, tip];
+}
+
+/** Unsettled payments take turns: a terminal that never answered, a card that was refused, money still to come. */
+function withUnsettled(turn: number | undefined, { random, times }: OrderSetting, paid: PaymentRow[]): PaymentRow[] {
+  const [first] = paid;
+  if (turn === undefined || !first) return paid;
+  if (turn % 3 === 2) return [{ ...first, status: "pending" }, ...paid.slice(1)];
+  const recordedAt = times.at(moment.afterBill);
+  const failed: PaymentRow = {
+    ...first,
+    ...withoutChange,
+    id: random.uuid(),
+    status: turn % 3 === 0 ? "pending" : "cancelled",
+    recordedAt,
+    modifiedAt: recordedAt,
+    tipAmount: null,
+  };
+  return [failed, ...paid];
+}
+
+function payment(method: PaymentMethodName): Part {
+  return { method, type: "payment" };
+}
+
+function someTip({ random }: OrderSetting): number {
+  return random.pick([100, 150, 200, 300, 500]);
+}
+
+const accountParts: readonly Part[] = [
+  { method: "debt", type: "customerAccount" },
+  payment("debt"),
+  payment("deposit"),
+];
+
+/** Guests who pay in cash give at least the next multiple of this: the smallest note. */
+const noteStep = 500;
+
+const withoutChange = { changeAmount: 0, changePaymentName: null, changePaymentMode: null, changePaymentId: null };
+
+const usualMethods: readonly (readonly [PaymentMethodName, number])[] = [
+  ["card", 45],
+  ["contactless", 20],
+  ["cash", 15],
+  ["mealVoucher", 12],
+  ["check", 3],
+  ["amex", 3],
+  ["creditNote", 2],
+];

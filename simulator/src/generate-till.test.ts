@@ -1,0 +1,193 @@
+import { TillV2 } from "@pragma/contracts/till-v2";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isSettling } from "./generate-payments.ts";
+import { generateTill } from "./generate-till.ts";
+import { counts, sumOf } from "./product-row.ts";
+import { completeMix, type TillMix } from "./till-mix.ts";
+
+const day = "2026-05-29";
+
+const weights = Object.fromEntries(
+  Object.keys(completeMix()).map((name) => [name, fc.double({ min: 0, max: 1, noNaN: true })]),
+) as Record<keyof TillMix, fc.Arbitrary<number>>;
+
+const anyTill = fc
+  .record({
+    seed: fc.oneof(fc.maxSafeInteger(), fc.string()),
+    orders: fc.integer({ min: 0, max: 40 }),
+    training: fc.boolean(),
+    mix: fc.record(weights, { requiredKeys: [] }),
+  })
+  .map((options) => generateTill({ ...options, day }));
+
+function everyTill(holds: (till: TillV2) => void) {
+  fc.assert(fc.property(anyTill, holds), { numRuns: 60 });
+}
+
+function everyOrder(holds: (order: TillV2["orderList"][number]) => void) {
+  everyTill((till) => till.orderList.forEach(holds));
+}
+
+function rowsOf({ productRowList, menuRowList }: TillV2["orderList"][number]) {
+  return [...productRowList, ...menuRowList.flatMap((menu) => menu.productRowList)];
+}
+
+describe("generateTill", () => {
+  it("makes the same bytes from the same options", () => {
+    const options = { seed: 42, orders: 60, day };
+    expect(JSON.stringify(generateTill(options))).toBe(JSON.stringify(generateTill(options)));
+  });
+
+  it("makes another till, with other ids, for another seed, day, size or mix", () => {
+    const tills = [
+      { seed: 1, orders: 20, day },
+      { seed: 2, orders: 20, day },
+      { seed: 1, orders: 20, day: "2026-05-30" },
+      { seed: 1, orders: 21, day },
+      { seed: 1, orders: 20, day, mix: { tip: 1 } },
+      { seed: 1, orders: 20, day, training: true },
+    ].map(generateTill);
+    expect(new Set(tills.map(({ id }) => id)).size).toBe(tills.length);
+    const orderIds = tills.flatMap(({ orderList }) => orderList.map(({ id }) => id));
+    expect(new Set(orderIds).size).toBe(orderIds.length);
+  });
+
+  it("keeps the restaurant from one day to the next", () => {
+    const [monday, tuesday] = ["2026-06-01", "2026-06-02"].map((date) =>
+      generateTill({ seed: "lyon", orders: 200, day: date }),
+    ) as [TillV2, TillV2];
+    const facts = (till: TillV2) => ({
+      siret: till.siretCode,
+      device: till.deviceIdentifier,
+      clerks: new Set(till.clerkShiftList.map(({ id }) => id)),
+      rooms: new Set(till.orderList.map(({ roomId }) => roomId)),
+      prices: priceList(till),
+    });
+    expect(facts(tuesday)).toEqual(facts(monday));
+    expect(tuesday.reportNumber).toBe(monday.reportNumber + 1);
+  });
+
+  it("takes the till id and the report number it is given", () => {
+    const tillId = "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9";
+    const till = generateTill({ seed: 1, orders: 3, day, tillId, reportNumber: 7 });
+    expect(till).toMatchObject({ id: tillId, reportNumber: 7 });
+    expect(till.orderList.map((order) => order.tillId)).toEqual([tillId, tillId, tillId]);
+  });
+
+  it("makes a till that the API accepts, and says everything that it could", () => {
+    everyTill((till) => {
+      expect(TillV2.parse(till)).toEqual(till);
+    });
+  });
+
+  it("uses every id once", () => {
+    everyTill((till) => {
+      const ids = till.orderList.flatMap((order) => [
+        order.id,
+        ...order.paymentRowList.map(({ id }) => id),
+        ...order.menuRowList.map(({ id }) => id),
+        ...rowsOf(order).flatMap((row) => [
+          row.id,
+          ...row.modifierRowList.map(({ id }) => id),
+          ...row.discountRowList.map(({ id }) => id),
+        ]),
+      ]);
+      expect(new Set(ids).size).toBe(ids.length);
+    });
+  });
+
+  it("makes 3,000 orders within seconds", () => {
+    const start = performance.now();
+    const till = generateTill({ seed: 3000, orders: 3000, day });
+    expect(performance.now() - start).toBeLessThan(5000);
+    expect(till.orderList).toHaveLength(3000);
+    expect(TillV2.safeParse(till).success).toBe(true);
+    expect(JSON.stringify(till).length).toBeLessThan(50_000_000);
+  });
+
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("refuses %d orders", (orders) => {
+    expect(() => generateTill({ seed: 1, orders, day })).toThrow(RangeError);
+  });
+
+  it.each([-0.1, 1.1, Number.NaN])("refuses a weight of %d", (tip) => {
+    expect(() => generateTill({ seed: 1, orders: 1, day, mix: { tip } })).toThrow(RangeError);
+  });
+});
+
+describe("the money of a generated till", () => {
+  it("follows from price, quantity, weight, modifiers, discounts and rate, row by row", () => {
+    everyOrder((order) => {
+      for (const row of rowsOf(order)) {
+        expect(row.unitPriceRowWithModifier).toBe(row.unitPriceRow + sumOf(row.modifierRowList, "amount"));
+        const unrounded = row.unitPriceRowWithModifier * row.quantity * (row.weight ?? 1);
+        expect(Math.abs(row.totalRowWithModifier - unrounded)).toBeLessThan(0.501);
+        const validated = row.discountRowList.filter(({ status }) => status === "validated");
+        expect(row.totalDiscount).toBe(sumOf(validated, "amount"));
+        expect(row.totalRow).toBe(row.totalRowWithModifier - row.totalDiscount);
+        const whole = 10_000 + row.taxRate * 100;
+        expect(2 * Math.abs(row.taxableAmount * whole - row.totalRow * 10_000)).toBeLessThanOrEqual(whole);
+        expect(row.taxableAmount + row.taxAmount).toBe(row.totalRow);
+      }
+    });
+  });
+
+  it("adds up in each menu: its total is that of its products that count", () => {
+    everyOrder((order) => {
+      for (const menu of order.menuRowList) {
+        expect(menu.totalRow).toBe(sumOf(menu.productRowList.filter(counts), "totalRow"));
+        expect(menu.unitPriceRow).toBe(sumOf(menu.productRowList, "unitPriceRow"));
+      }
+    });
+  });
+
+  it("adds up in each order: its totals are those of its rows that count", () => {
+    everyOrder((order) => {
+      const counting = rowsOf(order).filter(counts);
+      expect(order.total).toBe(sumOf(counting, "totalRow"));
+      expect(order.totalTax).toBe(sumOf(counting, "taxAmount"));
+      expect(order.totalWithoutTax).toBe(sumOf(counting, "taxableAmount"));
+      expect(order.totalDiscount).toBe(sumOf(counting, "totalDiscount"));
+      expect(order.totalTax + order.totalWithoutTax).toBe(order.total);
+    });
+  });
+
+  it("adds up over the till: the rows that count are the sales of the orders that count", () => {
+    everyTill((till) => {
+      const counting = till.orderList.filter((order) => !order.isCanceled && !order.isTransferred && !order.isTraining);
+      const rows = counting.flatMap(rowsOf).filter(counts);
+      expect(sumOf(rows, "totalRow")).toBe(sumOf(counting, "total"));
+    });
+  });
+
+  it("is paid to the cent: what is left to pay is the total less what was settled", () => {
+    everyOrder((order) => {
+      const settled = sumOf(order.paymentRowList.filter(isSettling), "amount");
+      if (order.isCanceled || order.isTransferred) expect(order.leftToPay).toBe(0);
+      else expect(order.leftToPay).toBe(order.total - settled);
+      if (order.isPaid) expect(order.leftToPay).toBe(0);
+      if (order.total > 0) for (const { amount } of order.paymentRowList) expect(amount).toBeGreaterThan(0);
+    });
+  });
+
+  it("is declared as it was paid, and never leaves less than nothing in the drawer", () => {
+    everyTill((till) => {
+      const settled = till.orderList.filter(({ isTraining }) => !isTraining).flatMap((order) => order.paymentRowList);
+      expect(sumOf(till.declaredPaymentList, "paymentAmount")).toBe(sumOf(settled.filter(isSettling), "amount"));
+      const cash = settled.filter(({ status, paymentMode }) => status === "validated" && paymentMode === "cash");
+      const expected =
+        (till.initialCashBalance ?? 0) + sumOf(cash, "amount") + sumOf(till.financialMovementList, "amount");
+      expect([null, expected]).toContain(till.finalCashBalance);
+      expect(expected).toBeGreaterThanOrEqual(0);
+    });
+  });
+});
+
+function priceList(till: TillV2): Map<string, number> {
+  const rows = till.orderList.flatMap((order) => order.productRowList);
+  const whole = rows.filter((row) => row.discountRowList.length === 0 && row.quantity === 1 && row.unitPriceRow > 0);
+  const prices = new Map<string, number>();
+  for (const { productId, unitPriceRow } of whole)
+    prices.set(productId ?? "", Math.max(unitPriceRow, prices.get(productId ?? "") ?? 0));
+  return new Map([...prices].sort());
+}

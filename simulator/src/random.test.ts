@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { Random } from "./random.ts";
+
+describe("Random", () => {
+  it("makes the same choices for the same seed, and others for another", () => {
+    const draw = (seed: string) => {
+      const random = new Random(seed);
+      return Array.from({ length: 20 }, () => random.integer(0, 1_000_000));
+    };
+    expect(draw("a")).toEqual(draw("a"));
+    expect(draw("a")).not.toEqual(draw("b"));
+  });
+
+  it("forks a stream that does not depend on what was drawn before", () => {
+    const fresh = new Random("a");
+    const used = new Random("a");
+    used.uuid();
+    expect(used.fork("b").uuid()).toBe(fresh.fork("b").uuid());
+    expect(used.fork("b").uuid()).not.toBe(fresh.fork("c").uuid());
+  });
+
+  it("makes version 4 uuids that do not repeat", () => {
+    const random = new Random("ids");
+    const ids = Array.from({ length: 5000 }, () => random.uuid());
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+
+  it("meets a quota on average, and exactly when it is a whole number", () => {
+    const random = new Random("quota");
+    expect(random.quota(3)).toBe(3);
+    const drawn = Array.from({ length: 2000 }, () => random.quota(0.25));
+    const sum = drawn.reduce((total, one) => total + one, 0);
+    expect(new Set(drawn)).toEqual(new Set([0, 1]));
+    expect(sum).toBeGreaterThan(400);
+    expect(sum).toBeLessThan(600);
+  });
+
+  it("never picks what has no weight, and refuses to pick from nothing", () => {
+    const random = new Random("pick");
+    const picked = Array.from({ length: 200 }, () =>
+      random.pickWeighted([
+        ["never", 0],
+        ["often", 3],
+        ["seldom", 1],
+      ]),
+    );
+    expect(new Set(picked)).toEqual(new Set(["often", "seldom"]));
+    expect(() => random.pick([])).toThrow(RangeError);
+  });
+
+  it("shuffles without losing anything", () => {
+    const items = Array.from({ length: 50 }, (_, index) => index);
+    const shuffled = new Random("shuffle").shuffle(items);
+    expect(shuffled).not.toEqual(items);
+    expect(shuffled.toSorted((a, b) => a - b)).toEqual(items);
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { cardMenus } from "./menu-card.ts";
+import { generateRestaurant } from "./restaurant.ts";
+
+describe("generateRestaurant", () => {
+  it("is the same restaurant for the same seed, and another for another", () => {
+    expect(generateRestaurant(7)).toEqual(generateRestaurant(7));
+    expect(generateRestaurant(7).products[0]?.id).not.toBe(generateRestaurant(8).products[0]?.id);
+  });
+
+  it("sells at the three VAT rates, by piece and by weight, and finds every choice of its menus", () => {
+    const { products, menus } = generateRestaurant("vat");
+    expect(new Set(products.map(({ tax }) => tax.rate))).toEqual(new Set([5.5, 10, 20]));
+    expect(new Set(products.map(({ soldBy }) => soldBy))).toEqual(new Set(["piece", "kilogram"]));
+    expect(new Set(products.map(({ id }) => id)).size).toBe(products.length);
+    expect(menus.map(({ steps }) => steps.map(({ choices }) => choices.length))).toEqual(
+      cardMenus.map(({ steps }) => steps.map(({ choices }) => choices.length)),
+    );
+  });
+
+  it("has company numbers that check out and belong to no company", () => {
+    for (const seed of [1, 2, 3]) {
+      const { siretCode, tvaCode } = generateRestaurant(seed).establishment;
+      expect(siretCode).toMatch(/^000\d{11}$/);
+      expect(luhnSum(siretCode as string) % 10).toBe(0);
+      expect(luhnSum((siretCode as string).slice(0, 9)) % 10).toBe(0);
+      expect(tvaCode).toMatch(/^FR\d{11}$/);
+    }
+  });
+});
+
+function luhnSum(digits: string): number {
+  const fromTheRight = [...digits].reverse().map(Number);
+  return fromTheRight.reduce((sum, digit, index) => {
+    const doubled = index % 2 === 1 ? digit * 2 : digit;
+    return sum + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+}

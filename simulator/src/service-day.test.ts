@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { Random } from "./random.ts";
+import { arrivals, serviceDay } from "./service-day.ts";
+
+const localHour = new Intl.DateTimeFormat("en-GB", { timeZone: "Europe/Paris", hour: "2-digit", hourCycle: "h23" });
+
+describe("serviceDay", () => {
+  it.each([
+    ["2026-01-15", "Europe/Paris", "2026-01-15T07:00:00.000Z"],
+    ["2026-07-15", "Europe/Paris", "2026-07-15T06:00:00.000Z"],
+    ["2026-03-29", "Europe/Paris", "2026-03-29T06:00:00.000Z"],
+    ["2026-10-25", "Europe/Paris", "2026-10-25T07:00:00.000Z"],
+    ["2026-07-15", "Pacific/Auckland", "2026-07-14T20:00:00.000Z"],
+  ])("opens at eight in the morning of %s in %s", (day, timeZone, opens) => {
+    expect(new Date(serviceDay(new Random("day"), day, timeZone).opens).toISOString()).toBe(opens);
+  });
+
+  it.each(["2026-02-30", "2026-2-3", "20260203", "2026-02-03T10:00", "tomorrow", ""])(
+    "refuses %j, which is no day",
+    (day) => {
+      expect(() => serviceDay(new Random("day"), day, "Europe/Paris")).toThrow(RangeError);
+    },
+  );
+
+  it("refuses a time zone that is not known", () => {
+    expect(() => serviceDay(new Random("day"), "2026-05-29", "Europe/Atlantis")).toThrow(RangeError);
+  });
+});
+
+describe("arrivals", () => {
+  it("come in order while the restaurant is open, most at noon and in the evening", () => {
+    const day = serviceDay(new Random("day"), "2026-05-29", "Europe/Paris");
+    const times = arrivals(new Random("arrivals"), day, 1000);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(Math.min(...times)).toBeGreaterThanOrEqual(day.opens);
+    expect(Math.max(...times)).toBeLessThan(day.closes);
+    const hours = times.map((time) => Number(localHour.format(time)));
+    const between = (from: number, to: number) => hours.filter((hour) => hour >= from && hour < to).length;
+    expect(between(12, 14)).toBeGreaterThan(3 * between(15, 17));
+    expect(between(19, 22)).toBeGreaterThan(3 * between(15, 18));
+  });
+});

@@ -1,0 +1,79 @@
+import type { ProductRow } from "@pragma/contracts/product-row";
+import { describe, expect, it } from "vitest";
+import { discounted } from "./discount-row.ts";
+import { chooseModifiers, menuRow } from "./menu-row.ts";
+import { orderTimes } from "./order-times.ts";
+import { productRow, sumOf } from "./product-row.ts";
+import { Random } from "./random.ts";
+import { generateRestaurant, type Product } from "./restaurant.ts";
+import { splitMenuRow, splitProductRow } from "./split-rows.ts";
+
+const restaurant = generateRestaurant("split");
+const [room] = restaurant.rooms;
+const [operator] = restaurant.clerks;
+if (!room || !operator) throw new Error("The restaurant is empty");
+const random = new Random("split");
+const setting = { random, restaurant, room, operator, times: orderTimes(0, 3_600_000) };
+
+function moneyOf(rows: readonly ProductRow[]) {
+  return {
+    totalRowWithModifier: sumOf(rows, "totalRowWithModifier"),
+    totalDiscount: sumOf(rows, "totalDiscount"),
+    totalRow: sumOf(rows, "totalRow"),
+  };
+}
+
+const withModifiers = restaurant.products.find(({ modifierGroups }) => modifierGroups.length > 0) as Product;
+
+describe("splitProductRow", () => {
+  it("keeps the whole in the original and its children, with modifiers and a discount", () => {
+    for (const discount of restaurant.discounts) {
+      for (const shares of [
+        [1, 1],
+        [2, 3],
+        [1, 1, 1],
+        [7, 2, 4, 1],
+      ]) {
+        const modifiers = chooseModifiers(setting, withModifiers);
+        const whole = productRow(setting, { product: withModifiers, modifiers, quantity: 3 });
+        const row = discounted(random, whole, discount);
+        const parts = splitProductRow(random, row, shares);
+        expect(moneyOf(parts)).toEqual(moneyOf([row]));
+        for (const part of parts) expect(part.taxableAmount + part.taxAmount).toBe(part.totalRow);
+      }
+    }
+  });
+
+  it("keeps the original's id and quantity, and makes the others its children", () => {
+    const row = productRow(setting, { product: withModifiers, quantity: 2 });
+    const [original, ...children] = splitProductRow(random, row, [1, 1, 1]);
+    expect(original).toMatchObject({ id: row.id, parentProductRowId: null, quantity: 2 });
+    expect(children.map((child) => child.parentProductRowId)).toEqual([row.id, row.id]);
+    expect(new Set([original, ...children].map((part) => part?.id)).size).toBe(3);
+  });
+
+  it("makes one discount of the parts' discounts", () => {
+    const row = discounted(random, productRow(setting, { product: withModifiers }), restaurant.gift);
+    const groups = splitProductRow(random, row, [1, 2]).map((part) => part.discountRowList[0]?.discountGroupId);
+    expect(groups[0]).toEqual(expect.any(String));
+    expect(groups[1]).toBe(groups[0]);
+  });
+});
+
+describe("splitMenuRow", () => {
+  it("keeps the whole, and ties each part's products to it and to the original's", () => {
+    for (const menu of restaurant.menus) {
+      const whole = menuRow(setting, menu);
+      const [original, ...children] = splitMenuRow(random, whole, [2, 3, 4]);
+      expect(sumOf([original as typeof whole, ...children], "totalRow")).toBe(whole.totalRow);
+      expect(original).toMatchObject({ id: whole.id, parentMenuRowId: null });
+      for (const child of children) {
+        expect(child.parentMenuRowId).toBe(whole.id);
+        expect(child.productRowList.map((row) => row.menuRowId)).toEqual(whole.productRowList.map(() => child.id));
+        expect(child.productRowList.map((row) => row.parentProductRowId)).toEqual(
+          whole.productRowList.map((row) => row.id),
+        );
+      }
+    }
+  });
+});
