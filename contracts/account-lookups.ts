@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { applications } from "./application.ts";
+import { RateLimit } from "./consumer.ts";
+import { UtcDateTime } from "./date-time.ts";
+
+/** What the accounts service answers when other parts of the product ask who or where something is. */
+
+/** The facts of a location that others need. */
+export const LocationFacts = z.object({
+  id: z.guid(),
+  application: z.enum(applications),
+  legacyId: z.int().min(1).nullable(),
+  timeZone: z.string(),
+});
+
+export type LocationFacts = z.infer<typeof LocationFacts>;
+
+/** What a key stands for: who, where, and what it may do. A revoked key is still known, as revoked. */
+export const KeyFacts = z.object({
+  keyId: z.guid(),
+  consumer: z.string(),
+  scopes: z.array(z.string()),
+  location: LocationFacts.nullable(),
+  rateLimit: RateLimit.nullable(),
+  revokedAt: UtcDateTime.nullable(),
+});
+
+export type KeyFacts = z.infer<typeof KeyFacts>;

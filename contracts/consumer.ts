@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { UtcDateTime } from "./date-time.ts";
+import { defaultScopes, scopeNames } from "./scopes.ts";
+import { storable } from "./storable.ts";
+
+/** A consumer's name, unique in the installation. */
+export const ConsumerName = z.string().min(2).max(255).meta({ description: "Name of the consumer", example: "Acme" });
+
+const Scopes = z
+  .array(z.enum(scopeNames, { error: `Must be one of: ${scopeNames.join(", ")}` }))
+  .max(100)
+  .overwrite((granted) => [...new Set(granted)])
+  .meta({ description: "What its keys may do", example: [...defaultScopes] });
+
+/** How many requests each key of a consumer may make: so many a second, and so many at once after a quiet time. */
+export const RateLimit = z
+  .object({
+    perSecond: z.int().min(1).max(100_000).meta({ description: "Requests a second, over time", example: 50 }),
+    burst: z.int().min(1).max(1_000_000).meta({ description: "Requests at once, after a quiet time", example: 200 }),
+  })
+  .meta({ id: "RateLimit", description: "How many requests a key may make" });
+
+const rateLimit = RateLimit.nullable().meta({ description: "Null: the limit that every key has by default" });
+
+/** Whoever integrates with this API: keys are made for a consumer, and may do what its scopes allow. */
+export const Consumer = z
+  .object({
+    id: z.guid(),
+    createdAt: UtcDateTime,
+    updatedAt: UtcDateTime,
+    name: ConsumerName,
+    scopes: Scopes,
+    rateLimit,
+  })
+  .meta({
+    id: "Consumer",
+    description: "Whoever integrates with this API: its keys may do what its scopes allow",
+    example: {
+      id: "0b0c1a7e-5f5e-4a51-9d6b-0a1f6b1f7c22",
+      createdAt: "2026-05-29T10:17:19.000Z",
+      updatedAt: "2026-05-29T10:17:19.000Z",
+      name: "Acme",
+      scopes: [...defaultScopes],
+      rateLimit: null,
+    },
+  });
+
+export type Consumer = z.infer<typeof Consumer>;
+
+export const CreateConsumer = storable(z.object({ name: ConsumerName })).meta({
+  id: "CreateConsumer",
+  example: { name: "Acme" },
+});
+
+/** What to change of a consumer; what is left out stays. */
+export const ChangeConsumer = z
+  .object({ scopes: Scopes, rateLimit })
+  .partial()
+  .meta({
+    id: "ChangeConsumer",
+    description: "What to change; what is left out stays",
+    example: { scopes: [...defaultScopes, "tills:write"], rateLimit: { perSecond: 100, burst: 400 } },
+  });
+
+export type ChangeConsumer = z.infer<typeof ChangeConsumer>;

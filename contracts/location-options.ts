@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { Currency } from "./currency.ts";
+import { DateTime } from "./date-time.ts";
+import { orNull } from "./fields.ts";
+
+const option = (description: string) =>
+  orNull(z.boolean()).meta({ description: `${description}. Null: as the application does` });
+
+const TipsConfig = z
+  .object({
+    isEnabled: z.boolean().meta({ description: "Whether tips are asked for" }),
+    predefinedValues: z
+      .array(z.number().min(0))
+      .max(100)
+      .meta({ description: "The tips that are offered, in the unit that format tells", example: [5, 10, 15] }),
+    format: z
+      .enum(["amount", "percentage"])
+      .meta({ description: "Whether the values are minor units of the currency or plain percents" }),
+  })
+  .meta({ id: "TipsConfig", description: "How tips are asked for" });
+
+/** The options that stand beside a location's settings, with their defaults. */
+export const optionsShape = {
+  nextClosingStartsAt: orNull(DateTime).meta({ description: "When the next closing begins" }),
+  nextClosingEndsAt: orNull(DateTime).meta({ description: "When the next closing ends" }),
+  groupItemsOnPreparation: option("Group equal items for the kitchen"),
+  currencyCode: Currency.default("EUR"),
+  exerciseMonth: orNull(z.int().min(1).max(12)).meta({ description: "Month in which the fiscal year begins, 1 to 12" }),
+  maxStepsCount: orNull(z.int().min(0)).meta({ description: "How many steps an order has at most" }),
+  preparationEnabled: option("Send orders to the kitchen"),
+  printClaimTickets: option("Print claim tickets"),
+  printClaimContent: option("Print the products on claim tickets"),
+  qrCodeAuthEnabled: option("Let clerks log in with a QR code"),
+  printMealContent: option("Print the products of a meal on the bill"),
+  printFullReport: option("Print the whole end-of-day report"),
+  promptCashFloat: option("Ask for the cash float when a till is opened"),
+  closeOnTransmit: option("Leave the order once it is sent to the kitchen"),
+  printAllClaims: option("Print every claim ticket"),
+  printWhenPaid: option("Print the bill when it is paid"),
+  compactOrder: option("Group equal products in the order"),
+  gapAllowed: option("Let a till be closed with a difference"),
+  cutClaims: option("Cut the paper between claim tickets"),
+  tipsConfig: orNull(TipsConfig).meta({ description: "How tips are asked for; null: they are not" }),
+};
+
+/** The options of a location that none was told of. */
+export const defaultLocationOptions = z.object(optionsShape).parse({});

@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { applicationInBody, applicationSchema } from "./application.ts";
+import { UtcDateTime } from "./date-time.ts";
+import { withoutDefaults } from "./fields.ts";
+import { optionsShape } from "./location-options.ts";
+import { LocationSettings, LocationSettingsChange, LocationSettingsInput } from "./location-settings.ts";
+import { storable } from "./storable.ts";
+
+const locationId = z
+  .guid()
+  .meta({ description: "Id of the location", example: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11" });
+const legacyId = z.int().min(1).meta({ description: "Id of the location in its legacy backoffice", example: 1042 });
+const organizationId = z
+  .string()
+  .min(1)
+  .max(255)
+  .meta({ description: "Id of the organization it is of", example: "12" });
+const agencyId = z.string().min(1).max(255).meta({ description: "Id of the agency that runs it", example: "3" });
+
+const locationShape = {
+  id: locationId,
+  createdAt: UtcDateTime,
+  updatedAt: UtcDateTime,
+  application: applicationSchema,
+  legacyId: legacyId.nullable().meta({ description: "Id of the location in its legacy backoffice, if it has one" }),
+};
+
+/** A location as lists show it. */
+export const Location = z.object(locationShape).meta({
+  id: "Location",
+  description: "A restaurant, bar or hotel whose tills come in",
+  example: {
+    id: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
+    createdAt: "2026-05-29T10:17:19.000Z",
+    updatedAt: "2026-05-29T10:17:19.000Z",
+    application: "POPINA",
+    legacyId: 1042,
+  },
+});
+
+export type Location = z.infer<typeof Location>;
+
+/** A location with every option and setting. */
+export const LocationDetails = z
+  .object({
+    ...locationShape,
+    organizationId,
+    agencyId,
+    ...withoutDefaults(optionsShape),
+    locationSettings: LocationSettings,
+  })
+  .meta({ id: "LocationDetails", description: "A location with every option and setting" });
+
+export type LocationDetails = z.infer<typeof LocationDetails>;
+
+/** A location to make: the application, whose it is, its settings, and whatever departs from the defaults. */
+export const CreateLocation = storable(
+  z.object({
+    application: applicationInBody,
+    organizationId,
+    agencyId,
+    ...optionsShape,
+    locationSettings: LocationSettingsInput,
+  }),
+).meta({ id: "CreateLocation", description: "The location, and whatever departs from the defaults" });
+
+export type CreateLocation = z.infer<typeof CreateLocation>;
+
+/** A location of a legacy backoffice to take over. */
+export const ImportLocation = storable(
+  z.object({ organizationId, agencyId, legacyId, application: applicationInBody }),
+).meta({ id: "ImportLocation", description: "A location of a legacy backoffice" });
+
+export type ImportLocation = z.infer<typeof ImportLocation>;
+
+/** What to change of a location; what is left out stays. */
+export const ChangeLocation = storable(
+  z
+    .object({
+      organizationId,
+      agencyId,
+      ...withoutDefaults(optionsShape),
+      locationSettings: LocationSettingsChange,
+    })
+    .partial(),
+).meta({ id: "ChangeLocation", description: "What to change; what is left out stays" });
+
+export type ChangeLocation = z.infer<typeof ChangeLocation>;
+
+export const CreatedLocation = z.object({ id: locationId }).meta({ id: "CreatedLocation" });
+
+const Device = z
+  .object({
+    id: z.string().meta({ description: "Id that the device gives itself" }),
+    name: z.string().nullable().meta({ description: "Name of the device" }),
+    model: z.string().nullable().meta({ description: "Model of the device" }),
+  })
+  .meta({ id: "Device", description: "A device seen in the tills and live orders of a location" });
+
+const headerText = (description: string, example?: string) =>
+  z
+    .string()
+    .nullable()
+    .meta({ description, ...(example !== undefined && { example }) });
+
+/** The header of a location's tickets. */
+export const LocationHeader = z
+  .object({
+    id: locationId,
+    name: headerText("Name of the establishment", "Le Bistrot"),
+    address: headerText("First line of the address", "12 rue des Lilas"),
+    zip: headerText("Postal code", "75020"),
+    city: headerText("City", "Paris"),
+    country: headerText("Country", "France"),
+    phone: headerText("Telephone number", "+33 1 02 03 04 05"),
+    url: headerText("Web site", "https://bistrot.example"),
+    siret: headerText("Registration number (SIRET)", "12345678900011"),
+    naf: headerText("Code of its trade (NAF)", "5610A"),
+    tva: headerText("VAT number", "FR12345678900"),
+    text: headerText("Text above each ticket", "Welcome"),
+    deviceList: z
+      .array(Device)
+      .optional()
+      .meta({ description: "The devices seen in tills and live orders; there when asked for with devices=true" }),
+  })
+  .meta({ id: "LocationHeader", description: "The header of a location's tickets" });
+
+export type LocationHeader = z.infer<typeof LocationHeader>;
