@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { TillV2 } from "@pragma/contracts/till-v2";
+import { parseJson } from "@pragma/runtime/parse-json";
+import { computeReport, currentReportVersion } from "./calculate/compute-report.ts";
+
+/** One till to calculate, as a thread is given it. */
+export interface CalculateTill {
+  bytes: Uint8Array;
+  /** SHA-256 of the bytes as they were accepted. */
+  hash: string;
+  version: "V1" | "V2";
+  tillId: string;
+  locationId: string;
+  timeZone: string;
+}
+
+/** The replies that follow from a till, as text. A text in `rest` is an object without its opening brace and without
+ * what is known only when it is stored (ids of the location and times). */
+export interface CalculatedReport {
+  id: string;
+  reportVersion: number;
+  reportNumber: number;
+  totalSales: number;
+  day: string;
+  startedAt: string;
+  finalizedAt: string;
+  v2: string;
+  v0Rest: string;
+  listItem: string;
+  orders: CalculatedOrder[];
+}
+
+export interface CalculatedOrder {
+  id: string;
+  day: string;
+  openedAt: string;
+  v1Rest: string;
+  v2Rest: string;
+}
+
+/** Null for a training till. */
+export type CalculatedTill = CalculatedReport | null;
+
+/**
+ * Parses a till and calculates its report and orders. Runs in a thread of its own, so that a long till does not hold
+ * up requests.
+ *
+ * @throws when the bytes are not those that were accepted, or are no till: neither can happen to a till that was
+ * accepted and kept well.
+ */
+export default function calculateTill({ bytes, hash, tillId, locationId, timeZone }: CalculateTill): CalculatedTill {
+  const found = createHash("sha256").update(bytes).digest("hex");
+  if (found !== hash)
+    throw new Error(`The stored body of till ${tillId} has hash ${found}, not ${hash}: it was changed.`);
+  const till = TillV2.parse(parseJson(bytes));
+  const report = computeReport(till, { locationId });
+  if (!report) return null;
+  const dayOf = dayIn(timeZone);
+  return {
+    id: report.id,
+    reportVersion: currentReportVersion,
+    reportNumber: till.reportNumber,
+    totalSales: report.reportV2.totalSales,
+    day: dayOf(till.startedAt),
+    startedAt: till.startedAt,
+    finalizedAt: till.finalizedAt,
+    v2: JSON.stringify(report.reportV2),
+    v0Rest: rest(report.reportV0),
+    listItem: JSON.stringify(report.listItem),
+    orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
+      id,
+      day: dayOf(openedAt),
+      openedAt,
+      v1Rest: rest(v1),
+      v2Rest: rest(v2),
+    })),
+  };
+}
+
+/** An object's JSON less the opening brace, to be put behind other members. */
+function rest(value: object): string {
+  return JSON.stringify(value).slice(1);
+}
+
+/** Days of a time zone, YYYY-MM-DD. */
+function dayIn(timeZone: string): (instant: string) => string {
+  const format = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
+  return (instant) => format.format(new Date(instant));
+}

@@ -1,0 +1,101 @@
+import type { Database, Sql } from "@pragma/runtime/postgres";
+import type { Position } from "../list-positions.ts";
+import type { Kind } from "./stretches.ts";
+
+/** Which records of a location a list shows. */
+export interface ListFilter {
+  locationId: string;
+  kind: Kind;
+  /** Days, both included; open-ended when null. */
+  since: string | null;
+  until: string | null;
+}
+
+/** Where a page begins: so many pages from the newest, or right after a record. */
+export type PageStart = { index: number } | { after: Position };
+
+interface Page {
+  total: number;
+  /** Newest first. */
+  items: string[];
+  /** The last item's place, when there are more after it. */
+  last: Position | null;
+}
+
+const earliest = "0001-01-01";
+const latest = "9999-12-31";
+
+/**
+ * One page of a location's reports or orders, newest first, as the texts of `body`.
+ *
+ * The cost is that of the page: totals and the start of any page come from the counted stretches, so it does not
+ * matter how deep the page is, nor how many records there are.
+ */
+export async function findPage(
+  { sql }: Database,
+  filter: ListFilter,
+  { start, size, body }: { start: PageStart; size: number; body: string },
+): Promise<Page> {
+  const days = daysBetween(sql, filter);
+  const { total, before, skip } = await findStart(sql, filter, { start, size, days });
+  if ("index" in start && start.index * size >= total) return { total, items: [], last: null };
+  const rows = await sql<(Position & { body: string })[]>`
+    select id, day::text as day, to_json(at at time zone 'utc')#>>'{}' || 'Z' as at, body
+    from ${records(sql, filter.kind, body)} as record
+    where location_id = ${filter.locationId} and day ${days}
+      ${before ? sql`and (day, at, id) < (${before.day}::date, ${before.at}::timestamptz, ${before.id}::uuid)` : sql``}
+    order by day desc, at desc, id desc
+    offset ${skip} limit ${size + 1}`;
+  const page = rows.slice(0, size);
+  const end = rows.length > size ? page.at(-1) : undefined;
+  return {
+    total,
+    items: page.map((row) => row.body),
+    last: end ? { id: end.id, day: end.day, at: end.at } : null,
+  };
+}
+
+function records(sql: Sql, kind: Kind, body: string) {
+  return kind === "report"
+    ? sql`(select location_id, day, started_at as at, id, ${sql(body)} as body from reports)`
+    : sql`(select location_id, day, opened_at as at, id, ${sql(body)} as body from orders where is_current)`;
+}
+
+type Fragment = ReturnType<typeof daysBetween>;
+
+const daysBetween = (sql: Sql, { since, until }: ListFilter) =>
+  sql`between ${since ?? earliest}::date and ${until ?? latest}::date`;
+
+interface Start {
+  total: number;
+  /** The page begins so many records (`skip`) before this place; null: from the newest. */
+  before: Position | null;
+  skip: number;
+}
+
+async function findStart(
+  sql: Sql,
+  { locationId, kind }: ListFilter,
+  { start, size, days }: { start: PageStart; size: number; days: Fragment },
+): Promise<Start> {
+  const stretches = sql`from stretches where location_id = ${locationId} and kind = ${kind} and day ${days}`;
+  if ("after" in start || start.index === 0) {
+    const [row] = await sql<{ total: number }[]>`select coalesce(sum(count), 0)::int as total ${stretches}`;
+    return { total: row?.total ?? 0, before: "after" in start ? start.after : null, skip: 0 };
+  }
+  const offset = start.index * size;
+  const [row] = await sql<{ total: number; skip: number; day: string | null; at: string; id: string }[]>`
+    with ranked as (
+      select count,
+        sum(count) over newest_first as up_to,
+        lag(day) over newest_first as day, lag(start_at) over newest_first as at, lag(start_id) over newest_first as id
+      ${stretches}
+      window newest_first as (order by day desc, start_at desc, start_id desc)
+    )
+    select total.total, ${offset} - (found.up_to - found.count)::int as skip,
+      found.day::text as day, found.at::text as at, found.id
+    from (select coalesce(sum(count), 0)::int as total from ranked) as total
+    left join (select * from ranked where up_to > ${offset} order by up_to limit 1) as found on true`;
+  if (!row?.day) return { total: row?.total ?? 0, before: null, skip: row?.skip ?? 0 };
+  return { total: row.total, before: { id: row.id, day: row.day, at: row.at }, skip: row.skip };
+}

@@ -1,0 +1,79 @@
+import type { Transaction } from "@pragma/runtime/postgres";
+import type { Position } from "../list-positions.ts";
+
+export interface OrderRow {
+  id: string;
+  reportId: string;
+  day: string;
+  openedAt: string;
+  createdAt: string;
+  updatedAt: string;
+  pushedAt: string;
+  etag: string;
+  v1: string;
+  v2: string;
+}
+
+interface SomeOrders {
+  locationId: string;
+  ids: string[];
+}
+
+export async function idsOfTill(tx: Transaction, tillId: string): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`select id from orders where till_id = ${tillId}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Where those of these orders that are served stand in the lists. */
+export async function currentPositions(tx: Transaction, { locationId, ids }: SomeOrders): Promise<Position[]> {
+  return tx<Position[]>`
+    select id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at
+    from orders where location_id = ${locationId} and id = any(${ids}::uuid[]) and is_current`;
+}
+
+/** When each of these orders was first received at this location, in whatever till. */
+export async function creationTimes(tx: Transaction, { locationId, ids }: SomeOrders): Promise<Map<string, string>> {
+  const rows = await tx<{ id: string; created: Date }[]>`
+    select id, min(created_at) as created from orders
+    where location_id = ${locationId} and id = any(${ids}::uuid[]) group by id`;
+  return new Map(rows.map(({ id, created }) => [id, created.toISOString()]));
+}
+
+/** Puts a till's orders in the place of those it had. Orders that other tills hold too are served by nobody until `settleOwners`. */
+export async function replaceOfTill(
+  tx: Transaction,
+  { tillId, locationId, rows }: { tillId: string; locationId: string; rows: OrderRow[] },
+): Promise<void> {
+  await tx`delete from orders where till_id = ${tillId}`;
+  if (rows.length === 0) return;
+  const column = <Name extends keyof OrderRow>(name: Name) => rows.map((row) => row[name]);
+  await tx`
+    insert into orders
+      (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2, is_current)
+    select ${tillId}, ${locationId}, given.*, not exists (
+      select 1 from orders other where other.location_id = ${locationId} and other.id = given.id
+    )
+    from unnest(
+      ${column("id")}::uuid[], ${column("reportId")}::uuid[], ${column("day")}::date[],
+      ${column("openedAt")}::timestamptz[], ${column("createdAt")}::timestamptz[], ${column("updatedAt")}::timestamptz[],
+      ${column("pushedAt")}::timestamptz[], ${column("etag")}::text[], ${column("v1")}::text[], ${column("v2")}::text[]
+    ) as given (id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2)`;
+}
+
+/** Gives each of these orders to the till that was pushed last of those that hold it. */
+export async function settleOwners(tx: Transaction, { locationId, ids }: SomeOrders): Promise<void> {
+  const contested = await tx<{ id: string; owner: string }[]>`
+    select id, (array_agg(till_id order by pushed_at desc, till_id desc))[1] as owner
+    from orders where location_id = ${locationId} and id = any(${ids}::uuid[])
+    group by id having count(*) > 1 or not bool_or(is_current)`;
+  if (contested.length === 0) return;
+  const contestedIds = contested.map(({ id }) => id);
+  // First nobody, then the owner: the index that allows one owner is checked row by row.
+  await tx`
+    update orders set is_current = false
+    where location_id = ${locationId} and id = any(${contestedIds}::uuid[]) and is_current`;
+  await tx`
+    update orders set is_current = true
+    from unnest(${contestedIds}::uuid[], ${contested.map(({ owner }) => owner)}::uuid[]) as owned (id, owner)
+    where orders.location_id = ${locationId} and orders.id = owned.id and orders.till_id = owned.owner`;
+}

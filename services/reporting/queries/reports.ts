@@ -1,0 +1,63 @@
+import type { EventData } from "@pragma/contracts/events";
+import type { Database, Transaction } from "@pragma/runtime/postgres";
+import type { Position } from "../list-positions.ts";
+
+export interface ReportRow {
+  id: string;
+  till_id: string;
+  location_id: string;
+  revision: number;
+  report_version: number;
+  day: string;
+  started_at: string;
+  created_at: string;
+  updated_at: string;
+  order_count: number;
+  etag: string;
+  finalized: string;
+  v2: string;
+  v0: string;
+  list_item: string;
+}
+
+/** Where the till's report stands in the lists, if it has one, and when it was first made. */
+export async function positionOfTill(
+  tx: Transaction,
+  tillId: string,
+): Promise<(Position & { createdAt: string }) | undefined> {
+  const [row] = await tx<(Position & { createdAt: Date })[]>`
+    select id, day::text as day, to_json(started_at at time zone 'utc')#>>'{}' || 'Z' as at, created_at as "createdAt"
+    from reports where till_id = ${tillId}`;
+  return row && { ...row, createdAt: row.createdAt.toISOString() };
+}
+
+export async function put(tx: Transaction, row: ReportRow): Promise<void> {
+  await tx`
+    insert into reports ${tx(row)}
+    on conflict (id) do update set
+      revision = excluded.revision, report_version = excluded.report_version, day = excluded.day,
+      started_at = excluded.started_at, updated_at = excluded.updated_at, order_count = excluded.order_count,
+      etag = excluded.etag, finalized = excluded.finalized, v2 = excluded.v2, v0 = excluded.v0,
+      list_item = excluded.list_item`;
+}
+
+export async function remove(tx: Transaction, tillId: string): Promise<void> {
+  await tx`delete from reports where till_id = ${tillId}`;
+}
+
+/** What `report.finalized` said of a report. */
+export async function finalizedAgain(tx: Transaction, id: string): Promise<EventData<"report.finalized"> | undefined> {
+  const [row] = await tx<{ finalized: string }[]>`select finalized from reports where id = ${id}`;
+  return row && JSON.parse(row.finalized);
+}
+
+/** A report's reply in one of its shapes; `locationId` null finds those of any location. */
+export async function findReport(
+  { sql }: Database,
+  { id, locationId, shape }: { id: string; locationId: string | null; shape: "v2" | "v0" },
+): Promise<{ body: string; etag: string } | undefined> {
+  const [row] = await sql<{ body: string; etag: string }[]>`
+    select ${sql(shape)} as body, etag from reports
+    where id = ${id} and (${locationId}::uuid is null or location_id = ${locationId})`;
+  return row;
+}

@@ -1,0 +1,19 @@
+import { ReportV2 } from "@pragma/contracts/report-v2";
+import { replyWithReport, reportParams } from "../report-reply.ts";
+import { defineRoute } from "../reporting.ts";
+
+export const getReportV2 = defineRoute({
+  method: "get",
+  path: "/v2/reports/{id}",
+  operationId: "getReport",
+  tag: "Reports",
+  audience: "public",
+  scope: "reports:read",
+  summary: "Get an end-of-day report",
+  description:
+    "Everything about one shift: sales by product, menu, room and tax; payments, discounts, cancellations and transfers; each clerk's figures; and its orders in short.",
+  request: { params: reportParams },
+  responses: { 200: { description: "The report", schema: ReportV2 } },
+  errors: ["report_not_found"],
+  handle: (input) => replyWithReport(input, "v2"),
+});

@@ -1,0 +1,19 @@
+import { pageOf } from "@pragma/contracts/pagination";
+import { ReportV0 } from "@pragma/contracts/report-v0";
+import { listQuery, replyWithPage } from "../list-query.ts";
+import { defineRoute } from "../reporting.ts";
+
+export const listReportsV0 = defineRoute({
+  method: "get",
+  path: "/v1/reports/",
+  operationId: "listReportsV0",
+  tag: "Reports",
+  audience: "public",
+  scope: "reports:read",
+  summary: "List whole reports in the V0 shape",
+  description: "The reports of the location, newest first by when the shift started, each whole.",
+  request: { query: listQuery },
+  responses: { 200: { description: "A page of reports", schema: pageOf(ReportV0) } },
+  errors: ["invalid_page_token", "location_forbidden"],
+  handle: (input) => replyWithPage(input, { kind: "report", body: "v0" }),
+});

@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import type { EventData } from "@pragma/contracts/events";
+import type { Transaction } from "@pragma/runtime/postgres";
+import type { CalculatedReport } from "./calculate-till.ts";
+import { changesBetween } from "./list-positions.ts";
+import * as orders from "./queries/orders.ts";
+import * as reports from "./queries/reports.ts";
+import { adjustStretches } from "./queries/stretches.ts";
+
+type Pushed = EventData<"till.pushed">;
+type Finalized = EventData<"report.finalized">;
+
+/**
+ * Writes a till's report and orders in the place of those of its earlier revision, and brings the counters of their
+ * days up to date. Orders that are gone are gone; what stays keeps its first time of creation.
+ *
+ * @returns what `report.finalized` says of it.
+ */
+export async function storeReport(tx: Transaction, pushed: Pushed, report: CalculatedReport): Promise<Finalized> {
+  const { tillId, locationId } = pushed;
+  const now = new Date().toISOString();
+  const orderIds = report.orders.map(({ id }) => id);
+  const affected = [...new Set([...(await orders.idsOfTill(tx, tillId)), ...orderIds])];
+  const reportBefore = await reports.positionOfTill(tx, tillId);
+  const ordersBefore = await orders.currentPositions(tx, { locationId, ids: affected });
+  const created = await orders.creationTimes(tx, { locationId, ids: orderIds });
+
+  const finalized = finalizedOf(pushed, report);
+  await reports.put(
+    tx,
+    reportRow(pushed, report, { finalized, createdAt: reportBefore?.createdAt ?? now, updatedAt: now }),
+  );
+  await orders.replaceOfTill(tx, {
+    tillId,
+    locationId,
+    rows: report.orders.map((order) => {
+      const times = { createdAt: created.get(order.id) ?? now, updatedAt: now };
+      const v1 = stamped(order.v1Rest, times);
+      const v2 = stamped(order.v2Rest, times);
+      return { ...order, ...times, v1, v2, etag: etagOf(v1, v2), reportId: report.id, pushedAt: pushed.pushedAt };
+    }),
+  });
+  await orders.settleOwners(tx, { locationId, ids: affected });
+
+  const ordersAfter = await orders.currentPositions(tx, { locationId, ids: affected });
+  await adjustStretches(tx, { locationId, kind: "order", changes: changesBetween(ordersBefore, ordersAfter) });
+  const reportAfter = { id: report.id, day: report.day, at: report.startedAt };
+  const reportChanges = changesBetween(reportBefore ? [reportBefore] : [], [reportAfter]);
+  await adjustStretches(tx, { locationId, kind: "report", changes: reportChanges });
+  return finalized;
+}
+
+/** Takes away the report and orders of a till that has become a training till. */
+export async function removeReport(tx: Transaction, { tillId, locationId }: Pushed): Promise<void> {
+  const reportBefore = await reports.positionOfTill(tx, tillId);
+  if (!reportBefore) return;
+  const ids = await orders.idsOfTill(tx, tillId);
+  const ordersBefore = await orders.currentPositions(tx, { locationId, ids });
+  await orders.replaceOfTill(tx, { tillId, locationId, rows: [] });
+  await orders.settleOwners(tx, { locationId, ids });
+  await reports.remove(tx, tillId);
+  const ordersAfter = await orders.currentPositions(tx, { locationId, ids });
+  await adjustStretches(tx, { locationId, kind: "order", changes: changesBetween(ordersBefore, ordersAfter) });
+  await adjustStretches(tx, { locationId, kind: "report", changes: changesBetween([reportBefore], []) });
+}
+
+function reportRow(
+  { tillId, locationId, revision }: Pushed,
+  report: CalculatedReport,
+  { finalized, ...times }: { finalized: Finalized; createdAt: string; updatedAt: string },
+): reports.ReportRow {
+  const v0 = stamped(report.v0Rest, times);
+  return {
+    id: report.id,
+    till_id: tillId,
+    location_id: locationId,
+    revision,
+    report_version: report.reportVersion,
+    day: report.day,
+    started_at: report.startedAt,
+    created_at: times.createdAt,
+    updated_at: times.updatedAt,
+    order_count: report.orders.length,
+    etag: etagOf(report.v2, v0),
+    finalized: JSON.stringify(finalized),
+    v2: report.v2,
+    v0,
+    list_item: report.listItem,
+  };
+}
+
+function finalizedOf({ locationId, tillId, revision }: Pushed, report: CalculatedReport): Finalized {
+  const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
+  const orderIds = report.orders.map(({ id }) => id);
+  return {
+    locationId,
+    reportId,
+    tillId,
+    revision,
+    reportVersion,
+    reportNumber,
+    startedAt,
+    finalizedAt,
+    totalSales,
+    orderIds,
+  };
+}
+
+/** Puts the times of a record before the rest of its JSON. */
+function stamped(rest: string, { createdAt, updatedAt }: { createdAt: string; updatedAt: string }): string {
+  return `{"createdAt":"${createdAt}","updatedAt":"${updatedAt}",${rest}`;
+}
+
+function etagOf(...texts: string[]): string {
+  const hash = createHash("sha256");
+  for (const text of texts) hash.update(text);
+  return hash.digest("base64url").slice(0, 27);
+}

@@ -1,0 +1,46 @@
+import type { EventData } from "@pragma/contracts/events";
+import { publish } from "@pragma/runtime/outbox";
+import type { Transaction } from "@pragma/runtime/postgres";
+import { addToLog } from "@pragma/runtime/request-context";
+import { on } from "@pragma/runtime/subscription";
+import { v5 as uuidV5 } from "uuid";
+import type { CalculatedTill } from "../calculate-till.ts";
+import { finalizedAgain } from "../queries/reports.ts";
+import { lockLocation, takeTill } from "../queries/tills.ts";
+import type { Reporting } from "../reporting.ts";
+import { removeReport, storeReport } from "../store-report.ts";
+
+/** A till was pushed, replaced or is to be processed again: calculates its report and orders and makes them readable. */
+export const tillPushed = on<Reporting, "till.pushed">(
+  "till.pushed",
+  async ({ data, services, once }) => {
+    const till = await calculate(data, services);
+    addToLog({ tillId: data.tillId, revision: data.revision, orders: till?.orders.length });
+    await once((tx) => apply(tx, data, till));
+  },
+  // Slow work is in threads; a few at a time keep them busy while others are stored.
+  { concurrency: 4 },
+);
+
+async function calculate(data: EventData<"till.pushed">, { objects, calculator }: Reporting): Promise<CalculatedTill> {
+  const bytes = await objects.get(data.object.key);
+  const { tillId, locationId, timeZone, version } = data;
+  return calculator.run({ bytes, hash: data.object.hash, version, tillId, locationId, timeZone });
+}
+
+async function apply(tx: Transaction, data: EventData<"till.pushed">, till: CalculatedTill): Promise<void> {
+  // One till of a location at a time: orders move between tills, and counters must agree with what is counted.
+  await lockLocation(tx, data.locationId);
+  const applied = await takeTill(tx, data);
+  if (applied > data.revision) return;
+  const isRepeated = applied === data.revision;
+  if (!till) return removeReport(tx, data);
+  const finalized = isRepeated ? await finalizedAgain(tx, till.id) : await storeReport(tx, data, till);
+  if (!finalized) return;
+  await publish(tx, "report.finalized", {
+    // The same revision is the same event: whoever has handled it does not again.
+    id: uuidV5(`${data.revision}`, till.id),
+    subject: till.id,
+    data: finalized,
+  });
+}
