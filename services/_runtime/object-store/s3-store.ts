@@ -13,12 +13,19 @@ import type { ObjectStore } from "./object-store.ts";
 import type { S3Location } from "./s3-url.ts";
 import { webBody } from "./web-body.ts";
 
-const connectTimeoutMs = 3_000;
-/** From the start of a try to the reply's headers: time to send 50 MB at 2.5 MB a second. */
-const replyTimeoutMs = 20_000;
-/** How long a reply's body may stand still, also because its reader does not read. */
-const idleTimeoutMs = 30_000;
-const checkTimeoutMs = 5_000;
+/** All in milliseconds. */
+export interface S3Timeouts {
+  connect: number;
+  /** From the start of a try to the reply's headers; sending a body adds to it. */
+  reply: number;
+  /** How long a reply's body may stand still, also because its reader does not read. */
+  idle: number;
+  check: number;
+}
+
+const usualTimeouts: S3Timeouts = { connect: 3_000, reply: 5_000, idle: 30_000, check: 5_000 };
+/** The slowest upload that is waited for. */
+const uploadBytesPerMs = 2_000;
 const tries = 3;
 /** Per host; a request above it waits within its reply timeout. */
 const connections = 64;
@@ -27,19 +34,21 @@ const connections = 64;
  * An object store in a bucket of S3 or of a server that speaks its protocol. The bucket exists already; the credentials may
  * list it, read, write and delete in it (without the right to list, S3 answers for an absent object that access is refused).
  */
-export function openS3Store(location: S3Location): ObjectStore {
-  return new S3Store(location);
+export function openS3Store(location: S3Location, timeouts = usualTimeouts): ObjectStore {
+  return new S3Store(location, timeouts);
 }
 
 class S3Store implements ObjectStore {
   readonly #bucket: string;
   readonly #prefix: string;
+  readonly #timeouts: S3Timeouts;
   readonly #client: S3Client;
 
-  constructor(location: S3Location) {
+  constructor(location: S3Location, timeouts: S3Timeouts) {
     this.#bucket = location.bucket;
     this.#prefix = location.prefix;
-    this.#client = new S3Client(clientConfig(location));
+    this.#timeouts = timeouts;
+    this.#client = new S3Client(clientConfig(location, timeouts));
   }
 
   async put(key: string, bytes: Uint8Array, options: { contentType?: string } = {}): Promise<void> {
@@ -50,7 +59,8 @@ class S3Store implements ObjectStore {
       ContentLength: bytes.byteLength,
       ContentType: options.contentType ?? "application/octet-stream",
     });
-    await this.#client.send(command).catch((error: unknown) => {
+    const requestTimeout = this.#timeouts.reply + bytes.byteLength / uploadBytesPerMs;
+    await this.#client.send(command, { requestTimeout }).catch((error: unknown) => {
       throw this.#fault(key, error);
     });
   }
@@ -89,7 +99,7 @@ class S3Store implements ObjectStore {
   }
 
   async check(): Promise<void> {
-    const abortSignal = AbortSignal.timeout(checkTimeoutMs);
+    const abortSignal = AbortSignal.timeout(this.#timeouts.check);
     await this.#client
       .send(new HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal })
       .catch((error: unknown) => {
@@ -118,7 +128,7 @@ class S3Store implements ObjectStore {
   }
 }
 
-function clientConfig({ endpoint, forcePathStyle, ...location }: S3Location): S3ClientConfig {
+function clientConfig({ endpoint, forcePathStyle, ...location }: S3Location, timeouts: S3Timeouts): S3ClientConfig {
   const agent = { keepAlive: true, maxSockets: connections };
   const region = location.region ?? (endpoint && !process.env.AWS_REGION ? "us-east-1" : undefined);
   return {
@@ -132,10 +142,10 @@ function clientConfig({ endpoint, forcePathStyle, ...location }: S3Location): S3
     // Waiting for "100 Continue" costs a round trip, and a connection of its own, per object.
     expectContinueHeader: false,
     requestHandler: {
-      connectionTimeout: connectTimeoutMs,
-      requestTimeout: replyTimeoutMs,
+      connectionTimeout: timeouts.connect,
+      requestTimeout: timeouts.reply,
       throwOnRequestTimeout: true,
-      socketTimeout: idleTimeoutMs,
+      socketTimeout: timeouts.idle,
       httpAgent: agent,
       httpsAgent: agent,
     },

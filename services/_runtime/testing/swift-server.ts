@@ -1,0 +1,93 @@
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const program = fileURLToPath(new URL("swift-server.py", import.meta.url));
+/** Debian's own: the one that sees Debian's packages. */
+const python = "/usr/bin/python3";
+/** The servers as a library: it brings no system service and no daemon with it. */
+const debianPackage = "python3-swift";
+const startTimeoutMs = 30_000;
+const stopTimeoutMs = 5_000;
+
+export interface SwiftServer {
+  /** Where its S3 interface answers, such as `http://127.0.0.1:40123`. */
+  endpoint: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** Ends the server and removes what it stored. */
+  stop(): Promise<void>;
+}
+
+/** Installs OpenStack Swift where it is missing and this process may. Answers why it cannot be used, or nothing when it can. */
+export async function installSwift(): Promise<string | undefined> {
+  if (await canImportSwift()) return undefined;
+  const mayInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version");
+  if (!mayInstall) return `Debian's ${debianPackage} is not installed, and this is not root on Debian to install it`;
+  process.stderr.write(`Installing ${debianPackage}, an S3 server for tests\n`);
+  try {
+    await aptGet("install", debianPackage).catch(async () => {
+      await aptGet("update");
+      await aptGet("install", debianPackage);
+    });
+  } catch (error) {
+    return `apt-get could not install ${debianPackage}: ${error instanceof Error ? error.message.trim() : error}`;
+  }
+  return (await canImportSwift()) ? undefined : `${python} cannot use the installed ${debianPackage}`;
+}
+
+/** Starts an empty OpenStack Swift with an S3 interface, as a child process on free ports of 127.0.0.1. It ends with its parent. Throws with what it wrote when it does not start. */
+export async function startSwift(): Promise<SwiftServer> {
+  const folder = await mkdtemp(join(tmpdir(), "swift-"));
+  const accessKeyId = "test:tester";
+  const secretAccessKey = randomBytes(16).toString("hex");
+  const server = spawn(python, [program, folder, accessKeyId, secretAccessKey]);
+  const ended = once(server, "exit");
+  const port = await printedPort(server);
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    accessKeyId,
+    secretAccessKey,
+    async stop() {
+      const deadline = setTimeout(() => server.kill("SIGKILL"), stopTimeoutMs);
+      server.stdin.end();
+      await ended;
+      clearTimeout(deadline);
+    },
+  };
+}
+
+async function canImportSwift(): Promise<boolean> {
+  return run(python, ["-c", "import eventlet, swift.proxy.server"]).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function aptGet(...command: string[]): Promise<void> {
+  const options = ["-y", "-qq", "--no-install-recommends", "-o", "DPkg::Lock::Timeout=120"];
+  await run("apt-get", [...options, ...command], { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+}
+
+async function printedPort(server: ChildProcessWithoutNullStreams): Promise<number> {
+  let errors = "";
+  server.stderr.on("data", (chunk: Buffer) => {
+    errors += chunk;
+  });
+  const deadline = setTimeout(() => server.kill("SIGKILL"), startTimeoutMs);
+  try {
+    const [line] = await Promise.race([once(server.stdout, "data"), once(server, "close").then(() => [""])]);
+    const port = Number(line);
+    if (!port) throw new Error(`Swift did not start: ${errors.trim()}`);
+    return port;
+  } finally {
+    clearTimeout(deadline);
+  }
+}
