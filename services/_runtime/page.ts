@@ -3,70 +3,65 @@ import type { PageLinks, PageMeta } from "@pragma/contracts/pagination";
 import type { z } from "zod";
 import { type Reply, text } from "./reply.ts";
 
-interface Page {
-  /** The items as the JSON texts that are sent. */
+interface PageParts {
+  /** JSON texts, put into the reply as they are. */
   items: string[];
-  /** How many items the whole list has. */
   total: number;
   /** Zero-based. */
   index: number;
   size: number;
+  /** The address that was asked, whose filters the links keep. */
+  url: URL;
   /** Scheme and host that the client used. */
   origin: string;
-  /** The address as the client wrote it. */
-  url: URL;
-  /** Null on the last page. */
   nextPageToken: string | null;
 }
 
-/** One page of a list, `{data, meta, links, nextPageToken}`; the links are absolute and keep the list's filters. */
-export function pageReply({ items, nextPageToken, ...page }: Page): Reply {
-  const rest = JSON.stringify({ meta: metaOf(page), links: linksOf(page), nextPageToken });
-  return text(200, `{"data":[${items.join(",")}],${rest.slice(1)}`);
-}
-
-type Place = Pick<Page, "total" | "index" | "size">;
-
-function metaOf({ total, index, size }: Place): PageMeta {
-  return { totalPage: Math.ceil(total / size), totalCount: total, currentPageIndex: index, pageSize: size };
-}
-
-/** The pages around this one. A page past the end has the last one before it; an empty list has one empty page. */
-function linksOf({ total, index, size, origin, url }: Place & Pick<Page, "origin" | "url">): PageLinks {
-  const last = Math.max(0, Math.ceil(total / size) - 1);
-  const linkTo = (page: number) => {
-    const search = new URLSearchParams(url.search);
-    search.delete("pageToken");
-    search.set("index", String(page));
-    search.set("size", String(size));
-    return `${origin}${url.pathname}?${search}`;
-  };
-  return {
+/** A list as it is answered: `{data, meta, links, nextPageToken}`, put together from texts without parsing them. */
+export function pageReply({ items, total, index, size, url, origin, nextPageToken }: PageParts): Reply {
+  const totalPage = Math.ceil(total / size);
+  const meta: PageMeta = { totalPage, totalCount: total, currentPageIndex: index, pageSize: size };
+  const at = (page: number) => linkTo(url, origin, { index: String(page), pageToken: null });
+  const isByToken = url.searchParams.has("pageToken");
+  const links: PageLinks = {
     self: `${origin}${url.pathname}${url.search}`,
-    first: linkTo(0),
-    last: linkTo(last),
-    next: index < last ? linkTo(index + 1) : null,
-    prev: index > 0 ? linkTo(Math.min(index - 1, last)) : null,
+    first: at(0),
+    last: at(Math.max(0, totalPage - 1)),
+    next: nextLink(),
+    prev: index > 0 ? at(Math.min(index - 1, Math.max(0, totalPage - 1))) : null,
   };
+
+  function nextLink(): string | null {
+    if (nextPageToken === null) return null;
+    return isByToken ? linkTo(url, origin, { index: null, pageToken: nextPageToken }) : at(index + 1);
+  }
+
+  const rest = JSON.stringify({ meta, links, nextPageToken }).slice(1);
+  return text(200, `{"data":[${items.join(",")}],${rest}`);
 }
 
-/** A page token: the place in the list's order after which the next page begins, opaque to clients. */
-export function encodePageToken(values: readonly (string | number)[]): string {
-  return Buffer.from(JSON.stringify(values)).toString("base64url");
+function linkTo(url: URL, origin: string, changes: Record<string, string | null>): string {
+  const query = new URLSearchParams(url.search);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) query.delete(name);
+    else query.set(name, value);
+  }
+  const search = query.toString();
+  return `${origin}${url.pathname}${search && `?${search}`}`;
 }
 
-/**
- * Reads what `encodePageToken` wrote. A token tells a place in an order and nothing else: who may see what, and the
- * filters, are asked again for each page.
- *
- * @throws `ApiError` invalid_page_token when it is not what `schema` describes.
- */
-export function decodePageToken<Schema extends z.ZodType>(token: string, schema: Schema): z.output<Schema> {
+/** An opaque token for the page after this place in a list. */
+export function encodePageToken(place: Record<string, string | number>): string {
+  return Buffer.from(JSON.stringify(place)).toString("base64url");
+}
+
+/** The place that a token stands for; throws `ApiError` invalid_page_token when it is not one that this list gave. */
+export function decodePageToken<Schema extends z.ZodType>(token: string, place: Schema): z.output<Schema> {
   try {
-    return schema.parse(JSON.parse(Buffer.from(token, "base64url").toString("utf8")));
+    return place.parse(JSON.parse(Buffer.from(token, "base64url").toString("utf8")));
   } catch (cause) {
     throw new ApiError("invalid_page_token", {
-      detail: "pageToken must be the nextPageToken of a page of this list.",
+      detail: "Give the nextPageToken of the page before as it was, or begin again without one.",
       cause,
     });
   }
