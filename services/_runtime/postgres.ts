@@ -3,9 +3,12 @@ import postgres from "postgres";
 import type { RuntimeConfig } from "./config.ts";
 import type { Logger } from "./logger.ts";
 
-/** postgres.js with the types this product reads: bigints as numbers (amounts and counts are safe integers). */
-export type Sql = postgres.Sql<{ bigint: number }>;
-export type Transaction = postgres.TransactionSql<{ bigint: number }>;
+// What queries give back: bigints as numbers, since amounts and counts are safe integers.
+type Types = { bigint: number; date: Date };
+
+/** postgres.js with the types of this product. */
+export type Sql = postgres.Sql<Types>;
+export type Transaction = postgres.TransactionSql<Types>;
 
 /** A service's own schema, reached through a pool. Unqualified names in queries are the schema's. */
 export interface Database {
@@ -36,7 +39,11 @@ export function openDatabase(
     connect_timeout: 5,
     idle_timeout: 60,
     max_lifetime: 30 * 60,
-    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+    types: {
+      bigint: { to: 20, from: [20], serialize: String, parse: Number },
+      // Text goes as it is: a Date would lose microseconds, and has no infinity.
+      date: { to: 1184, from: [1082, 1114, 1184], serialize: dateText, parse: (text: string) => new Date(text) },
+    },
     connection: {
       application_name: schema,
       search_path: schema,
@@ -64,6 +71,10 @@ export function openDatabase(
     },
     close: () => sql.end({ timeout: 5 }),
   };
+}
+
+function dateText(date: Date | string): string {
+  return date instanceof Date ? date.toISOString() : date;
 }
 
 /** A key for PostgreSQL's advisory locks, the same in every instance for the same name. */

@@ -1,12 +1,11 @@
 import type { EventType } from "@pragma/contracts/events";
-import type postgres from "postgres";
 import type { EventBus } from "./event-bus.ts";
 import type { Logger } from "./logger.ts";
-import { advisoryLockKey, type Database } from "./postgres.ts";
+import { advisoryLockKey, type Database, type Sql } from "./postgres.ts";
 import { retryDelay } from "./retry-delay.ts";
 import { sleep } from "./sleep.ts";
 
-type Reserved = postgres.ReservedSql<{ bigint: number }>;
+type Reserved = Awaited<ReturnType<Sql["reserve"]>>;
 
 interface OutboxRow {
   id: string;
