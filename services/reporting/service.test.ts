@@ -1,0 +1,243 @@
+import { createHash, randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { pageOf } from "@pragma/contracts/pagination";
+import { ReportV0 } from "@pragma/contracts/report-v0";
+import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
+import { openObjectStore } from "@pragma/runtime/object-store/object-store";
+import { publish } from "@pragma/runtime/outbox";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import reporting from "./service.ts";
+
+let environment: TestEnvironment;
+let service: TestService;
+const sample = JSON.parse(await readFile(new URL("./samples/small-v2.till.json", import.meta.url), "utf8"));
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  service = await startTestService(reporting, environment);
+});
+afterAll(async () => {
+  await service.stop();
+  await environment.remove();
+});
+
+/** Tells reporting of a till, as till-ingest does: body in the store, event in an outbox. */
+async function push(till: { id: string }, given: { locationId: string; revision?: number; pushedAt?: string }) {
+  const bytes = Buffer.from(JSON.stringify(till));
+  const hash = createHash("sha256").update(bytes).digest("hex");
+  const key = `tills/${given.locationId}/${hash}`;
+  const objects = openObjectStore(environment.variables.OBJECT_STORE ?? "");
+  await objects.put(key, bytes);
+  const id = randomUUID();
+  await service.db.transaction((tx) =>
+    publish(tx, "till.pushed", {
+      id,
+      subject: till.id,
+      data: {
+        tillId: till.id,
+        revision: 1,
+        reason: "push",
+        version: "V2",
+        object: { key, hash },
+        timeZone: "Europe/Paris",
+        pushedAt: new Date().toISOString(),
+        ...given,
+      },
+    }),
+  );
+  await eventually("the event to be handled", async () => {
+    const [row] = await service.db.sql`select 1 from inbox where event_id = ${id}`;
+    return row;
+  });
+}
+
+/** A till of its own: the sample with other ids. */
+function tillLike(changes: { orders?: string[]; startedAt?: string } = {}) {
+  const orders = changes.orders ?? [randomUUID(), randomUUID()];
+  return {
+    ...sample,
+    id: randomUUID(),
+    startedAt: changes.startedAt ?? sample.startedAt,
+    orderList: orders.map((id, index) => ({
+      ...sample.orderList[index],
+      id,
+      openedAt: changes.startedAt ?? sample.startedAt,
+    })),
+  };
+}
+
+const location = () => testPrincipal().location ?? expect.unreachable();
+const readerOf = (id: string) => testPrincipal({ location: { ...location(), id } });
+
+describe("a till that was pushed", () => {
+  it("is read as a report in both shapes, valid against their schemas", async () => {
+    const locationId = randomUUID();
+    const till = tillLike();
+    await push(till, { locationId });
+    const principal = readerOf(locationId);
+    const list = pageOf(ReportListItem).parse(await (await service.ask("GET", "/v2/reports/", { principal })).json());
+    expect(list.meta).toEqual({ totalPage: 1, totalCount: 1, currentPageIndex: 0, pageSize: 10 });
+    const id = list.data[0]?.id;
+    const v2 = ReportV2.parse(await (await service.ask("GET", `/v2/reports/${id}`, { principal })).json());
+    expect(v2).toMatchObject({ tillId: till.id, locationId, orderCount: v2.orderCount });
+    const v0 = ReportV0.parse(await (await service.ask("GET", `/v1/reports/${id}/`, { principal })).json());
+    expect(v0.orders).toEqual(till.orderList.map((order: { id: string }) => order.id));
+  });
+
+  it("answers 304 to the entity tag that it gave", async () => {
+    const locationId = randomUUID();
+    await push(tillLike(), { locationId });
+    const principal = readerOf(locationId);
+    const { data } = await (await service.ask("GET", "/v2/reports/", { principal })).json();
+    const first = await service.ask("GET", `/v2/reports/${data[0].id}`, { principal });
+    const again = await service.ask("GET", `/v2/reports/${data[0].id}`, {
+      principal,
+      headers: { "if-none-match": first.headers.get("etag") ?? "" },
+    });
+    expect(again.status).toBe(304);
+    expect(await again.text()).toBe("");
+  });
+
+  it("is not found by another location", async () => {
+    const locationId = randomUUID();
+    await push(tillLike(), { locationId });
+    const { data } = await (await service.ask("GET", "/v2/reports/", { principal: readerOf(locationId) })).json();
+    const answer = await service.ask("GET", `/v2/reports/${data[0].id}`, { principal: testPrincipal() });
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ code: "report_not_found" });
+  });
+});
+
+describe("revisions", () => {
+  it("lets the highest win, whichever comes last, and keeps the first time of creation", async () => {
+    const locationId = randomUUID();
+    const principal = readerOf(locationId);
+    const old = tillLike();
+    const renewed = { ...old, note: "renewed", orderList: old.orderList.slice(0, 1) };
+    await push(old, { locationId });
+    const before = await (await service.ask("GET", "/v1/reports/", { principal })).json();
+    await push(renewed, { locationId, revision: 2 });
+    await push(old, { locationId, revision: 1 });
+    const after = await (await service.ask("GET", "/v1/reports/", { principal })).json();
+    expect(after.meta.totalCount).toBe(1);
+    expect(after.data[0].orders).toEqual([old.orderList[0].id]);
+    expect(after.data[0].createdAt).toBe(before.data[0].createdAt);
+    expect(after.data[0].updatedAt > before.data[0].updatedAt).toBe(true);
+  });
+
+  it("takes the report away when the till has become a training till", async () => {
+    const locationId = randomUUID();
+    const till = tillLike();
+    await push(till, { locationId });
+    await push({ ...till, isTraining: true }, { locationId, revision: 2 });
+    const list = await (await service.ask("GET", "/v2/reports/", { principal: readerOf(locationId) })).json();
+    expect(list).toMatchObject({ data: [], meta: { totalCount: 0, totalPage: 0 }, nextPageToken: null });
+    const counted = await service.db.sql`
+      select coalesce(sum(count), 0)::int as n from stretches where location_id = ${locationId}`;
+    expect(counted[0]?.n).toBe(0);
+  });
+
+  it.each([
+    ["in the order of pushes", [0, 1]],
+    ["in the other order", [1, 0]],
+  ])("gives an order that two tills hold to the till pushed last, with events %s", async (_, sequence) => {
+    const locationId = randomUUID();
+    const shared = randomUUID();
+    const tills = [tillLike({ orders: [shared, randomUUID()] }), tillLike({ orders: [shared] })];
+    const times = ["2026-06-01T08:00:00.000Z", "2026-06-02T08:00:00.000Z"];
+    for (const which of sequence) await push(tills[which], { locationId, pushedAt: times[which] ?? "" });
+    const current = await service.db.sql`
+      select till_id from orders where location_id = ${locationId} and id = ${shared} and is_current`;
+    expect(current.map((row) => row.till_id)).toEqual([tills[1].id]);
+    // The newer till lets go of it: it is the older one's again.
+    await push({ ...tills[1], orderList: [] }, { locationId, revision: 2, pushedAt: times[1] ?? "" });
+    const later = await service.db.sql`
+      select till_id from orders where location_id = ${locationId} and id = ${shared} and is_current`;
+    expect(later.map((row) => row.till_id)).toEqual([tills[0].id]);
+  });
+});
+
+describe("lists", () => {
+  it("pages through everything both ways, with filters by day, newest first", async () => {
+    const locationId = randomUUID();
+    const principal = readerOf(locationId);
+    const days = ["2026-03-01", "2026-03-02", "2026-03-02", "2026-03-28", "2026-03-29", "2026-03-30"];
+    for (const [index, day] of days.entries())
+      await push(tillLike({ startedAt: `${day}T0${index}:30:00.000Z` }), { locationId });
+    const all: string[] = [];
+    let next: string | null = "/v2/reports/?size=4&since=2026-01-01";
+    while (next) {
+      const page = await (await service.ask("GET", next, { principal })).json();
+      expect(page.meta.totalCount).toBe(6);
+      all.push(...page.data.map((item: { startedAt: string }) => item.startedAt));
+      next = page.links.next && page.links.next.replace(/^https?:\/\/[^/]+/, "");
+    }
+    expect(all).toEqual([...all].sort().reverse());
+    expect(all).toHaveLength(6);
+
+    const byToken: string[] = [];
+    let token = "";
+    do {
+      const page = await (
+        await service.ask("GET", `/v2/reports/?size=2${token && `&pageToken=${token}`}`, { principal })
+      ).json();
+      expect(page.meta.currentPageIndex).toBe(byToken.length / 2);
+      byToken.push(...page.data.map((item: { startedAt: string }) => item.startedAt));
+      token = page.nextPageToken;
+    } while (token);
+    expect(byToken).toEqual(all);
+
+    const filtered = await (
+      await service.ask("GET", "/v2/reports?since=2026-03-02&until=2026-03-28&size=1&index=2", { principal })
+    ).json();
+    expect(filtered.meta).toEqual({ totalPage: 3, totalCount: 3, currentPageIndex: 2, pageSize: 1 });
+    expect(filtered.links).toMatchObject({ next: null });
+    expect(filtered.links.prev).toContain("since=2026-03-02&until=2026-03-28&size=1&index=1");
+    const beyond = await (await service.ask("GET", "/v2/reports?index=7", { principal })).json();
+    expect(beyond).toMatchObject({ data: [], meta: { totalCount: 6, currentPageIndex: 7 } });
+  });
+
+  it.each([
+    ["index=-1", "index"],
+    ["size=101", "size"],
+    ["size=0", "size"],
+    ["size=", "size"],
+    ["since=2026-02-30", "since"],
+    ["until=yesterday", "until"],
+    ["locationId=7", "locationId"],
+  ])("refuses %s", async (query, path) => {
+    const answer = await service.ask("GET", `/v2/reports/?${query}`);
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get("content-type")).toBe("application/problem+json");
+    expect(await answer.json()).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path }] });
+  });
+
+  it("refuses a page token that it did not give, and another location", async () => {
+    expect(await (await service.ask("GET", "/v2/reports/?pageToken=abc")).json()).toMatchObject({
+      code: "invalid_page_token",
+    });
+    const answer = await service.ask("GET", `/v2/reports/?locationId=${randomUUID()}`);
+    expect(answer.status).toBe(403);
+  });
+});
+
+describe("stretches", () => {
+  it("are split as they grow, and agree with what they count", async () => {
+    const locationId = randomUUID();
+    const principal = readerOf(locationId);
+    const till = tillLike({ orders: Array.from({ length: 1500 }, () => randomUUID()) });
+    till.orderList = till.orderList.map((order: object) => ({ ...sample.orderList[1], ...order }));
+    await push(till, { locationId });
+    const stretches = await service.db.sql<{ count: number }[]>`
+      select count from stretches where location_id = ${locationId} and kind = 'order' order by start_at, start_id`;
+    expect(stretches.map(({ count }) => count)).toEqual([256, 256, 256, 256, 256, 220]);
+    await push({ ...till, orderList: till.orderList.slice(0, 1000) }, { locationId, revision: 2 });
+    const [total] = await service.db.sql`
+      select sum(count)::int as n from stretches where location_id = ${locationId} and kind = 'order'`;
+    expect(total?.n).toBe(1000);
+    expect((await service.ask("GET", "/v2/reports/", { principal })).status).toBe(200);
+  });
+});
