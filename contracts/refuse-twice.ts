@@ -16,6 +16,7 @@ export function refuseTwice<Item>(what: string, idOf: (item: Item | undefined) =
         context.addIssue({
           code: "custom",
           path: [index, "id"],
+          params: { code: "duplicate" },
           message: `The same ${what} is already at index ${firstIndex}`,
         });
     }

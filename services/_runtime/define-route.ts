@@ -21,7 +21,15 @@ export interface BodyReader<Value, Services> {
   example?: unknown;
   /** Bytes taken at most, after inflating; 1 MB unless the route says more. */
   limit?: number;
-  read(bytes: Uint8Array, services: Services): Promise<{ value: Value } | { faults: Fault[] }>;
+  read(bytes: Uint8Array, services: Services): Promise<{ value: Value } | FaultyBody>;
+}
+
+/** What is wrong with a body. */
+export interface FaultyBody {
+  /** The first faults. */
+  faults: Fault[];
+  /** How many there are in all. */
+  count: number;
 }
 
 const mebibyte = 1024 * 1024;
@@ -38,7 +46,8 @@ export function jsonBody<Schema extends z.ZodType>(
     async read(bytes) {
       const input = parseJson(bytes);
       const result = schema.safeParse(input);
-      return result.success ? { value: result.data } : { faults: faultsOf("body", result.error, input) };
+      if (result.success) return { value: result.data };
+      return { faults: faultsOf("body", result.error, input), count: result.error.issues.length };
     },
   };
 }

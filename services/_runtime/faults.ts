@@ -1,16 +1,22 @@
 import { ApiError, type Fault, maxFaults } from "@pragma/contracts/errors";
 import type { z } from "zod";
 
-/** The faults that a schema found in one part of a request, in this API's words. */
+/** The faults that a schema found in one part of a request, in this API's words: as many as a reply lists. */
 export function faultsOf(part: Fault["in"], error: z.ZodError, input: unknown): Fault[] {
-  return error.issues.map((issue) => {
+  return error.issues.slice(0, maxFaults).map((issue) => {
     const value = valueAt(input, issue.path);
     const path = pathOf(issue.path);
     if (value === undefined && issue.code !== "custom") {
       return { in: part, path, code: "required", message: `is required (${issue.message})` };
     }
-    return { in: part, path, code: issue.code, message: `${issue.message}${received(value, issue.path)}` };
+    return { in: part, path, code: codeOf(issue), message: `${issue.message}${received(value, issue.path)}` };
   });
+}
+
+/** A check of our own names its kind of fault in `params.code`. */
+function codeOf(issue: z.core.$ZodIssue): string {
+  const named: unknown = issue.code === "custom" ? issue.params?.code : undefined;
+  return typeof named === "string" ? named : issue.code;
 }
 
 /** `["orderList", 3, "guestsCount"]` as `orderList[3].guestsCount`. */
@@ -20,13 +26,19 @@ export function pathOf(path: readonly PropertyKey[]): string {
     .join("");
 }
 
-/** Throws `invalid_request` with every fault, if there is any; the reply lists the first hundred. */
-export function refuseFaults(faults: Fault[]): void {
-  if (faults.length === 0) return;
+/** Up to here faults are counted; beyond, a reply says that there are more. */
+export const mostCounted = 10_000;
+
+/** Throws `invalid_request` if there is any fault; the reply lists the first hundred and says how many there are. */
+export function refuseFaults(faults: Fault[], count = faults.length): void {
+  if (count === 0) return;
   const shown = faults.slice(0, maxFaults);
-  const count = faults.length === 1 ? "1 fault" : `${faults.length} faults`;
-  const more = faults.length > shown.length ? `, of which the first ${shown.length} are listed` : "";
-  throw new ApiError("invalid_request", { detail: `The request has ${count}${more}: see errors.`, faults: shown });
+  const number = count > mostCounted ? `more than ${mostCounted}` : String(count);
+  const more = count > shown.length ? `, of which the first ${shown.length} are listed` : "";
+  throw new ApiError("invalid_request", {
+    detail: `The request has ${number} ${count === 1 ? "fault" : "faults"}${more}: see errors.`,
+    faults: shown,
+  });
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

@@ -103,6 +103,7 @@ async function serve<Services>(
       },
       "request",
     );
+    if (request.method === "HEAD" && reply.body instanceof ReadableStream) await reply.body.cancel();
     return new Response(reply.body as string | null, { status: reply.status, headers: reply.headers });
   });
 }
@@ -125,9 +126,13 @@ async function readInput<Services>(
   const request = context.req.raw;
   const url = new URL(request.url);
   const faults: Fault[] = [];
+  let count = 0;
   const check = (part: "path" | "query", schema: z.ZodObject | undefined, input: Record<string, unknown>) => {
     const result = schema?.safeParse(input);
-    if (result && !result.success) faults.push(...faultsOf(part, result.error, input));
+    if (result && !result.success) {
+      faults.push(...faultsOf(part, result.error, input));
+      count += result.error.issues.length;
+    }
     return result?.data ?? {};
   };
   const params = check("path", route.request?.params, context.req.param());
@@ -138,10 +143,12 @@ async function readInput<Services>(
     const { limit } = route.request.body;
     const bytes = await readBody(request, { allowance, ...(limit !== undefined && { limit }) });
     const result = await route.request.body.read(bytes, services);
-    if ("faults" in result) faults.push(...result.faults);
-    else body = result.value;
+    if ("faults" in result) {
+      faults.push(...result.faults);
+      count += result.count;
+    } else body = result.value;
   }
-  refuseFaults(faults);
+  refuseFaults(faults, count);
   return {
     params,
     query,
