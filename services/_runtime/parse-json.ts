@@ -20,12 +20,21 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 function whereItBreaks(text: string): string {
-  const errors: ParseError[] = [];
-  parse(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
-  const [first] = errors;
+  const first = firstError(text);
   if (!first) return "The body is not valid JSON.";
   const before = text.slice(0, first.offset);
   const line = before.split("\n").length;
   const column = first.offset - before.lastIndexOf("\n");
   return `The body is not valid JSON: ${printParseErrorCode(first.error)} at position ${first.offset} (line ${line}, column ${column}).`;
+}
+
+function firstError(text: string): ParseError | undefined {
+  const errors: ParseError[] = [];
+  try {
+    parse(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
+  } catch (error) {
+    // This parser goes down the stack with each level of nesting; what it found until then still counts.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  return errors[0];
 }
