@@ -14,6 +14,8 @@ export function startPeriodic<Services>(
 
   async function runUnlessElsewhere(): Promise<void> {
     await database.sql.begin(async (tx) => {
+      // This transaction only holds the lock: it is idle for as long as the task takes.
+      await tx`set local idle_in_transaction_session_timeout = 0`;
       const [row] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${lock}::bigint) as mine`;
       if (row?.mine) await withRequestContext({}, () => task.run(services));
     });
