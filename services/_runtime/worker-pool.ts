@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { Piscina } from "piscina";
+import { move, Piscina, transferableSymbol, valueSymbol } from "piscina";
 
 /** Threads for calculations that would hold up requests. */
 export interface WorkerPool<Input, Output> {
@@ -32,4 +32,9 @@ export function createWorkerPool<Input, Output>(
     run: (input, transfer = []) => pool.run(input, { transferList: transfer }),
     close: () => pool.close(),
   };
+}
+
+/** What a calculation returns to hand bytes of its output over instead of copying them. To be called in the thread. */
+export function handOver<Output extends object>(output: Output, transfer: ArrayBuffer[]): Output {
+  return move({ [transferableSymbol]: transfer, [valueSymbol]: output }) as Output;
 }
