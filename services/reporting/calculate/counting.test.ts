@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { compute } from "../testing/compute.ts";
+import { makeMenu, makeOrder, makePayment, makeRow } from "../testing/make-till.ts";
+
+const withSale = { total: 1100, totalWithoutTax: 1000, totalTax: 100, guestsCount: 2, roomName: "Salle" };
+
+describe("an order made in school mode", () => {
+  const training = makeOrder({
+    ...withSale,
+    isTraining: true,
+    isCanceled: true,
+    productRowList: [makeRow()],
+    paymentRowList: [makePayment()],
+    operatorId: "alice",
+  });
+  const { reportV2, reportV0, orders } = compute([training], {
+    clerkShiftList: [{ id: "alice", clockInDate: null, clockOutDate: null }],
+  });
+
+  test("is left out of every figure and list", () => {
+    expect(reportV2).toMatchObject({ totalSales: 0, guestsNumber: 0, orderCount: 0 });
+    for (const [name, value] of Object.entries(reportV2)) {
+      if (Array.isArray(value) && name !== "reportClerksShift") expect(value, name).toEqual([]);
+    }
+    expect(reportV2.reportClerksShift[0]).toMatchObject({ cancellations: 0, paymentsOwner: 0, paymentsOperator: 0 });
+    expect(reportV0.orders).toEqual([]);
+    expect(orders).toEqual([]);
+  });
+});
+
+test.each([
+  ["canceled", { isCanceled: true }],
+  ["transferred", { isTransferred: true }],
+  ["canceled and transferred", { isCanceled: true, isTransferred: true }],
+])("an order that was %s is listed, and is no sale", (_, state) => {
+  const order = makeOrder({ ...withSale, ...state, productRowList: [makeRow()] });
+  const { reportV2, reportV0, orders } = compute([order]);
+  expect(reportV2).toMatchObject({
+    totalSales: 0,
+    guestsNumber: 0,
+    orderCount: 0,
+    reportProducts: [],
+    reportRooms: [],
+  });
+  expect(reportV2.orders.map(({ id }) => id)).toEqual([order.id]);
+  expect(reportV0.orders).toEqual([order.id]);
+  expect(orders.map(({ id }) => id)).toEqual([order.id]);
+});
+
+test("the order's declared total is the sale, whatever its rows say", () => {
+  const { reportV2 } = compute([makeOrder({ ...withSale, total: 999, productRowList: [makeRow(), makeRow()] })]);
+  expect(reportV2.totalSales).toBe(999);
+});
+
+test.each([
+  ["canceled", { isCanceled: true }],
+  ["transferred", { isTransferred: true }],
+  ["lost", { isLoss: true }],
+])("a row that was %s is no sale", (_, state) => {
+  const { reportV2 } = compute([makeOrder({ productRowList: [makeRow(state)] })]);
+  expect(reportV2).toMatchObject({ reportProducts: [], reportTaxes: [], reportModifiers: [], reportDiscounts: [] });
+});
+
+test("a menu whose products were all canceled or lost is no sale", () => {
+  const menu = makeMenu({ productRowList: [makeRow({ isCanceled: true }), makeRow({ isLoss: true })] });
+  expect(compute([makeOrder({ menuRowList: [menu, makeMenu()] })]).reportV2.reportMenus).toEqual([]);
+});
+
+test("products outside menus come before those in menus, order by order", () => {
+  const first = makeOrder({
+    menuRowList: [makeMenu({ productRowList: [makeRow({ name: "B" })] })],
+    productRowList: [makeRow({ name: "A" })],
+  });
+  const second = makeOrder({ productRowList: [makeRow({ name: "C" }), makeRow({ name: "A" })] });
+  const names = compute([first, second]).reportV2.reportProducts.map((product) => product.productName);
+  expect(names).toEqual(["A", "B", "C"]);
+});

@@ -1,0 +1,100 @@
+import { AmountOutOfRange } from "@pragma/contracts/money";
+import { expect, test } from "vitest";
+import { compute } from "../testing/compute.ts";
+import { makeOrder, makeRow } from "../testing/make-till.ts";
+
+test("texts of the till that are null become empty; note, address2 and logoUrl stay null; balances become 0", () => {
+  const { reportV2, reportV0 } = compute([], { country: null });
+  const texts = {
+    deviceName: "",
+    deviceIdentifier: "",
+    clerkName: "",
+    clerkId: "",
+    establishmentName: "",
+    siretCode: "",
+    customHeader: "",
+    customFooter: "",
+    companyName: "",
+    phoneNumber: "",
+    website: "",
+    address1: "",
+    zipCode: "",
+    tvaCode: "",
+    country: "",
+    nafCode: "",
+    city: "",
+  };
+  expect(reportV2).toMatchObject({
+    ...texts,
+    address2: null,
+    logoUrl: null,
+    note: null,
+    initialCashBalance: 0,
+    finalCashBalance: 0,
+    locale: "fr_FR",
+  });
+  expect(new Set(Object.values(reportV0.reportHeaderInfo))).toEqual(new Set([""]));
+});
+
+test("an absent country is France", () => {
+  const { reportV2, reportV0 } = compute([]);
+  expect(reportV2.country).toBe("France");
+  expect(reportV0.reportHeaderInfo.headerCountry).toBe("France");
+});
+
+test("the header of the first shape is the establishment's", () => {
+  const { reportV0 } = compute([], {
+    establishmentName: "Bistro",
+    customHeader: "Bienvenue",
+    customFooter: "Merci",
+    website: "www.example.com",
+    address1: "3 rue",
+    address2: "étage 2",
+    companyName: "SARL",
+  });
+  expect(reportV0.reportHeaderInfo).toMatchObject({
+    headerName: "Bistro",
+    headerText: "Bienvenue",
+    headerUrl: "www.example.com",
+    headerAddress: "3 rue",
+  });
+});
+
+test("a till keeps its report's id, however its own id was written", () => {
+  const id = "5F67B799-163E-4208-82C1-BE6C4C4006C3";
+  for (const written of [id, `s${id}`, id.toLowerCase()]) {
+    expect(compute([], { id: written })).toMatchObject({
+      id: "1d5999d4-97fa-5579-a234-d60e0f358e57",
+      reportV2: { tillId: id.toLowerCase(), reportVersion: 1 },
+    });
+  }
+});
+
+test("orders that do not count are listed, with their own totals", () => {
+  const order = makeOrder({ isCanceled: true, total: 2157, roomName: null, tableName: "7", operatorName: "Chloé" });
+  expect(compute([order]).reportV2.orders).toEqual([
+    {
+      id: order.id,
+      roomName: null,
+      openedAt: "2026-05-29T12:00:00.000Z",
+      closedAt: null,
+      tableName: "7",
+      operatorName: "Chloé",
+      total: 2157,
+    },
+  ]);
+});
+
+test("big amounts are exact, and a sum too big to be exact is refused", () => {
+  const big = 4_503_599_627_370_495;
+  const rows = [makeRow({ totalRow: big }), makeRow({ totalRow: big })];
+  const order = makeOrder({ productRowList: rows });
+  expect(compute([order]).reportV2.reportProducts[0]?.productSales).toBe(9_007_199_254_740_990);
+  expect(() => compute([makeOrder({ productRowList: [...rows, makeRow()] })])).toThrow(AmountOutOfRange);
+});
+
+test("the same till yields the same report", () => {
+  const till = { id: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9" };
+  const orders = [makeOrder({ productRowList: [makeRow()] })];
+  expect(JSON.stringify(compute(orders, till))).toBe(JSON.stringify(compute(orders, till)));
+});
