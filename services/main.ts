@@ -1,22 +1,12 @@
-import accounts from "@pragma/accounts/service";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { startGateway } from "@pragma/gateway/main";
-import reporting from "@pragma/reporting/service";
 import { numberFromEnv, readConfig } from "@pragma/runtime/config";
-import type { AnyServiceDefinition } from "@pragma/runtime/define-service";
 import { listen } from "@pragma/runtime/http-server";
 import { type ProcessBase, type ProcessPart, runProcess } from "@pragma/runtime/run-process";
 import { startService } from "@pragma/runtime/start-service";
 import { createUpstreams } from "@pragma/runtime/upstreams";
-import tillIngest from "@pragma/till-ingest/service";
 import { z } from "zod";
-
-/** Every service, and the port it listens on when it runs by itself. */
-const services: Record<ServiceName, { definition: AnyServiceDefinition; port: number }> = {
-  "till-ingest": { definition: tillIngest, port: 4001 },
-  reporting: { definition: reporting, port: 4003 },
-  accounts: { definition: accounts, port: 4005 },
-};
+import { services } from "./definitions.ts";
 
 const roles = [...serviceNames, "gateway"] as const;
 const roleConfig = z.object({

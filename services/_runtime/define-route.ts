@@ -94,6 +94,11 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
   handle(input: RouteInput<Params, Query, Body, Services>): Promise<Reply>;
 }
 
+/** An operation as it is documented; one that needs no key has no scope. */
+export type Operation = Omit<RouteDefinition<Fields, Fields, unknown, never>, "handle" | "scope"> & {
+  scope: RouteScope | null;
+};
+
 /** A route of a service, whatever its inputs are. */
 export type Route<Services> = RouteDefinition<Fields, Fields, unknown, Services>;
 

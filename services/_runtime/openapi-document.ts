@@ -1,0 +1,127 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { type ErrorCode, errorCatalogue } from "@pragma/contracts/errors";
+import { problemSchema } from "@pragma/contracts/problem";
+import { scopes } from "@pragma/contracts/scopes";
+import type { Audience, Operation } from "./define-route.ts";
+
+/** An OpenAPI 3.1 document. */
+export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
+
+interface DocumentOptions {
+  info: { title: string; version: string; description: string };
+  servers: { url: string; description: string }[];
+  tags: { name: string; description: string }[];
+  /** Routes of these audiences are in the document. */
+  audiences: Audience[];
+}
+
+/** What any operation may answer besides its own errors. */
+const commonErrors: ErrorCode[] = [
+  "key_missing",
+  "key_invalid",
+  "key_revoked",
+  "scope_missing",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable",
+];
+const bodyErrors: ErrorCode[] = [
+  "invalid_request",
+  "malformed_json",
+  "malformed_body",
+  "body_too_large",
+  "unsupported_media_type",
+  "unsupported_encoding",
+  "overloaded",
+];
+
+/** Describes operations as OpenAPI 3.1. Throws when two of them have one path and method, or one operation id. */
+export function describeOperations(operations: Operation[], options: DocumentOptions): OpenApiDocument {
+  refuseCollisions(operations);
+  const app = new OpenAPIHono();
+  const { openAPIRegistry: registry } = app;
+  registry.registerComponent("securitySchemes", "apiKey", {
+    type: "http",
+    scheme: "bearer",
+    description: "An API key of your location, as `Authorization: Bearer <key>` or the key alone.",
+  });
+  for (const route of operations.filter(({ audience }) => options.audiences.includes(audience))) {
+    const { params, query, body } = route.request ?? {};
+    registry.registerPath({
+      method: route.method,
+      path: route.path,
+      operationId: route.operationId,
+      tags: [route.tag],
+      summary: route.summary,
+      description: descriptionOf(route),
+      security: route.scope === null ? [] : [{ apiKey: [] }],
+      request: {
+        ...(params && { params }),
+        ...(query && { query }),
+        ...(body && {
+          body: {
+            required: true,
+            content: {
+              "application/json": { schema: body.schema, ...(body.example !== undefined && { example: body.example }) },
+            },
+          },
+        }),
+      },
+      responses: { ...successesOf(route), ...errorsOf(route) },
+    });
+  }
+  const { info, servers, tags } = options;
+  return app.getOpenAPI31Document({ openapi: "3.1.0", info, servers, tags });
+}
+
+function descriptionOf({ description, scope }: Operation): string {
+  if (scope === null) return `${description}\n\nNo key is needed.`;
+  const meaning = scope === "internal" ? "" : ` (${scopes[scope].toLowerCase()})`;
+  return `${description}\n\nScope: \`${scope}\`${meaning}.`;
+}
+
+function successesOf({ responses }: Operation) {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, { description, schema, example, contentType = "application/json" }]) => [
+      status,
+      {
+        description,
+        ...(schema && { content: { [contentType]: { schema, ...(example !== undefined && { example }) } } }),
+      },
+    ]),
+  );
+}
+
+/** One response for each status, naming the codes that it may carry. */
+function errorsOf({ errors, request, scope }: Operation) {
+  const hasInput = request?.params || request?.query;
+  const codes = new Set<ErrorCode>([
+    ...(request?.body ? bodyErrors : []),
+    ...(hasInput ? (["invalid_request"] as const) : []),
+    ...errors,
+    ...(scope === null ? [] : commonErrors),
+  ]);
+  const byStatus: Record<number, ErrorCode[]> = {};
+  for (const code of codes) (byStatus[errorCatalogue[code].status] ??= []).push(code);
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, of]) => [
+      status,
+      {
+        description: of.map((code) => `\`${code}\`: ${errorCatalogue[code].title}.`).join("\n\n"),
+        content: { "application/problem+json": { schema: problemSchema } },
+      },
+    ]),
+  );
+}
+
+function refuseCollisions(operations: Operation[]): void {
+  const seen = new Map<string, string>();
+  for (const { method, path, operationId } of operations) {
+    const address = `${method} ${path.replaceAll(/\{\w+\}/g, "{}").replace(/\/$/, "")}`;
+    for (const name of [address, `operation ${operationId}`]) {
+      const other = seen.get(name);
+      if (other) throw new Error(`${operationId} and ${other} collide on ${name}.`);
+      seen.set(name, operationId);
+    }
+  }
+}

@@ -1,0 +1,12 @@
+import accounts from "@pragma/accounts/service";
+import type { ServiceName } from "@pragma/contracts/service-names";
+import reporting from "@pragma/reporting/service";
+import type { AnyServiceDefinition } from "@pragma/runtime/define-service";
+import tillIngest from "@pragma/till-ingest/service";
+
+/** Every service, and the port it listens on when it runs by itself. */
+export const services: Record<ServiceName, { definition: AnyServiceDefinition; port: number }> = {
+  "till-ingest": { definition: tillIngest, port: 4001 },
+  reporting: { definition: reporting, port: 4003 },
+  accounts: { definition: accounts, port: 4005 },
+};

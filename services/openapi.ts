@@ -1,0 +1,66 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { operations as gatewayOperations } from "@pragma/gateway/operations";
+import { describeOperations, type OpenApiDocument } from "@pragma/runtime/openapi-document";
+import { packageFolder } from "@pragma/runtime/package-folder";
+import { services } from "./definitions.ts";
+
+/*
+ * Writes the OpenAPI documents from the route definitions: `contracts/openapi.json` for partners and POS apps,
+ * `contracts/openapi.full.json` with the operators' routes too. `--check` writes nothing, and fails when they differ.
+ */
+
+const info = {
+  title: "Pragma API",
+  version: "1.0.0",
+  description:
+    "Orders, reports, catalogue and tills of restaurants, bars and hotels, from their points of sale.\n\nAmounts are integers in minor currency units: 1400 is 14.00. Errors are RFC 9457 problem details.",
+  contact: { name: "Pragma", email: "developers@pragma.example" },
+  license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+};
+const servers = [{ url: "http://127.0.0.1:4000", description: "The gateway on your machine, after `npm start`" }];
+const tags = [
+  { name: "Health", description: "Whether the API is up" },
+  { name: "Reports", description: "End-of-day reports" },
+  { name: "Tills", description: "Shifts pushed by points of sale" },
+  { name: "Locations", description: "Restaurants, bars and hotels" },
+  { name: "Consumers", description: "Who uses the API, and what they may do" },
+  { name: "Keys", description: "API keys" },
+  { name: "Description", description: "This API, described" },
+];
+
+const operations = [...gatewayOperations, ...Object.values(services).flatMap(({ definition }) => definition.routes)];
+
+const documents = {
+  "openapi.json": describeOperations(operations, { info, servers, tags: usedTags(["public"]), audiences: ["public"] }),
+  "openapi.full.json": describeOperations(operations, {
+    info,
+    servers,
+    tags: usedTags(["public", "operator"]),
+    audiences: ["public", "operator"],
+  }),
+};
+
+function usedTags(audiences: string[]) {
+  const used = new Set(operations.filter(({ audience }) => audiences.includes(audience)).map(({ tag }) => tag));
+  return tags.filter(({ name }) => used.has(name));
+}
+
+const contracts = packageFolder(import.meta.resolve("@pragma/contracts/errors"));
+const isCheck = process.argv.includes("--check");
+const outdated: string[] = [];
+for (const [file, document] of Object.entries(documents)) {
+  const path = join(contracts, file);
+  const text = `${JSON.stringify(document satisfies OpenApiDocument, null, 2)}\n`;
+  if ((await readFile(path, "utf8").catch(() => "")) === text) continue;
+  outdated.push(file);
+  if (!isCheck) await writeFile(path, text);
+}
+if (isCheck && outdated.length > 0) {
+  process.stderr.write(`${outdated.join(" and ")} in contracts/ differ from the routes: run \`npm run openapi\`.\n`);
+  process.exitCode = 1;
+} else {
+  process.stdout.write(
+    outdated.length > 0 ? `Wrote ${outdated.join(" and ")}.\n` : "The OpenAPI documents are up to date.\n",
+  );
+}
