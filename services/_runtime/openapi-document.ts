@@ -102,7 +102,10 @@ function errorsOf({ errors, request, scope }: Operation) {
     ...(scope === null ? [] : commonErrors),
   ]);
   const byStatus: Record<number, ErrorCode[]> = {};
-  for (const code of codes) (byStatus[errorCatalogue[code].status] ??= []).push(code);
+  for (const code of codes) {
+    const { status } = errorCatalogue[code];
+    byStatus[status] = [...(byStatus[status] ?? []), code];
+  }
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, of]) => [
       status,

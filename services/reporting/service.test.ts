@@ -190,11 +190,12 @@ describe("lists", () => {
     expect(all).toHaveLength(6);
 
     const byToken: string[] = [];
-    let token = "";
+    let token: string | null = null;
     do {
-      const page = await (
-        await service.ask("GET", `/v2/reports/?size=2${token && `&pageToken=${token}`}`, { principal })
-      ).json();
+      const page: z.infer<typeof reportsPage> = await listReports(
+        locationId,
+        `?size=2${token ? `&pageToken=${token}` : ""}`,
+      );
       expect(page.meta.currentPageIndex).toBe(byToken.length / 2);
       byToken.push(...page.data.map((item) => item.startedAt));
       token = page.nextPageToken;
