@@ -1,5 +1,5 @@
 import type { paymentModes, paymentProtocols, pricingTypes, roomTypes } from "@pragma/contracts/enumerations";
-import type { TillV2 } from "@pragma/contracts/till-v2";
+import { type Establishment, generateEstablishment } from "./establishment.ts";
 import {
   type CardMenu,
   type CardProduct,
@@ -81,26 +81,6 @@ export interface PaymentMethod {
 }
 
 export type PaymentMethodName = keyof typeof paymentMethods;
-
-type Establishment = Pick<
-  TillV2,
-  | "establishmentName"
-  | "companyName"
-  | "siretCode"
-  | "tvaCode"
-  | "nafCode"
-  | "address1"
-  | "address2"
-  | "zipCode"
-  | "city"
-  | "country"
-  | "phoneNumber"
-  | "website"
-  | "customHeader"
-  | "customFooter"
-  | "logoUrl"
-  | "locale"
->;
 
 /** A pretend restaurant: what stays the same from one till to the next. */
 export interface Restaurant {
@@ -193,30 +173,6 @@ function generatePaymentMethods(random: Random): Restaurant["paymentMethods"] {
   return Object.fromEntries(withIds);
 }
 
-function generateEstablishment(random: Random): Establishment {
-  const { city, zipCode } = random.pick(cities);
-  const name = random.pick(restaurantNames);
-  const siren = withLuhnDigit(`000${random.integer(10_000, 99_999)}`);
-  return {
-    establishmentName: name,
-    companyName: `SARL ${name}`,
-    siretCode: withLuhnDigit(`${siren}0001`),
-    tvaCode: `FR${String((12 + 3 * (Number(siren) % 97)) % 97).padStart(2, "0")}${siren}`,
-    nafCode: "5610A",
-    address1: `${random.integer(1, 120)} ${random.pick(streets)}`,
-    address2: random.chance(0.3) ? "Rez-de-chaussée" : null,
-    zipCode,
-    city,
-    country: "France",
-    phoneNumber: `01 99 00 ${random.integer(10, 99)} ${random.integer(10, 99)}`,
-    website: "www.example.com",
-    customHeader: "Bienvenue chez nous",
-    customFooter: "Merci de votre visite",
-    logoUrl: null,
-    locale: "fr_FR",
-  };
-}
-
 function rememberedIds(random: Random): (name: string) => string {
   const ids = new Map<string, string>();
   return (name) => {
@@ -224,15 +180,6 @@ function rememberedIds(random: Random): (name: string) => string {
     ids.set(name, id);
     return id;
   };
-}
-
-/** Appends the check digit of company numbers. A number that starts with 000 belongs to no company. */
-function withLuhnDigit(digits: string): string {
-  const sum = [...digits].reverse().reduce((total, digit, index) => {
-    const value = Number(digit) * (index % 2 === 0 ? 2 : 1);
-    return total + (value > 9 ? value - 9 : value);
-  }, 0);
-  return `${digits}${(10 - (sum % 10)) % 10}`;
 }
 
 const roomPlans = [
@@ -257,14 +204,6 @@ const paymentMethods = {
   deliveroo: { name: "Deliveroo", mode: "deliveroo", protocol: "unknown" },
 } as const;
 
-const restaurantNames = ["Le Comptoir des Halles", "Chez Lucienne", "La Table du Port", "L'Ardoise", "Au Petit Zinc"];
-const cities = [
-  { city: "Lyon", zipCode: "69002" },
-  { city: "Nantes", zipCode: "44000" },
-  { city: "Lille", zipCode: "59800" },
-  { city: "Toulouse", zipCode: "31000" },
-];
-const streets = ["rue des Tilleuls", "place du Marché", "quai de la Fosse", "boulevard des Écoles"];
 const firstNames = ["Inès", "Marius", "Léa", "Gaspard", "Noémie", "Youssef", "Camille", "Théo", "Awa", "Étienne"];
 const familyNames = [
   "Mme Perrin",

@@ -20,12 +20,17 @@ export interface ServiceDay {
 }
 
 /**
- * The service of a local day (YYYY-MM-DD). Throws a RangeError for a day that does not exist or a time zone that is not
- * known.
+ * When the tills of a local day (YYYY-MM-DD) are opened, in milliseconds. Throws a RangeError for a day that does not
+ * exist or a time zone that is not known.
  */
-export function serviceDay(random: Random, day: string, timeZone: string): ServiceDay {
+export function openingInstant(day: string, timeZone: string): number {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`Not a day written YYYY-MM-DD: ${day}`);
-  const opens = Temporal.PlainDate.from(day).toZonedDateTime({ timeZone, plainTime: openingTime }).epochMilliseconds;
+  return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone, plainTime: openingTime }).epochMilliseconds;
+}
+
+/** The service of a local day; throws as `openingInstant` does. */
+export function serviceDay(random: Random, day: string, timeZone: string): ServiceDay {
+  const opens = openingInstant(day, timeZone);
   return { opens, closes: opens + openHours * hour + random.integer(0, 30) * minute };
 }
 

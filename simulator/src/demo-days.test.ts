@@ -1,0 +1,52 @@
+import { TillV2 } from "@pragma/contracts/till-v2";
+import { describe, expect, it } from "vitest";
+import { type DemoDay, daysUntilYesterday, demoTill } from "./demo-days.ts";
+
+const location = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
+const noon = new Date("2026-06-15T12:00:00.000Z");
+
+describe("daysUntilYesterday", () => {
+  it("are thirty days, the last of them yesterday", () => {
+    const days = daysUntilYesterday(location, noon).map(({ day }) => day);
+    expect(days).toHaveLength(30);
+    expect(days[0]).toBe("2026-05-16");
+    expect(days.at(-1)).toBe("2026-06-14");
+    expect(days).toEqual(days.toSorted());
+  });
+
+  it("turn over at midnight in Paris, not in UTC", () => {
+    const yesterday = (now: string) => daysUntilYesterday(location, new Date(now)).at(-1)?.day;
+    expect(yesterday("2026-06-14T21:59:59.000Z")).toBe("2026-06-13");
+    expect(yesterday("2026-06-14T22:00:00.000Z")).toBe("2026-06-14");
+    expect(yesterday("2026-01-14T22:30:00.000Z")).toBe("2026-01-13");
+  });
+
+  it("keep the till id of a day tomorrow, and give another location another", () => {
+    const tomorrow = new Date("2026-06-16T12:00:00.000Z");
+    const idOn = (days: DemoDay[]) => days.find(({ day }) => day === "2026-06-01")?.tillId;
+    const id = idOn(daysUntilYesterday(location, noon));
+    expect(idOn(daysUntilYesterday(location, tomorrow))).toBe(id);
+    expect(idOn(daysUntilYesterday("7d0f8a4c-6a51-4b8e-9c1d-0a6f5f3b2c22", noon))).not.toBe(id);
+  });
+});
+
+describe("demoTill", () => {
+  const days = daysUntilYesterday(location, noon);
+
+  it("is a till of 40 to 80 orders that opens when its day says", () => {
+    for (const day of days) {
+      const till = TillV2.parse(demoTill(location, day));
+      expect(till.id).toBe(day.tillId);
+      expect(Date.parse(till.startedAt)).toBe(day.startsAt);
+      expect(till.orderList.length).toBeGreaterThanOrEqual(40);
+      expect(till.orderList.length).toBeLessThanOrEqual(80);
+    }
+  });
+
+  it("is the same each time, and shares no order with another day", () => {
+    const [one, other] = days as [DemoDay, DemoDay];
+    expect(JSON.stringify(demoTill(location, one))).toBe(JSON.stringify(demoTill(location, one)));
+    const ids = [one, other].flatMap((day) => demoTill(location, day).orderList.map(({ id }) => id));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});

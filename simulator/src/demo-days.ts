@@ -1,0 +1,40 @@
+import { Temporal } from "temporal-polyfill";
+import { generateTill } from "./generate-till.ts";
+import { Random } from "./random.ts";
+import { openingInstant } from "./service-day.ts";
+
+/** The time zone of the demo location. */
+export const demoTimeZone = "Europe/Paris";
+
+const demoDays = 30;
+
+/** One day of the demo location. */
+export interface DemoDay {
+  /** YYYY-MM-DD, in the location's time zone. */
+  readonly day: string;
+  readonly tillId: string;
+  /** When its till is opened, in milliseconds: a report's `startedAt`. */
+  readonly startsAt: number;
+}
+
+/** The thirty days of a location that end yesterday, oldest first. */
+export function daysUntilYesterday(locationId: string, now: Date): DemoDay[] {
+  const today = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(demoTimeZone).toPlainDate();
+  return Array.from({ length: demoDays }, (_, index) => {
+    const day = today.subtract({ days: demoDays - index }).toString();
+    return { day, tillId: randomOf(locationId, day).uuid(), startsAt: openingInstant(day, demoTimeZone) };
+  });
+}
+
+/** The till of a day: 40 to 80 orders, most on Fridays and at the weekend. Always the same for a location and a day. */
+export function demoTill(locationId: string, { day, tillId }: DemoDay) {
+  const isBusy = Temporal.PlainDate.from(day).dayOfWeek >= 5;
+  const orders = randomOf(locationId, day)
+    .fork("orders")
+    .integer(isBusy ? 60 : 40, isBusy ? 80 : 60);
+  return generateTill({ seed: "demo", orders, day, timeZone: demoTimeZone, tillId });
+}
+
+function randomOf(locationId: string, day: string): Random {
+  return new Random(`demo/${locationId}/${day}`);
+}

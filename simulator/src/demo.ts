@@ -1,0 +1,44 @@
+/**
+ * Makes the demo location where the installation has none, gives it thirty days of tills, and tells how to read them.
+ * Run again, it finds what is there and adds the days that are new. It speaks only the public API.
+ */
+import { stderr, stdout } from "node:process";
+import { z } from "zod";
+import { seedDemo } from "./seed-demo.ts";
+
+const demoEnvironment = z.object({
+  /** Where the API answers. */
+  PRAGMA_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4000"),
+  /** A key with every scope. */
+  PRAGMA_ADMIN_KEY: z.string({ error: "must be set" }).min(1),
+  /** Where the location's id and key are remembered. */
+  PRAGMA_DEMO_FILE: z.string().min(1).default(".pragma/demo.json"),
+});
+
+try {
+  const environment = demoEnvironment.parse(process.env);
+  const story = await seedDemo({
+    url: environment.PRAGMA_URL.replace(/\/+$/, ""),
+    adminKey: environment.PRAGMA_ADMIN_KEY,
+    file: environment.PRAGMA_DEMO_FILE,
+    now: new Date(),
+    show,
+  });
+  show("");
+  stdout.write(`${story}\n`);
+} catch (error) {
+  show("");
+  stderr.write(`${explain(error)}\n`);
+  process.exitCode = 1;
+}
+
+/** Shows on a terminal, on one line that is written over, how far it is. */
+function show(text: string): void {
+  if (stderr.isTTY) stderr.write(`\r\u001b[K${text}`);
+}
+
+function explain(error: unknown): string {
+  if (error instanceof z.ZodError) return z.prettifyError(error);
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${explain(error.cause)}`;
+}

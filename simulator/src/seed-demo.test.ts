@@ -1,0 +1,114 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { seedDemo } from "./seed-demo.ts";
+import { PretendApi } from "./testing/pretend-api.ts";
+
+const now = new Date("2026-06-15T12:00:00.000Z");
+
+let folder: string;
+let api: PretendApi;
+let shown: string[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "seed-demo-"));
+  api = new PretendApi();
+  shown = [];
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const file = () => join(folder, "demo.json");
+
+function seed(at = now) {
+  return seedDemo({
+    url: "http://localhost:4000",
+    adminKey: api.adminKey,
+    file: file(),
+    now: at,
+    show: (text) => shown.push(text),
+    fetch: api.fetch,
+    wait: async () => api.computeOneReport(),
+  });
+}
+
+describe("seedDemo", () => {
+  it("makes a location with thirty tills, and tells how to read them", async () => {
+    const story = await seed();
+    expect(api.tills.size).toBe(30);
+    expect(api.locations).toHaveLength(1);
+    const { locationId, apiKey } = JSON.parse(await readFile(file(), "utf8"));
+    expect(locationId).toBe(api.locations[0]?.id);
+    expect(story).toContain(locationId);
+    expect(story).toContain(apiKey);
+    const newest = api.reports.find(({ startedAt }) => startedAt === "2026-06-14T06:00:00.000Z");
+    const curls = story.split("\n").filter((line) => line.startsWith("curl "));
+    expect(curls).toEqual([
+      `curl -H 'authorization: Bearer ${apiKey}' 'http://localhost:4000/v2/reports/'`,
+      `curl -H 'authorization: Bearer ${apiKey}' 'http://localhost:4000/v2/reports/${newest?.id}'`,
+      "curl 'http://localhost:4000/health/'",
+    ]);
+    expect(shown).toContain("Pushing tills: 30 of 30");
+    expect(shown.some((text) => text.startsWith("Computing reports: "))).toBe(true);
+  });
+
+  it("finds everything again, and makes nothing new", async () => {
+    const story = await seed();
+    api.writes.length = 0;
+    expect(await seed()).toBe(story);
+    expect(api.writes).toEqual([]);
+  });
+
+  it("adds the day that is new the day after", async () => {
+    await seed();
+    api.writes.length = 0;
+    await seed(new Date("2026-06-16T12:00:00.000Z"));
+    expect(api.writes).toEqual(["POST /v2/tills/"]);
+  });
+
+  it.each([
+    ["lost", () => rm(file())],
+    ["broken", () => writeFile(file(), "{")],
+    ["of a key that was revoked", async () => api.revokeKeys()],
+  ])("finds the location again and makes a new key when the file is %s", async (_, break_) => {
+    await seed();
+    await break_();
+    api.writes.length = 0;
+    const story = await seed();
+    expect(api.locations).toHaveLength(1);
+    expect(api.writes).not.toContain("POST /v2/tills/");
+    expect(story).toContain(JSON.parse(await readFile(file(), "utf8")).apiKey);
+  });
+
+  it("leaves alone a till that is there with other content", async () => {
+    api.refuseTills = true;
+    api.computeEveryDay("2026-05-16", 30);
+    await expect(seed()).resolves.toContain("Demo location");
+    expect(api.tills.size).toBe(0);
+  });
+
+  it("tries again while the API is busy or cannot be reached", async () => {
+    api.faults = [503, "unreachable", 429];
+    await expect(seed()).resolves.toContain("Demo location");
+    expect(api.faults).toEqual([]);
+  });
+
+  it("gives up with the API's reason when a call is refused", async () => {
+    api.adminKey = "another";
+    await expect(
+      seedDemo({
+        url: "http://localhost:4000",
+        adminKey: "wrong",
+        file: file(),
+        now,
+        show: () => {},
+        fetch: api.fetch,
+      }),
+    ).rejects.toThrow("GET /v1/locations/?app=POPINA&legacyId=990001 answered 401: The API key is not known");
+  });
+
+  it("gives up when reports stop coming, and says how many there are", async () => {
+    api.mostReports = 12;
+    await expect(seed()).rejects.toThrow("Only 12 of 30 reports can be read");
+  });
+});

@@ -1,0 +1,169 @@
+import type { TillV2 } from "@pragma/contracts/till-v2";
+import { Temporal } from "temporal-polyfill";
+import { Random } from "../random.ts";
+import { openingInstant } from "../service-day.ts";
+
+interface Report {
+  id: string;
+  startedAt: string;
+}
+
+/** As much of the public API as the demo calls, in memory. Reports are computed one by one, when asked to. */
+export class PretendApi {
+  adminKey = "admin";
+  readonly locations: { id: string; legacyId: number }[] = [];
+  readonly tills = new Map<string, TillV2>();
+  readonly reports: Report[] = [];
+  /** Every call that was not a GET. */
+  readonly writes: string[] = [];
+  /** What goes wrong with the next calls. */
+  faults: (number | "unreachable")[] = [];
+  /** Whether each till pushed is said to be there with other content. */
+  refuseTills = false;
+  /** How many reports it computes at most. */
+  mostReports = Number.POSITIVE_INFINITY;
+
+  readonly #random = new Random("pretend api");
+  readonly #consumers: { id: string; name: string; scopes: string[] }[] = [];
+  #keys: { apiKey: string; locationId: string; consumerName: string }[] = [];
+
+  revokeKeys(): void {
+    this.#keys = [];
+  }
+
+  /** Computes the report of one till that has none. */
+  computeOneReport(): void {
+    if (this.reports.length >= this.mostReports) return;
+    const till = [...this.tills.values()].find(
+      ({ startedAt }) => !this.reports.some((report) => report.startedAt === startedAt),
+    );
+    if (till) this.reports.push({ id: this.#random.uuid(), startedAt: till.startedAt });
+  }
+
+  /** Has the reports of so many days from a first one, without their tills. */
+  computeEveryDay(first: string, count: number): void {
+    for (let index = 0; index < count; index++) {
+      const day = Temporal.PlainDate.from(first).add({ days: index }).toString();
+      const startedAt = new Date(openingInstant(day, "Europe/Paris")).toISOString();
+      this.reports.push({ id: this.#random.uuid(), startedAt });
+    }
+  }
+
+  readonly fetch: typeof fetch = async (input, init) => {
+    const fault = this.faults.shift();
+    if (fault === "unreachable") throw new TypeError("fetch failed");
+    if (fault !== undefined) return answer(fault, { title: "Not now" });
+    const request = new Request(input, init);
+    const { pathname, searchParams } = new URL(request.url);
+    const call = `${request.method} ${pathname}`;
+    if (request.method !== "GET") this.writes.push(call);
+    const apiKey = request.headers.get("authorization")?.replace("Bearer ", "");
+    const key = this.#keys.find((known) => known.apiKey === apiKey);
+    if (!key && apiKey !== this.adminKey) return answer(401, { title: "The API key is not known" });
+    const scopes = key ? this.#consumers.find(({ name }) => name === key.consumerName)?.scopes : ["admin"];
+    const body: Sent = JSON.parse((await request.text()) || "{}");
+    return this.#answer({ call, body, scopes: scopes ?? [], searchParams });
+  };
+
+  #answer({ call, body, scopes, searchParams }: Incoming): Response {
+    const needed = neededScope(call);
+    if (!scopes.includes("admin") && !scopes.includes(needed)) return answer(403, { title: `Needs ${needed}` });
+    switch (call) {
+      case "GET /v1/locations/":
+        return page(this.locations.filter(({ legacyId }) => legacyId === Number(searchParams.get("legacyId"))));
+      case "POST /v1/locations/import":
+        return this.#importLocation(body);
+      case "GET /v1/consumers/":
+        return page(this.#consumers);
+      case "POST /v1/consumers/":
+        return this.#createConsumer(body);
+      case "POST /v1/auth/keys/":
+        return this.#createKey(body);
+      case "GET /v2/reports/":
+        return page(this.#reportsOf(searchParams));
+      case "POST /v2/tills/":
+        return this.#pushTill(body);
+    }
+    const id = call.slice(call.lastIndexOf("/") + 1);
+    if (call.startsWith("GET /v1/tills/"))
+      return this.tills.has(id) ? answer(200, { id }) : answer(404, { title: "There is no such till" });
+    if (call.startsWith("PATCH /v1/consumers/")) return this.#setScopes(id, body);
+    return answer(404, { title: "There is nothing at this address" });
+  }
+
+  #importLocation({ legacyId }: { legacyId: number }): Response {
+    if (this.locations.some((location) => location.legacyId === legacyId))
+      return answer(409, { title: "A location with this application and legacyId exists already" });
+    const location = { id: this.#random.uuid(), legacyId };
+    this.locations.push(location);
+    return answer(201, { id: location.id });
+  }
+
+  #createConsumer({ name }: { name: string }): Response {
+    if (this.#consumers.some((consumer) => consumer.name === name)) return answer(409, { title: "It exists" });
+    const consumer = { id: this.#random.uuid(), name, scopes: ["reports:read"] };
+    this.#consumers.push(consumer);
+    return answer(201, consumer);
+  }
+
+  #setScopes(id: string, { scopes }: { scopes: string[] }): Response {
+    const consumer = this.#consumers.find((known) => known.id === id);
+    if (!consumer) return answer(404, { title: "There is no such consumer" });
+    consumer.scopes = scopes;
+    return answer(200, consumer);
+  }
+
+  #createKey({ locationId, consumerName }: { locationId: string; consumerName: string }): Response {
+    const apiKey = `pragma_${this.#random.hex(12)}`;
+    this.#keys.push({ apiKey, locationId, consumerName });
+    return answer(201, { apiKey });
+  }
+
+  #reportsOf(searchParams: URLSearchParams): Report[] {
+    const since = searchParams.get("since") ?? "";
+    const until = `${searchParams.get("until") ?? "9999"}~`;
+    return this.reports.filter(({ startedAt }) => startedAt >= since && startedAt < until);
+  }
+
+  #pushTill(till: TillV2): Response {
+    if (this.refuseTills) return answer(409, { title: "The till id is taken by other content" });
+    this.tills.set(till.id, till);
+    return answer(201, { id: till.id, tillId: till.id });
+  }
+}
+
+/** What the demo sends, whatever the call. */
+interface Sent extends TillV2 {
+  legacyId: number;
+  name: string;
+  scopes: string[];
+  locationId: string;
+  consumerName: string;
+}
+
+interface Incoming {
+  call: string;
+  body: Sent;
+  scopes: readonly string[];
+  searchParams: URLSearchParams;
+}
+
+function neededScope(call: string): string {
+  if (call.includes("/v1/tills") || call.includes("/v2/tills"))
+    return call.startsWith("GET") ? "tills:read" : "tills:write";
+  return call.includes("/v2/reports") ? "reports:read" : "admin";
+}
+
+function page(items: readonly unknown[]): Response {
+  const url = "http://localhost:4000/";
+  return answer(200, {
+    data: items,
+    meta: { totalPage: 1, totalCount: items.length, currentPageIndex: 0, pageSize: 100 },
+    links: { self: url, first: url, last: url, next: null, prev: null },
+    nextPageToken: null,
+  });
+}
+
+function answer(status: number, body: unknown): Response {
+  return Response.json(body, { status });
+}
