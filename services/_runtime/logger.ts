@@ -1,18 +1,7 @@
-import { type DestinationStream, type Logger, pino } from "pino";
+import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
+import { censor, secretFields, withoutSecrets } from "./without-secrets.ts";
 
 export type { Logger } from "pino";
-
-/** What never reaches a log, wherever it turns up. */
-const secretFields = [
-  "authorization",
-  "apiKey",
-  "password",
-  "secret",
-  "hmacSecret",
-  "token",
-  "DATABASE_URL",
-  "PRINCIPAL_KEYS",
-];
 
 /** A process's logger: JSON lines on standard output, secrets removed. */
 export function createLogger({
@@ -29,8 +18,12 @@ export function createLogger({
     level,
     base: { name },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]), censor: "[redacted]" },
+    formatters: { level: (label: string) => ({ level: label }), log: withoutSecrets },
+    serializers: {
+      err: (error: Error) => withoutSecrets(stdSerializers.err(error)),
+      // The fields of child loggers pass through serializers only.
+      ...Object.fromEntries([...secretFields].map((name) => [name, () => censor])),
+    },
   };
   return destination ? pino(options, destination) : pino(options);
 }

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { createLogger } from "./logger.ts";
+
+function logged(write: (log: ReturnType<typeof createLogger>) => void): {
+  text: string;
+  fields: Record<string, never>;
+} {
+  let text = "";
+  write(createLogger({ name: "test", level: "info", destination: { write: (line: string) => void (text += line) } }));
+  return { text, fields: JSON.parse(text) };
+}
+
+describe("the logger", () => {
+  it("writes the fields it is given", () => {
+    const { fields } = logged((log) => log.info({ requestId: "r1", status: 200, nested: { a: [1] } }, "request"));
+    expect(fields).toMatchObject({ level: "info", name: "test", requestId: "r1", status: 200, nested: { a: [1] } });
+  });
+
+  it.each([
+    [{ authorization: "hush" }],
+    [{ request: { authorization: "hush" } }],
+    [{ request: { headers: { authorization: "hush" } } }],
+    [{ recipients: [{ secret: "hush" }] }],
+    [{ PRINCIPAL_KEYS: "hush", DATABASE_URL: "hush" }],
+  ])("hides the secrets in %j", (fields) => {
+    const { text } = logged((log) => log.info(fields, "x"));
+    expect(text).not.toContain("hush");
+    expect(text).toContain("[redacted]");
+  });
+
+  it("hides the secrets of errors and of child loggers", () => {
+    const error = Object.assign(new Error("failed"), { options: { password: "hush" } });
+    const { text, fields } = logged((log) => log.child({ apiKey: "hush" }).error({ err: error }, "x"));
+    expect(text).not.toContain("hush");
+    expect(fields).toMatchObject({ err: { type: "Error", message: "failed", options: { password: "[redacted]" } } });
+  });
+
+  it("leaves what it is given unchanged", () => {
+    const fields = { nested: { token: "kept" } };
+    logged((log) => log.info(fields, "x"));
+    expect(fields.nested.token).toBe("kept");
+  });
+});
