@@ -10,10 +10,20 @@ export interface HttpServer {
   stop(): Promise<void>;
 }
 
+/** Times and sizes that every server of this product keeps to. */
+export const serverOptions = {
+  keepAliveTimeout: 75_000,
+  headersTimeout: 20_000,
+  requestTimeout: 120_000,
+  maxHeaderSize: 32 * 1024,
+};
+
 /** How long requests that are running may take to finish when the server stops, in milliseconds. */
 const drainTime = 20_000;
+/** How often a stopping server closes the connections that became idle, in milliseconds. */
+const sweepTime = 50;
 
-/** Listens on `port` (0 for a free one). Rejects with a clear message when it is taken. */
+/** Serves `fetch` on `port` (0 for a free one). Rejects with a clear message when it is taken. */
 export async function listen(
   fetch: (request: Request, bindings: { incoming: unknown; outgoing: unknown }) => Promise<Response> | Response,
   { port, hostname = "0.0.0.0" }: { port: number; hostname?: string },
@@ -21,13 +31,16 @@ export async function listen(
   const server = createAdaptorServer({
     fetch: fetch as Parameters<typeof createAdaptorServer>[0]["fetch"],
     overrideGlobalObjects: false,
-    serverOptions: {
-      keepAliveTimeout: 75_000,
-      headersTimeout: 20_000,
-      requestTimeout: 120_000,
-      maxHeaderSize: 32 * 1024,
-    },
+    serverOptions,
   }) as Server;
+  return startListening(server, { port, hostname });
+}
+
+/** Lets a server listen on `port` (0 for a free one). Rejects with a clear message when it is taken. */
+export async function startListening(
+  server: Server,
+  { port, hostname = "0.0.0.0" }: { port: number; hostname?: string },
+): Promise<HttpServer> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
       reject(
@@ -36,17 +49,18 @@ export async function listen(
     );
     server.listen(port, hostname, resolve);
   });
-  return {
-    port: (server.address() as AddressInfo).port,
-    server,
-    stop: () =>
-      new Promise((resolve) => {
-        const timer = setTimeout(() => server.closeAllConnections(), drainTime);
-        server.close(() => {
-          clearTimeout(timer);
-          resolve();
-        });
-        server.closeIdleConnections();
-      }),
-  };
+  return { port: (server.address() as AddressInfo).port, server, stop: () => drain(server) };
+}
+
+function drain(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => server.closeAllConnections(), drainTime);
+    // A connection that was busy when the server closed stays open, idle, once it is done.
+    const sweep = setInterval(() => server.closeIdleConnections(), sweepTime);
+    server.close(() => {
+      clearTimeout(deadline);
+      clearInterval(sweep);
+      resolve();
+    });
+  });
 }

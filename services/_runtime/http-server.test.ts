@@ -1,0 +1,31 @@
+import { Agent, get } from "node:http";
+import { describe, expect, it } from "vitest";
+import { listen } from "./http-server.ts";
+import { sleep } from "./sleep.ts";
+
+describe("an HTTP server", () => {
+  it("says when its port is taken", async () => {
+    const first = await listen(() => new Response("here"), { port: 0, hostname: "127.0.0.1" });
+    await expect(listen(() => new Response(), { port: first.port, hostname: "127.0.0.1" })).rejects.toThrow(
+      `Port ${first.port} is taken`,
+    );
+    await first.stop();
+  });
+
+  it("lets a running request finish when it stops, and does not wait for its connection to time out", async () => {
+    const agent = new Agent({ keepAlive: true });
+    const running = await listen(() => sleep(300).then(() => new Response("done")), { port: 0 });
+    const reply = new Promise<string>((resolve, reject) => {
+      get({ port: running.port, agent }, (response) => {
+        let text = "";
+        response.on("data", (chunk) => (text += chunk)).on("end", () => resolve(text));
+      }).on("error", reject);
+    });
+    await sleep(100);
+    const began = Date.now();
+    await running.stop();
+    expect(await reply).toBe("done");
+    expect(Date.now() - began).toBeLessThan(2_000);
+    agent.destroy();
+  });
+});
