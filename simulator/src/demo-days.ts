@@ -6,6 +6,9 @@ import { openingInstant } from "./service-day.ts";
 /** The time zone of the demo location. */
 export const demoTimeZone = "Europe/Paris";
 
+/** The seed of the demo location's restaurant. */
+export const demoRestaurant = "demo";
+
 const demoDays = 30;
 
 /** One day of the demo location. */
@@ -32,7 +35,7 @@ export function demoTill(locationId: string, { day, tillId }: DemoDay) {
   const orders = randomOf(locationId, day)
     .fork("orders")
     .integer(isBusy ? 60 : 40, isBusy ? 80 : 60);
-  return generateTill({ seed: "demo", orders, day, timeZone: demoTimeZone, tillId });
+  return generateTill({ seed: demoRestaurant, orders, day, timeZone: demoTimeZone, tillId });
 }
 
 function randomOf(locationId: string, day: string): Random {

@@ -1,8 +1,13 @@
+import { CreatedApiKey } from "@pragma/contracts/api-key";
+import { Consumer } from "@pragma/contracts/consumer";
+import { CreatedLocation } from "@pragma/contracts/location";
 import { pageOf } from "@pragma/contracts/pagination";
-import { defaultScopes } from "@pragma/contracts/scopes";
+import { defaultScopes, type Scope } from "@pragma/contracts/scopes";
 import { z } from "zod";
+import { demoRestaurant, demoTimeZone } from "./demo-days.ts";
 import { type DemoAccess, readDemoFile, writeDemoFile } from "./demo-file.ts";
 import type { PublicApi } from "./public-api.ts";
+import { generateRestaurant } from "./restaurant.ts";
 
 /**
  * The demo location with a key to it: what the file remembers, if the key still opens the location, else a location
@@ -11,13 +16,13 @@ import type { PublicApi } from "./public-api.ts";
 export async function openDemoLocation(admin: PublicApi, file: string): Promise<DemoAccess> {
   const remembered = await readDemoFile(file);
   if (remembered && (await isOpen(admin, remembered))) return remembered;
-  const locationId = await findOrImportLocation(admin);
-  await allowConsumer(admin, await findOrCreateConsumer(admin));
+  const locationId = await importLocation(admin);
+  await allowConsumer(admin);
   const { apiKey } = await admin.call({
     method: "POST",
     path: "/v1/auth/keys/",
     body: { locationId, consumerName },
-    reply: z.object({ apiKey: z.string() }),
+    reply: CreatedApiKey,
   });
   const access = { locationId, apiKey };
   await writeDemoFile(file, access);
@@ -34,57 +39,54 @@ const legacyLocation = {
 
 const consumerName = "Pragma demo";
 
-const withId = z.object({ id: z.guid() });
+/** Reading, as every new consumer may, and pushing tills. */
+const consumerScopes: readonly Scope[] = [...defaultScopes, "tills:read", "tills:write"];
 
 async function isOpen(admin: PublicApi, { locationId, apiKey }: DemoAccess): Promise<boolean> {
   const path = `/v2/reports/?size=1&locationId=${locationId}`;
-  const reports = await admin.withKey(apiKey).callUnless([401, 403, 404], { path, reply: pageOf(withId) });
+  const reports = await admin.withKey(apiKey).callUnless([401, 403, 404], { path, reply: pageOf(z.unknown()) });
   return reports !== null;
 }
 
-async function findOrImportLocation(admin: PublicApi): Promise<string> {
-  const find = async () => {
-    const { application, legacyId } = legacyLocation;
-    const path = `/v1/locations/?app=${application}&legacyId=${legacyId}`;
-    const { data } = await admin.call({ path, reply: pageOf(withId) });
-    return data[0]?.id;
-  };
-  const found = await find();
-  if (found) return found;
-  const made = await admin.callUnless([409], {
+/** Importing again what is there gives its id. */
+async function importLocation(admin: PublicApi): Promise<string> {
+  const { id } = await admin.call({
     method: "POST",
     path: "/v1/locations/import",
     body: legacyLocation,
-    reply: withId,
+    reply: CreatedLocation,
   });
-  const id = made?.id ?? (await find());
-  if (!id) throw new Error("The demo location exists and is not listed");
+  const { locale: currencyLocale, ...establishment } = generateRestaurant(demoRestaurant).establishment;
+  const locationName = establishment.establishmentName;
+  await admin.call({
+    method: "PATCH",
+    path: `/v1/locations/${id}`,
+    body: { locationSettings: { locationName, timezone: demoTimeZone, currencyLocale, ...establishment } },
+    reply: z.unknown(),
+  });
   return id;
 }
 
-async function findOrCreateConsumer(admin: PublicApi): Promise<string> {
+async function allowConsumer(admin: PublicApi): Promise<void> {
   const made = await admin.callUnless([409], {
     method: "POST",
     path: "/v1/consumers/",
     body: { name: consumerName },
-    reply: withId,
+    reply: Consumer,
   });
-  return made?.id ?? findConsumer(admin);
+  const { id } = made ?? (await findConsumer(admin));
+  const body = { scopes: consumerScopes };
+  await admin.call({ method: "PATCH", path: `/v1/consumers/${id}`, body, reply: z.unknown() });
 }
 
-async function findConsumer(admin: PublicApi): Promise<string> {
-  const reply = pageOf(withId.extend({ name: z.string() }));
-  let next: string | null = "/v1/consumers/?size=100";
-  while (next) {
-    const page: z.infer<typeof reply> = await admin.call({ path: next, reply });
-    const found = page.data.find(({ name }) => name === consumerName);
-    if (found) return found.id;
-    next = page.nextPageToken && `/v1/consumers/?size=100&pageToken=${encodeURIComponent(page.nextPageToken)}`;
+async function findConsumer(admin: PublicApi): Promise<Consumer> {
+  const first = "/v1/consumers/?size=100";
+  const reply = pageOf(Consumer);
+  for (let path: string | null = first; path; ) {
+    const { data, nextPageToken }: z.infer<typeof reply> = await admin.call({ path, reply });
+    const found = data.find(({ name }) => name === consumerName);
+    if (found) return found;
+    path = nextPageToken && `${first}&pageToken=${encodeURIComponent(nextPageToken)}`;
   }
-  throw new Error(`The consumer ${consumerName} exists and is not listed`);
-}
-
-async function allowConsumer(admin: PublicApi, id: string): Promise<void> {
-  const scopes = [...defaultScopes, "tills:read", "tills:write"];
-  await admin.call({ method: "PATCH", path: `/v1/consumers/${id}`, body: { scopes }, reply: z.unknown() });
+  throw new Error(`There is a consumer named ${consumerName} already, and no list shows it`);
 }

@@ -38,7 +38,7 @@ describe("seedDemo", () => {
     expect(api.tills.size).toBe(30);
     expect(api.locations).toHaveLength(1);
     const { locationId, apiKey } = JSON.parse(await readFile(file(), "utf8"));
-    expect(locationId).toBe(api.locations[0]?.id);
+    expect(api.locations[0]).toMatchObject({ id: locationId, name: expect.any(String) });
     expect(story).toContain(locationId);
     expect(story).toContain(apiKey);
     const newest = api.reports.find(({ startedAt }) => startedAt === "2026-06-14T06:00:00.000Z");
@@ -104,7 +104,7 @@ describe("seedDemo", () => {
         show: () => {},
         fetch: api.fetch,
       }),
-    ).rejects.toThrow("GET /v1/locations/?app=POPINA&legacyId=990001 answered 401: The API key is not known");
+    ).rejects.toThrow("POST /v1/locations/import answered 401: The API key is not known");
   });
 
   it("gives up when reports stop coming, and says how many there are", async () => {

@@ -11,7 +11,7 @@ interface Report {
 /** As much of the public API as the demo calls, in memory. Reports are computed one by one, when asked to. */
 export class PretendApi {
   adminKey = "admin";
-  readonly locations: { id: string; legacyId: number }[] = [];
+  readonly locations: { id: string; legacyId: number; name: string | null }[] = [];
   readonly tills = new Map<string, TillV2>();
   readonly reports: Report[] = [];
   /** Every call that was not a GET. */
@@ -69,8 +69,6 @@ export class PretendApi {
     const needed = neededScope(call);
     if (!scopes.includes("admin") && !scopes.includes(needed)) return answer(403, { title: `Needs ${needed}` });
     switch (call) {
-      case "GET /v1/locations/":
-        return page(this.locations.filter(({ legacyId }) => legacyId === Number(searchParams.get("legacyId"))));
       case "POST /v1/locations/import":
         return this.#importLocation(body);
       case "GET /v1/consumers/":
@@ -87,33 +85,43 @@ export class PretendApi {
     const id = call.slice(call.lastIndexOf("/") + 1);
     if (call.startsWith("GET /v1/tills/"))
       return this.tills.has(id) ? answer(200, { id }) : answer(404, { title: "There is no such till" });
+    if (call.startsWith("PATCH /v1/locations/")) return this.#nameLocation(id, body);
     if (call.startsWith("PATCH /v1/consumers/")) return this.#setScopes(id, body);
     return answer(404, { title: "There is nothing at this address" });
   }
 
-  #importLocation({ legacyId }: { legacyId: number }): Response {
-    if (this.locations.some((location) => location.legacyId === legacyId))
-      return answer(409, { title: "A location with this application and legacyId exists already" });
-    const location = { id: this.#random.uuid(), legacyId };
+  #importLocation({ legacyId }: Sent): Response {
+    const known = this.locations.find((location) => location.legacyId === legacyId);
+    if (known) return answer(200, { id: known.id });
+    const location = { id: this.#random.uuid(), legacyId, name: null };
     this.locations.push(location);
     return answer(201, { id: location.id });
   }
 
-  #createConsumer({ name }: { name: string }): Response {
+  #nameLocation(id: string, { locationSettings }: Sent): Response {
+    const location = this.locations.find((known) => known.id === id);
+    if (!location) return answer(404, { title: "There is no such location" });
+    location.name = locationSettings.locationName;
+    return answer(200, location);
+  }
+
+  #createConsumer({ name }: Sent): Response {
     if (this.#consumers.some((consumer) => consumer.name === name)) return answer(409, { title: "It exists" });
-    const consumer = { id: this.#random.uuid(), name, scopes: ["reports:read"] };
+    const at = "2026-05-29T10:17:19.000Z";
+    const id = this.#random.uuid();
+    const consumer = { id, createdAt: at, updatedAt: at, name, scopes: ["reports:read"], rateLimit: null };
     this.#consumers.push(consumer);
     return answer(201, consumer);
   }
 
-  #setScopes(id: string, { scopes }: { scopes: string[] }): Response {
+  #setScopes(id: string, { scopes }: Sent): Response {
     const consumer = this.#consumers.find((known) => known.id === id);
     if (!consumer) return answer(404, { title: "There is no such consumer" });
     consumer.scopes = scopes;
     return answer(200, consumer);
   }
 
-  #createKey({ locationId, consumerName }: { locationId: string; consumerName: string }): Response {
+  #createKey({ locationId, consumerName }: Sent): Response {
     const apiKey = `pragma_${this.#random.hex(12)}`;
     this.#keys.push({ apiKey, locationId, consumerName });
     return answer(201, { apiKey });
@@ -135,6 +143,7 @@ export class PretendApi {
 /** What the demo sends, whatever the call. */
 interface Sent extends TillV2 {
   legacyId: number;
+  locationSettings: { locationName: string };
   name: string;
   scopes: string[];
   locationId: string;
