@@ -43,5 +43,9 @@ export const optionsShape = {
   tipsConfig: orNull(TipsConfig).meta({ description: "How tips are asked for; null: they are not" }),
 };
 
+const LocationOptions = z.object(optionsShape);
+
+export type LocationOptions = z.infer<typeof LocationOptions>;
+
 /** The options of a location that none was told of. */
-export const defaultLocationOptions = z.object(optionsShape).parse({});
+export const defaultLocationOptions: LocationOptions = LocationOptions.parse({});

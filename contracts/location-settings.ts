@@ -41,9 +41,6 @@ export const LocationSettingsInput = z
   .object({ locationName, ...settingsShape })
   .meta({ id: "LocationSettingsInput", description: "The name, and whatever departs from the defaults" });
 
-/** The settings of a location that nothing was told of: the defaults, and no name yet. */
-export const defaultLocationSettings = { locationName: null, ...z.object(settingsShape).parse({}) };
-
 /** The settings to change; those that are left out stay. */
 export const LocationSettingsChange = z
   .object({ locationName, ...withoutDefaults(settingsShape) })
@@ -59,3 +56,12 @@ export const LocationSettings = z
     ...withoutDefaults(settingsShape),
   })
   .meta({ id: "LocationSettings", description: "Every setting of a location" });
+
+/** The settings themselves, without the id they are known by. */
+export type LocationSettingValues = Omit<z.infer<typeof LocationSettings>, "id">;
+
+/** The settings of a location that nothing was told of: the defaults, and no name yet. */
+export const defaultLocationSettings: LocationSettingValues = {
+  locationName: null,
+  ...z.object(settingsShape).parse({}),
+};

@@ -1,0 +1,31 @@
+import { ApiError } from "@pragma/contracts/errors";
+import type { ChangeLocation } from "@pragma/contracts/location";
+import type { Accounts } from "./accounts.ts";
+import { given } from "./given.ts";
+import { publishLocation } from "./location-event.ts";
+import { type LocationRow, locationForUpdate, updateLocation } from "./location-queries.ts";
+
+/**
+ * Changes what is told of a location and leaves the rest, with its `location.updated` event.
+ *
+ * @throws `ApiError` location_not_found.
+ */
+export async function changeLocation(
+  { db }: Pick<Accounts, "db">,
+  { id, change }: { id: string; change: ChangeLocation },
+): Promise<LocationRow> {
+  const { organizationId, agencyId, locationSettings = {}, ...options } = change;
+  return db.transaction(async (tx) => {
+    const location = await locationForUpdate(tx, id);
+    if (!location) throw new ApiError("location_not_found", { detail: `There is no location ${id}.` });
+    const changed = await updateLocation(tx, {
+      id,
+      organizationId: organizationId ?? location.organizationId,
+      agencyId: agencyId ?? location.agencyId,
+      options: { ...location.options, ...given(options) },
+      settings: { ...location.settings, ...given(locationSettings) },
+    });
+    await publishLocation(tx, changed);
+    return changed;
+  });
+}

@@ -1,0 +1,135 @@
+import type { KeyFacts, LocationFacts } from "@pragma/contracts/account-lookups";
+import type { ApiKey } from "@pragma/contracts/api-key";
+import type { Scope } from "@pragma/contracts/scopes";
+import type { Database, Transaction } from "@pragma/runtime/postgres";
+import type { Stored, Stretch } from "./stored.ts";
+
+export interface NewKey {
+  id: string;
+  hash: string;
+  prefix: string;
+  consumerId: string;
+  locationId: string | null;
+  madeFrom: "request" | "first start" | "environment";
+}
+
+export async function insertKey(tx: Transaction, key: NewKey): Promise<void> {
+  await tx`
+    insert into api_keys ${tx({
+      id: key.id,
+      hash: key.hash,
+      prefix: key.prefix,
+      consumer_id: key.consumerId,
+      location_id: key.locationId,
+      made_from: key.madeFrom,
+    })}`;
+}
+
+/** What a change of a key tells others. */
+export interface ChangedKey {
+  id: string;
+  hash: string;
+  locationId: string | null;
+}
+
+interface KeyToRevoke extends ChangedKey {
+  revokedAt: Date | null;
+  scopes: Scope[];
+}
+
+/** The key to revoke, with its consumer's scopes, kept from other changes until the transaction ends. */
+export async function keyForUpdate(tx: Transaction, id: string): Promise<KeyToRevoke | undefined> {
+  const [row] = await tx<KeyToRevoke[]>`
+    select k.id, k.hash, k.location_id as "locationId", k.revoked_at as "revokedAt", c.scopes
+    from api_keys k join consumers c on c.id = k.consumer_id
+    where k.id = ${id} for update of k`;
+  return row;
+}
+
+export async function markRevoked(tx: Transaction, id: string): Promise<void> {
+  await tx`update api_keys set revoked_at = now() where id = ${id}`;
+}
+
+/** The keys of a consumer that are good. */
+export async function liveKeysOf(tx: Transaction, consumerId: string): Promise<ChangedKey[]> {
+  return tx<ChangedKey[]>`
+    select id, hash, location_id as "locationId" from api_keys
+    where consumer_id = ${consumerId} and revoked_at is null`;
+}
+
+interface KeyFilter {
+  /** Of this location only; of any, and of none, when null. */
+  locationId: string | null;
+}
+
+/** A stretch of the keys that pass the filter, newest first, and how many there are. */
+export async function listKeys(
+  { sql }: Database,
+  { locationId }: KeyFilter,
+  { after, offset, limit }: Stretch,
+): Promise<{ rows: Stored<ApiKey>[]; total: number }> {
+  const passes = locationId === null ? sql`true` : sql`k.location_id = ${locationId}`;
+  const isAfter = after ? sql`(k.created_at, k.id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
+  const [rows, [counted]] = await Promise.all([
+    sql<Stored<ApiKey>[]>`
+      select k.id, k.prefix, c.name as "consumerName", k.location_id as "locationId", k.created_at as "createdAt",
+        k.last_used_at as "lastUsedAt", k.revoked_at as "revokedAt"
+      from api_keys k join consumers c on c.id = k.consumer_id
+      where ${passes} and ${isAfter}
+      order by k.created_at desc, k.id desc offset ${offset} limit ${limit}`,
+    sql<[{ total: number }]>`select count(*) as total from api_keys k where ${passes}`,
+  ]);
+  return { rows, total: counted.total };
+}
+
+interface FoundKey extends Stored<KeyFacts> {
+  lastUsedAt: Date | null;
+}
+
+/** What the key of this hash stands for, revoked or not. */
+export async function findKey({ sql }: Database, hash: string): Promise<FoundKey | undefined> {
+  const [row] = await sql<(Omit<FoundKey, "location"> & NullableFacts)[]>`
+    select k.id as "keyId", c.name as consumer, c.scopes, c.rate_limit as "rateLimit", k.revoked_at as "revokedAt",
+      k.last_used_at as "lastUsedAt", l.id as "locationId", l.application, l.legacy_id as "legacyId",
+      l.time_zone as "timeZone"
+    from api_keys k join consumers c on c.id = k.consumer_id left join locations l on l.id = k.location_id
+    where k.hash = ${hash}`;
+  if (!row) return undefined;
+  const { locationId: id, application, legacyId, timeZone, ...key } = row;
+  return { ...key, location: id === null ? null : { id, application, legacyId, timeZone } };
+}
+
+/** The columns of the key's location, all null when it has none. */
+type NullableFacts = Omit<LocationFacts, "id"> & { locationId: string | null };
+
+/** Notes that a key is in use, unless that was noted within the last minute. */
+export async function noteUse({ sql }: Database, id: string): Promise<void> {
+  await sql`
+    update api_keys set last_used_at = now()
+    where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')`;
+}
+
+interface KnownKey extends ChangedKey {
+  consumerId: string;
+  isRevoked: boolean;
+}
+
+export async function keyByHash(tx: Transaction, hash: string): Promise<KnownKey | undefined> {
+  const [row] = await tx<KnownKey[]>`
+    select id, hash, location_id as "locationId", consumer_id as "consumerId", revoked_at is not null as "isRevoked"
+    from api_keys where hash = ${hash}`;
+  return row;
+}
+
+/** Whether this consumer ever had a key, good or revoked. */
+export async function everHadKey(tx: Transaction, consumerId: string): Promise<boolean> {
+  const rows = await tx`select 1 from api_keys where consumer_id = ${consumerId} limit 1`;
+  return rows.length > 0;
+}
+
+/** Revokes the keys that were given in the environment before, and tells which. */
+export async function revokeKeysFromEnvironment(tx: Transaction): Promise<ChangedKey[]> {
+  return tx<ChangedKey[]>`
+    update api_keys set revoked_at = now() where made_from = 'environment' and revoked_at is null
+    returning id, hash, location_id as "locationId"`;
+}

@@ -1,0 +1,134 @@
+import type { LocationFacts } from "@pragma/contracts/account-lookups";
+import type { Application } from "@pragma/contracts/application";
+import type { Location, LocationHeader } from "@pragma/contracts/location";
+import type { LocationOptions } from "@pragma/contracts/location-options";
+import type { LocationSettingValues } from "@pragma/contracts/location-settings";
+import type { Database, Sql, Transaction } from "@pragma/runtime/postgres";
+import type { Stored, Stretch } from "./stored.ts";
+
+export interface LocationRow extends Stored<Location> {
+  organizationId: string;
+  agencyId: string;
+  options: LocationOptions;
+  settingsId: string;
+  settings: LocationSettingValues;
+}
+
+type NewLocation = Omit<LocationRow, "createdAt" | "updatedAt">;
+
+const summary = (sql: Sql | Transaction) => sql`
+  id, created_at as "createdAt", updated_at as "updatedAt", application, legacy_id as "legacyId"`;
+
+const everything = (sql: Sql | Transaction) => sql`
+  ${summary(sql)}, organization_id as "organizationId", agency_id as "agencyId", options,
+  settings_id as "settingsId", settings`;
+
+/** Adds a location; undefined, and nothing is added, when its application and legacyId are taken. */
+export async function insertLocation(tx: Transaction, location: NewLocation): Promise<LocationRow | undefined> {
+  const [row] = await tx<LocationRow[]>`
+    insert into locations ${tx({
+      id: location.id,
+      application: location.application,
+      legacy_id: location.legacyId,
+      organization_id: location.organizationId,
+      agency_id: location.agencyId,
+      options: tx.json(location.options),
+      settings_id: location.settingsId,
+      settings: tx.json(location.settings),
+    })}
+    on conflict (application, legacy_id) where legacy_id is not null do nothing
+    returning ${everything(tx)}`;
+  return row;
+}
+
+/** The location to change, kept from other changes until the transaction ends. */
+export async function locationForUpdate(tx: Transaction, id: string): Promise<LocationRow | undefined> {
+  const [row] = await tx<LocationRow[]>`select ${everything(tx)} from locations where id = ${id} for update`;
+  return row;
+}
+
+type LocationContent = Pick<LocationRow, "id" | "organizationId" | "agencyId" | "options" | "settings">;
+
+export async function updateLocation(tx: Transaction, location: LocationContent): Promise<LocationRow> {
+  const [row] = await tx<[LocationRow]>`
+    update locations set
+      organization_id = ${location.organizationId}, agency_id = ${location.agencyId},
+      options = ${tx.json(location.options)}, settings = ${tx.json(location.settings)}, updated_at = now()
+    where id = ${location.id}
+    returning ${everything(tx)}`;
+  return row;
+}
+
+export async function findLocation({ sql }: Database, id: string): Promise<LocationRow | undefined> {
+  const [row] = await sql<LocationRow[]>`select ${everything(sql)} from locations where id = ${id}`;
+  return row;
+}
+
+interface LocationFilter {
+  /** Only this one; any when null. */
+  only: string | null;
+  application: Application | null;
+  legacyId: number | null;
+}
+
+/** A stretch of the locations that pass the filter, newest first, and how many there are. */
+export async function listLocations(
+  { sql }: Database,
+  { only, application, legacyId }: LocationFilter,
+  { after, offset, limit }: Stretch,
+): Promise<{ rows: Stored<Location>[]; total: number }> {
+  const passes = sql`
+    (${only}::uuid is null or id = ${only}) and (${application}::text is null or application = ${application})
+    and (${legacyId}::bigint is null or legacy_id = ${legacyId})`;
+  const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
+  const [rows, [counted]] = await Promise.all([
+    sql<Stored<Location>[]>`
+      select ${summary(sql)} from locations where ${passes} and ${isAfter}
+      order by created_at desc, id desc offset ${offset} limit ${limit}`,
+    sql<[{ total: number }]>`select count(*) as total from locations where ${passes}`,
+  ]);
+  return { rows, total: counted.total };
+}
+
+export async function listDevices(
+  { sql }: Database,
+  locationId: string,
+): Promise<NonNullable<LocationHeader["deviceList"]>> {
+  return sql<NonNullable<LocationHeader["deviceList"]>>`
+    select id, name, model from devices where location_id = ${locationId} order by first_seen_at, id`;
+}
+
+const facts = (sql: Sql | Transaction) => sql`id, application, legacy_id as "legacyId", time_zone as "timeZone"`;
+
+export async function locationFacts({ sql }: Database, id: string): Promise<LocationFacts | undefined> {
+  const [row] = await sql<LocationFacts[]>`select ${facts(sql)} from locations where id = ${id}`;
+  return row;
+}
+
+type LegacyName = Pick<Location, "application"> & { legacyId: number };
+
+/** The location that a legacy backoffice knows by this id. */
+export async function locationFactsByLegacyId(
+  { sql }: Database,
+  { application, legacyId }: LegacyName,
+): Promise<LocationFacts | undefined> {
+  const [row] = await sql<LocationFacts[]>`
+    select ${facts(sql)} from locations where application = ${application} and legacy_id = ${legacyId}`;
+  return row;
+}
+
+/** Whose the location of this legacy id is. */
+export async function locationOwner(
+  tx: Transaction,
+  { application, legacyId }: LegacyName,
+): Promise<Pick<LocationRow, "id" | "organizationId" | "agencyId"> | undefined> {
+  const [row] = await tx<Pick<LocationRow, "id" | "organizationId" | "agencyId">[]>`
+    select id, organization_id as "organizationId", agency_id as "agencyId" from locations
+    where application = ${application} and legacy_id = ${legacyId}`;
+  return row;
+}
+
+export async function locationExists(tx: Transaction, id: string): Promise<boolean> {
+  const rows = await tx`select 1 from locations where id = ${id}`;
+  return rows.length > 0;
+}

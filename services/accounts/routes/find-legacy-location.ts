@@ -1,0 +1,29 @@
+import { LocationFacts } from "@pragma/contracts/account-lookups";
+import { applicationSchema } from "@pragma/contracts/application";
+import { ApiError } from "@pragma/contracts/errors";
+import { integerInQuery } from "@pragma/contracts/pagination";
+import { json } from "@pragma/runtime/reply";
+import { z } from "zod";
+import { defineRoute } from "../accounts.ts";
+import { locationFactsByLegacyId } from "../location-queries.ts";
+
+export const findLegacyLocationRoute = defineRoute({
+  method: "get",
+  path: "/internal/locations/",
+  operationId: "findLegacyLocation",
+  tag: "Internal",
+  audience: "internal",
+  scope: "internal",
+  summary: "Find the facts of a location by its legacyId",
+  description: "The location that the legacy backoffice of this application knows by this id.",
+  request: { query: z.object({ application: applicationSchema, legacyId: integerInQuery(z.int().min(1)) }) },
+  responses: { 200: { description: "The facts", schema: LocationFacts } },
+  errors: ["location_not_found"],
+  async handle({ query: { application, legacyId }, services }) {
+    const location = await locationFactsByLegacyId(services.db, { application, legacyId });
+    if (!location) {
+      throw new ApiError("location_not_found", { detail: `There is no location ${legacyId} of ${application}.` });
+    }
+    return json(200, location);
+  },
+});

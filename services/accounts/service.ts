@@ -1,0 +1,50 @@
+import { defineService } from "@pragma/runtime/define-service";
+import type { Accounts } from "./accounts.ts";
+import { ensureAdminKey } from "./admin-key.ts";
+import { accountsConfig } from "./config.ts";
+import { changeConsumerRoute } from "./routes/change-consumer.ts";
+import { changeLocationRoute } from "./routes/change-location.ts";
+import { createConsumerRoute } from "./routes/create-consumer.ts";
+import { createKeyRoute } from "./routes/create-key.ts";
+import { createLocationRoute } from "./routes/create-location.ts";
+import { findKeyRoute } from "./routes/find-key.ts";
+import { findLegacyLocationRoute } from "./routes/find-legacy-location.ts";
+import { findLocationRoute } from "./routes/find-location.ts";
+import { getLocationRoute } from "./routes/get-location.ts";
+import { getOwnLocationRoute } from "./routes/get-own-location.ts";
+import { importLocationRoute } from "./routes/import-location.ts";
+import { listConsumersRoute } from "./routes/list-consumers.ts";
+import { listKeysRoute } from "./routes/list-keys.ts";
+import { listLocationsRoute } from "./routes/list-locations.ts";
+import { revokeKeyRoute } from "./routes/revoke-key.ts";
+
+/** Knows the locations with their settings, the consumers with what they may do, and their keys. */
+export default defineService<typeof accountsConfig, Accounts>({
+  name: "accounts",
+  module: import.meta.url,
+  config: accountsConfig,
+  async open({ db, log }, config) {
+    const services = { db, log };
+    const made = await ensureAdminKey(services, config.PRAGMA_ADMIN_KEY);
+    if (made) process.stderr.write(`The admin key, shown this once: ${made}\n`);
+    return { services };
+  },
+  routes: [
+    createLocationRoute,
+    importLocationRoute,
+    listLocationsRoute,
+    // Before {id}, which it would be taken for.
+    getOwnLocationRoute,
+    getLocationRoute,
+    changeLocationRoute,
+    createConsumerRoute,
+    listConsumersRoute,
+    changeConsumerRoute,
+    createKeyRoute,
+    listKeysRoute,
+    revokeKeyRoute,
+    findKeyRoute,
+    findLocationRoute,
+    findLegacyLocationRoute,
+  ],
+});
