@@ -34,6 +34,24 @@ export const DateTime = z.iso
   .refine(isInRange, { error: "Must be in the years 1 to 9999" })
   .overwrite(toUtc);
 
+/**
+ * A date-time in a body of the older format: as `DateTime`, or without an offset and then in the location's time zone,
+ * to be told apart by its ending. Only the former becomes UTC here.
+ */
+export const OlderDateTime = z.iso
+  .datetime({
+    offset: true,
+    local: true,
+    error: "Must be a date-time that exists, such as 2026-05-29T10:17:19 or 2026-05-29T10:17:19.000Z",
+  })
+  .refine(isInRange, { error: "Must be in the years 1 to 9999" })
+  .overwrite((dateTime) => (hasOffset(dateTime) ? toUtc(dateTime) : dateTime));
+
+/** Whether a date-time says which instant it is, and not only what a clock showed. */
+export function hasOffset(dateTime: string): boolean {
+  return /(?:Z|[+-]\d{2}:\d{2})$/.test(dateTime);
+}
+
 /** A date-time in a reply: always in UTC. */
 export const UtcDateTime = z.iso.datetime().meta({ example: "2026-05-29T10:17:19.000Z" });
 

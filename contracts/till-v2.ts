@@ -52,6 +52,9 @@ export const ClerkShift = z
 
 export type ClerkShift = z.infer<typeof ClerkShift>;
 
+/** How many orders a till has at most. */
+export const mostOrders = 10_000;
+
 /**
  * The till of a closed shift, as the point of sale pushes it: everything that its report and orders are made from.
  *
@@ -89,8 +92,8 @@ export const TillV2 = z
     clerkShiftList: z.array(ClerkShift).max(1_000).meta({ description: "The clerks' shifts" }),
     orderList: z
       .array(OrderData)
-      .max(10_000)
-      .check(refuseTwice("order", (order) => order?.id))
+      .max(mostOrders)
+      .check(refuseTwice("order", "id"))
       .meta({ description: "Every order of the shift, each once" }),
   })
   .meta({ id: "TillV2", description: "The till of a closed shift" });

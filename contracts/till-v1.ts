@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { applicationInBody } from "./application.ts";
+import { ClientId } from "./client-id.ts";
+import { OlderDateTime } from "./date-time.ts";
+import { amount, optionalCount, optionalLongText, optionalText, orNull, rowId } from "./fields.ts";
+import { Locale } from "./locale.ts";
+import { refuseTwice } from "./refuse-twice.ts";
+import { TicketV1 } from "./ticket-v1.ts";
+
+const cashMovementV1 = z
+  .object({
+    name: optionalText("What it was for"),
+    amount: amount("Negative when money left the drawer"),
+    creation_date: orNull(OlderDateTime).meta({ description: "When it was made" }),
+    device_id: optionalText("Id of the device"),
+    person_id: optionalText("Id of the clerk who made it"),
+    person: optionalText("Name of the clerk who made it"),
+    currency: optionalText("Currency"),
+    payment_mode: orNull(z.int().min(-1)).meta({
+      description: "How it was paid, as the place in the list of payment modes; -1 when not known",
+    }),
+    payment_name: optionalText("Name of the payment method"),
+  })
+  .meta({
+    id: "CashMovementV1",
+    description: "Money that entered or left the drawer other than by a sale, in the older format",
+  });
+
+const totalPaymentV1 = z
+  .object({
+    mode: z
+      .int()
+      .min(0)
+      .meta({ description: "How it was paid, as the place in the list of payment modes: 0 is cash", example: 1 }),
+    type: orNull(z.int().min(0)).meta({ description: "What it is, as the place in the list of payment types" }),
+    currency: optionalText("Currency"),
+    locale: optionalText("Locale of the amount"),
+    amount: amount("Sum of the payments"),
+  })
+  .meta({ id: "TotalPaymentV1", description: "What the point of sale says was paid in one mode, in the older format" });
+
+const teamMemberV1 = z
+  .object({
+    name: optionalText("Name of the clerk"),
+    date_begin: orNull(OlderDateTime).meta({ description: "When the shift began; null when not known" }),
+    date_end: orNull(OlderDateTime).meta({ description: "When the shift ended; null when it had not" }),
+    person_client_id: rowId("Id of the clerk; the same in each of their shifts"),
+  })
+  .meta({ id: "TeamMemberV1", description: "When a clerk worked, in the older format" });
+
+/** The till itself, in the older format. A date without an offset is in the location's time zone. */
+const tillJson = z
+  .object({
+    client_id: ClientId.meta({ description: "Id of the till: a uuid, or an s followed by one" }),
+    server_id: orNull(z.int().min(1)).meta({ description: "Id of the till in the legacy backoffice" }),
+    name: optionalText("Name of the establishment"),
+    note: optionalLongText("Note of the clerk"),
+    ticket_name: optionalText("Name of the establishment, as tickets show it"),
+    ticket_company: optionalText("Registration number (SIRET)"),
+    ticket_country: z
+      .string()
+      .max(1_024)
+      .nullable()
+      .default("France")
+      .meta({ description: "Country", example: "France" }),
+    ticket_city: optionalText("City"),
+    ticket_zip: optionalText("Postal code"),
+    ticket_address: optionalText("Address"),
+    ticket_phone: optionalText("Telephone number"),
+    ticket_url: optionalText("Web site"),
+    ticket_tva: optionalText("VAT number"),
+    ticket_naf: optionalText("Code of its trade (NAF)"),
+    ticket_text: optionalLongText("Text above each ticket"),
+    device_name: optionalText("Name of the device that closed the till"),
+    device_id: optionalText("Id of the device that closed the till"),
+    date_begin: OlderDateTime.meta({ description: "When the shift began" }),
+    date_end: OlderDateTime.meta({ description: "When the till was closed" }),
+    fiscal: z.int().min(1).meta({ description: "Number of the report, counted by the point of sale", example: 24 }),
+    locale: Locale.default("fr_FR"),
+    number_guests: optionalCount("How many guests, as the point of sale counts them"),
+    person_name: optionalText("Name of the clerk who closed the till"),
+    person_id: optionalText("Id of the clerk who closed the till"),
+    cash_float_initial: orNull(z.int().min(0)).meta({ description: "Cash in the drawer at the start, in minor units" }),
+    cash_float_final: orNull(z.int().min(0)).meta({ description: "Cash in the drawer at the end, in minor units" }),
+    tickets: z
+      .array(TicketV1)
+      .max(10_000)
+      .check(refuseTwice("order", "order_id"))
+      .meta({ description: "Every order of the shift, each once" }),
+    cash_movements: z
+      .array(cashMovementV1)
+      .max(10_000)
+      .meta({ description: "Movements of the drawer other than sales" }),
+    total_payments: z.array(totalPaymentV1).max(1_000).meta({ description: "Payments as declared, by mode" }),
+    team: z.array(teamMemberV1).max(1_000).meta({ description: "The clerks' shifts" }),
+  })
+  .meta({ id: "TillJsonV1", description: "The till of a closed shift, in the older format" });
+
+/**
+ * The till of a closed shift in the older, snake_case format, with the application and legacy id that name its
+ * location. Required is what identifies it and what is counted; what may be null may be absent.
+ */
+export const TillV1 = z
+  .object({
+    application: applicationInBody,
+    legacyId: z.int().min(1).meta({ description: "Id of the location in the legacy backoffice", example: 14 }),
+    tillJson,
+  })
+  .meta({ id: "TillV1", description: "The till of a closed shift, in the older format" });
+
+/** A till in the older format as it is pushed. */
+export type TillV1Input = z.input<typeof TillV1>;
+
+export type TillV1 = z.output<typeof TillV1>;
