@@ -5,10 +5,10 @@ import { z } from "zod";
  * have other faults, so that all are reported at once.
  */
 export function refuseTwice<Field extends string>(what: string, idField: Field) {
-  const check = z.superRefine<{ [field in Field]: string }[]>((items, context) => {
+  const check = z.superRefine<{ [field in Field]?: unknown }[]>((items, context) => {
     const firstIndexById = new Map<string, number>();
     for (const [index, item] of items.entries()) {
-      const id: unknown = item?.[idField];
+      const id = item?.[idField];
       if (typeof id !== "string") continue;
       const firstIndex = firstIndexById.get(id);
       if (firstIndex === undefined) firstIndexById.set(id, index);
