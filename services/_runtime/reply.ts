@@ -19,11 +19,37 @@ export function text(status: number, body: string, headers: ReplyHeaders = {}): 
   return { status, body, headers: { "content-type": jsonType, ...headers } };
 }
 
+interface Tag {
+  etag: string;
+  /** The request's header of that name. */
+  ifNoneMatch: string | undefined;
+}
+
 /** One thing that has an entity tag: nothing is sent when the client has it already (If-None-Match). */
-export function tagged(body: string, { etag, ifNoneMatch }: { etag: string; ifNoneMatch: string | undefined }): Reply {
-  const headers = { etag: `"${etag}"`, "cache-control": "private, no-cache" };
-  if (ifNoneMatch !== undefined && matches(ifNoneMatch, etag)) return { status: 304, body: null, headers };
-  return text(200, body, headers);
+export function tagged(body: string, tag: Tag): Reply {
+  return unchanged(tag) ?? text(200, body, tagHeaders(tag));
+}
+
+/** JSON that is streamed from elsewhere and has an entity tag: it is not opened when the client has it already. */
+export async function taggedStream(
+  open: () => Promise<{ body: ReadableStream<Uint8Array>; size: number }>,
+  tag: Tag,
+): Promise<Reply> {
+  const already = unchanged(tag);
+  if (already) return already;
+  const { body, size } = await open();
+  const headers = { "content-type": "application/json", "content-length": String(size), ...tagHeaders(tag) };
+  return { status: 200, body, headers };
+}
+
+function tagHeaders({ etag }: Tag): ReplyHeaders {
+  return { etag: `"${etag}"`, "cache-control": "private, no-cache" };
+}
+
+function unchanged(tag: Tag): Reply | undefined {
+  const { etag, ifNoneMatch } = tag;
+  const isKnown = ifNoneMatch !== undefined && matches(ifNoneMatch, etag);
+  return isKnown ? { status: 304, body: null, headers: tagHeaders(tag) } : undefined;
 }
 
 function matches(ifNoneMatch: string, etag: string): boolean {
