@@ -25,6 +25,8 @@ const batchSize = 500;
 /** How often the outbox is looked at unasked: what another instance wrote, or what a crash left. */
 const pollInterval = 250;
 const standbyInterval = 1_000;
+/** How long the stream may take to acknowledge; what it did not is sent again, with the same id. */
+const publishTime = 2_500;
 
 export function startRelay(database: Database, bus: EventBus, log: Logger): Relay {
   const stopping = new AbortController();
@@ -112,7 +114,7 @@ async function send(rows: OutboxRow[], bus: EventBus): Promise<{ ids: string[]; 
   const { client } = await bus.connected;
   const outcomes = await Promise.allSettled(
     rows.map(({ id, type, location_id, body }) =>
-      client.publish(bus.subjectOf(type, location_id), body, { msgID: id, timeout: 10_000 }),
+      client.publish(bus.subjectOf(type, location_id), body, { msgID: id, timeout: publishTime }),
     ),
   );
   const ids = rows.filter((_, index) => outcomes[index]?.status === "fulfilled").map(({ id }) => id);
