@@ -13,11 +13,14 @@ const diskFull = /ENOSPC|no space left on device/i;
  */
 export function explain(error) {
   if (!(error instanceof Error)) return String(error);
-  if (isDiskFull(error)) return `The disk is full (${error.message.split("\n")[0]}). Free some space and start again.`;
+  if (isDiskFull(error))
+    return `The disk is full (${error.message.split("\n")[0]?.replace(/:$/, "")}). Free some space and start again.`;
   if (error instanceof Failure) return error.message;
   const { code, path } = /** @type {NodeJS.ErrnoException} */ (error);
   if (code === "EACCES" || code === "EPERM" || code === "EROFS")
-    return `Not allowed to write ${path ?? "a file"}: it may belong to another user who started here before.`;
+    return `Not allowed to use ${path ?? "a file"}: it may belong to another user who started here before.`;
+  if (path !== undefined)
+    return `${error.message}. Where a file in .pragma/ is broken: remove .pragma/ and start again.`;
   return error.stack ?? error.message;
 }
 

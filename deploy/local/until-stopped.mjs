@@ -10,37 +10,47 @@ import { interruptCommands } from "./run-command.mjs";
  * @property {(story: string) => void} fail ends everything because of what happened
  */
 
+/** A killed npm takes its shell along, and leaves the script running. */
+const isRunByNpm = process.env.npm_lifecycle_event !== undefined;
+
+/** Ctrl-C arrives twice within this time: from the terminal, and passed on by npm. */
+const sameSignalMs = 1_000;
+
 /**
- * Runs a program that starts things and stays up, and ends this process: with code 0 on Ctrl-C, SIGTERM and SIGHUP,
- * with code 1 and one message when something fails. Either way nothing that it started is left running. A second
- * signal does not wait for a graceful end.
+ * Runs a program that starts things and stays up, and ends this process: with code 0 on Ctrl-C, SIGTERM and SIGHUP
+ * and when the npm that runs it is gone, with code 1 and one message when something fails. Either way nothing that it
+ * started is left running. A second signal does not wait for a graceful end.
  * @param {(run: Run) => Promise<void>} program
  */
 export async function runUntilStopped(program) {
   /** @type {(() => Promise<void>)[]} */
   const stops = [];
-  let stopping = false;
+  /** @type {number | undefined} */
+  let stoppingSince;
   /** @type {{ code: number, story?: string }} */
   const { code, story } = await new Promise((end) => {
     const fail = (/** @type {unknown} */ error) => end({ code: 1, story: explain(error) });
     process.on("uncaughtException", fail);
     process.stdout.on("error", () => {});
-    // What it started does not keep this process up.
-    setInterval(() => {}, 2 ** 30);
+    // Also what keeps this process up.
+    const parent = process.ppid;
+    setInterval(() => {
+      if (isRunByNpm && process.ppid !== parent) end({ code: 0 });
+    }, 500);
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
       process.on(signal, () => {
-        if (stopping) process.exit(1);
-        stopping = true;
-        end({ code: 0 });
+        if (stoppingSince === undefined) end({ code: 0 });
+        else if (Date.now() - stoppingSince > sameSignalMs) process.exit(1);
+        stoppingSince ??= Date.now();
       });
     program({
       fail,
       onStop: (stop) => stops.unshift(stop),
       // A step that follows the order to stop never settles: the process ends first.
-      step: async (work) => (stopping ? new Promise(() => {}) : work()),
+      step: async (work) => (stoppingSince !== undefined ? new Promise(() => {}) : work()),
     }).catch(fail);
   });
-  stopping = true;
+  stoppingSince ??= Date.now();
   if (story === undefined) say("Stopping…");
   await interruptCommands();
   for (const stop of stops) await stop().catch((error) => say(explain(error)));
