@@ -1,0 +1,99 @@
+import type { EventData, EventType } from "@pragma/contracts/events";
+import type { Principal } from "@pragma/contracts/principal";
+import { type Problem, problemSchema } from "@pragma/contracts/problem";
+import type { Scope } from "@pragma/contracts/scopes";
+import type { Database } from "@pragma/runtime/postgres";
+import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
+import { expect } from "vitest";
+import type { z } from "zod";
+import accounts from "../service.ts";
+
+/** The accounts service for one test file, asked as the operator unless told otherwise. */
+export interface TestAccounts extends TestService {
+  /** Asks, expects this status, and gives the reply, which has to be what the schema describes. */
+  get<Schema extends z.ZodType>(path: string, schema: Schema, principal?: Principal): Promise<z.output<Schema>>;
+  send<Schema extends z.ZodType>(request: TestRequest, expected: Expected<Schema>): Promise<z.output<Schema>>;
+  /** Asks, and gives the problem that is answered. */
+  refusal(request: TestRequest): Promise<Problem>;
+  /** The events of a type about something, oldest first. */
+  events<Type extends EventType>(type: Type, subject: string): Promise<EventData<Type>[]>;
+  remove(): Promise<void>;
+}
+
+export interface TestRequest {
+  method: string;
+  path: string;
+  body?: unknown;
+  principal?: Principal;
+  headers?: Record<string, string>;
+}
+
+interface Expected<Schema> {
+  status: number;
+  schema: Schema;
+}
+
+/** The operator, who may do everything. */
+export const operator = testPrincipal({ consumer: "admin", scopes: ["admin"], location: null });
+
+/** Another part of the product. */
+export const insider = testPrincipal({ consumer: "gateway", scopes: ["internal"], location: null });
+
+/** A key of one location with these scopes. */
+export function keyOf(locationId: string, ...scopes: Scope[]): Principal {
+  const location = { id: locationId, application: "POPINA" as const, legacyId: null, timeZone: "Europe/Paris" };
+  return testPrincipal({ scopes, location });
+}
+
+export const adminKey = "an-admin-key-for-tests-only";
+
+export async function startAccounts(variables: Record<string, string> = {}): Promise<TestAccounts> {
+  const environment = await createTestEnvironment({ PRAGMA_ADMIN_KEY: adminKey, ...variables });
+  const service = await startTestService(accounts, environment);
+  await keepEvents(service.db);
+  const ask = ({ method, path, body, principal = operator, headers = {} }: TestRequest) =>
+    service.ask(method, path, { principal, headers, ...(body !== undefined && { body }) });
+  const send: TestAccounts["send"] = async (request, { status, schema }) => {
+    const response = await ask(request);
+    const text = await response.text();
+    expect(response.status, text).toBe(status);
+    return schema.parse(JSON.parse(text)) as z.output<typeof schema>;
+  };
+  return {
+    ...service,
+    send,
+    get: (path, schema, principal) =>
+      send({ method: "GET", path, ...(principal && { principal }) }, { status: 200, schema }),
+    async refusal(request) {
+      const response = await ask(request);
+      const text = await response.text();
+      expect(response.headers.get("content-type"), text).toBe("application/problem+json");
+      const problem = problemSchema.parse(JSON.parse(text));
+      expect(problem.status).toBe(response.status);
+      return problem;
+    },
+    async events(type, subject) {
+      const rows = await service.db.sql<
+        { body: string }[]
+      >`select body from written where type = ${type} order by position`;
+      return rows
+        .map(({ body }) => JSON.parse(body))
+        .filter((event) => event.subject === subject)
+        .map(({ data }) => data);
+    },
+    async remove() {
+      await service.stop();
+      await environment.remove();
+    },
+  };
+}
+
+/** Keeps what is written to the outbox, from which it is gone once it is sent. */
+async function keepEvents({ sql }: Database): Promise<void> {
+  await sql.unsafe(`
+    create table written (like outbox);
+    create function keep_event() returns trigger language plpgsql as
+      'begin insert into written select new.*; return null; end';
+    create trigger keep_event after insert on outbox for each row execute function keep_event();`);
+}
