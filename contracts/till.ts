@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { applicationSchema } from "./application.ts";
+import { UtcDateTime } from "./date-time.ts";
+
+const id = "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9";
+const example = {
+  id,
+  createdAt: "2026-05-30T00:04:11.000Z",
+  updatedAt: "2026-05-30T00:04:11.000Z",
+  locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
+  application: "POPINA",
+  serverId: null,
+  objectUrl: `https://api.pragma.example/v1/tills/${id}/object`,
+} as const;
+
+/** A till as it is kept: whose it is and where its body is read. */
+export const Till = z
+  .object({
+    id: z.guid().meta({ description: "Id of the till: the uuid that its point of sale gave it" }),
+    createdAt: UtcDateTime.meta({ description: "When it was first received" }),
+    updatedAt: UtcDateTime.meta({ description: "When its body was last received" }),
+    locationId: z.guid().meta({ description: "The location that it belongs to" }),
+    application: applicationSchema,
+    serverId: z
+      .int()
+      .min(1)
+      .nullable()
+      .meta({ description: "Number of the till in a legacy backoffice; null for a V2 till" }),
+    objectUrl: z.url().meta({ description: "Where the exact body is read that was pushed" }),
+  })
+  .meta({ id: "Till", description: "A till as it is kept", example });
+
+export type Till = z.infer<typeof Till>;
+
+/** The reply to a push: the till, its id also as `tillId`. */
+export const PushedTill = Till.extend({
+  tillId: z.guid().meta({ description: "Id of the till, the same as id" }),
+}).meta({ id: "PushedTill", description: "A till that was accepted", example: { ...example, tillId: id } });
+
+export type PushedTill = z.infer<typeof PushedTill>;

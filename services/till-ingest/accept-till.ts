@@ -1,0 +1,83 @@
+import type { LocationFacts } from "@pragma/contracts/account-lookups";
+import { ApiError } from "@pragma/contracts/errors";
+import type { Principal } from "@pragma/contracts/principal";
+import { announceTill } from "./announce-till.ts";
+import { intend, settleIntent } from "./queries/object-intents.ts";
+import { insertVersion } from "./queries/till-versions.ts";
+import { findTill, insertTill, type NewTill, type TillRow } from "./queries/tills.ts";
+import type { TillIngest } from "./till-ingest.ts";
+import type { ReceivedTill } from "./till-reader.ts";
+
+interface AcceptTill {
+  location: LocationFacts;
+  till: ReceivedTill;
+  /** Who pushes it: kept with the revision. */
+  principal: Principal;
+}
+
+/** A till that is held, and whether this is when it came in. */
+export interface AcceptedTill {
+  till: TillRow;
+  isNew: boolean;
+}
+
+/**
+ * Stores a till's exact bytes, then the till and its `till.pushed` event in one transaction. The same id with the same
+ * bytes in the same location is the same till, and nothing happens. Of pushes at the same instant one is the first.
+ *
+ * @throws `ApiError` till_conflict when the id is held with other bytes or by another location: it does not say which.
+ */
+export async function acceptTill(
+  { db, objects, sweepAfter }: Pick<TillIngest, "db" | "objects" | "sweepAfter">,
+  { location, till, principal }: AcceptTill,
+): Promise<AcceptedTill> {
+  const row = newTill(location, till);
+  const known = await findTill(db.sql, row.id);
+  if (known) return { till: sameTill(known, row), isNew: false };
+
+  await intend(db.sql, row.object_key);
+  await objects.put(row.object_key, till.bytes, { contentType: "application/json" });
+  return db.transaction(async (tx) => {
+    const inserted = await insertTill(tx, row, { sweepAfter });
+    if (!inserted) {
+      const first = await findTill(tx, row.id);
+      if (!first) throw new Error(`Till ${row.id} was there a moment ago and is gone.`);
+      return { till: sameTill(first, row), isNew: false };
+    }
+    await insertVersion(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer });
+    await announceTill(tx, inserted, "push");
+    await settleIntent(tx, inserted.object_key);
+    return { till: inserted, isNew: true };
+  });
+}
+
+function newTill(
+  { id: locationId, application, timeZone }: LocationFacts,
+  { facts, hash, bytes }: ReceivedTill,
+): NewTill {
+  return {
+    id: facts.tillId,
+    location_id: locationId,
+    application,
+    server_id: facts.serverId,
+    format: facts.format,
+    is_training: facts.isTraining,
+    hash,
+    object_key: objectKey(locationId, hash),
+    size: bytes.byteLength,
+    time_zone: timeZone,
+  };
+}
+
+/** Bodies are kept by location and content, spread over 256 folders in each. */
+function objectKey(locationId: string, hash: string): string {
+  return `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
+}
+
+function sameTill(known: TillRow, pushed: NewTill): TillRow {
+  if (known.location_id === pushed.location_id && known.hash === pushed.hash) return known;
+  throw new ApiError("till_conflict", {
+    detail:
+      "This till id is taken. A till that was pushed is not changed by pushing it again: give each till an id of its own.",
+  });
+}

@@ -1,0 +1,21 @@
+import { publish } from "@pragma/runtime/outbox";
+import type { Transaction } from "@pragma/runtime/postgres";
+import type { RevisionReason } from "./queries/till-versions.ts";
+import type { TillRow } from "./queries/tills.ts";
+
+/** Publishes `till.pushed` for a till's current revision, in the transaction that made it or found it without result. */
+export async function announceTill(tx: Transaction, till: TillRow, reason: RevisionReason): Promise<void> {
+  await publish(tx, "till.pushed", {
+    subject: till.id,
+    data: {
+      locationId: till.location_id,
+      tillId: till.id,
+      revision: till.revision,
+      reason,
+      pushedAt: till.created_at.toISOString(),
+      version: till.format,
+      object: { key: till.object_key, hash: till.hash },
+      timeZone: till.time_zone,
+    },
+  });
+}

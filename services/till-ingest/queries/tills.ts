@@ -1,0 +1,99 @@
+import type { Application } from "@pragma/contracts/application";
+import type { Sql, Transaction } from "@pragma/runtime/postgres";
+
+/** A till as it is held now. */
+export interface TillRow {
+  id: string;
+  location_id: string;
+  application: Application;
+  server_id: number | null;
+  format: "V1" | "V2";
+  revision: number;
+  is_training: boolean;
+  hash: string;
+  object_key: string;
+  size: number;
+  time_zone: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A till as it comes in for the first time. */
+export type NewTill = Omit<TillRow, "revision" | "created_at" | "updated_at">;
+
+export async function findTill(sql: Sql | Transaction, id: string): Promise<TillRow | undefined> {
+  const [till] = await sql<TillRow[]>`select * from tills where id = ${id}`;
+  return till;
+}
+
+/** The till, if it belongs to this location; to any when that is null. */
+export async function findTillOf(sql: Sql, locationId: string | null, id: string): Promise<TillRow | undefined> {
+  const till = await findTill(sql, id);
+  return locationId === null || till?.location_id === locationId ? till : undefined;
+}
+
+/** Inserts a till as its first revision, unless its id is taken; waits for whoever is inserting one of the same id. */
+export async function insertTill(
+  tx: Transaction,
+  till: NewTill,
+  { sweepAfter }: { sweepAfter: number },
+): Promise<TillRow | undefined> {
+  const first = { ...till, revision: 1 };
+  const [inserted] = await tx<TillRow[]>`
+    insert into tills ${tx({ ...first, ...awaitingResult(first, sweepAfter) })}
+    on conflict (id) do nothing
+    returning *`;
+  return inserted;
+}
+
+/**
+ * What says that a revision waits for its result, and is announced again when it has none after `sweepAfter` seconds.
+ * A training till yields no report: it is done as soon as it is accepted.
+ */
+function awaitingResult({ revision, is_training }: Pick<TillRow, "revision" | "is_training">, sweepAfter: number) {
+  const now = Date.now();
+  return is_training
+    ? { result_revision: revision, result_at: new Date(now), next_sweep_at: null, sweeps: 0 }
+    : { result_revision: null, result_at: null, next_sweep_at: new Date(now + sweepAfter * 1000), sweeps: 0 };
+}
+
+interface TillResult {
+  tillId: string;
+  revision: number;
+  reportId: string;
+  reportVersion: number;
+}
+
+/** Notes what a revision was turned into. That of a lower revision than the last noted changes nothing. */
+export async function noteResult(
+  tx: Transaction,
+  { tillId, revision, reportId, reportVersion }: TillResult,
+): Promise<void> {
+  await tx`
+    update tills set
+      result_revision = ${revision}, result_at = now(), report_id = ${reportId}, report_version = ${reportVersion},
+      next_sweep_at = case when revision > ${revision} then next_sweep_at end
+    where id = ${tillId} and coalesce(result_revision, 0) < ${revision}`;
+}
+
+/** Tills whose result is overdue, longest first; locked, those that another transaction has locked left out. */
+export async function takeOverdue(tx: Transaction, limit: number): Promise<TillRow[]> {
+  return tx<TillRow[]>`
+    select * from tills where next_sweep_at <= now() order by next_sweep_at limit ${limit} for update skip locked`;
+}
+
+/** These tills were announced again: they are given twice the time of before, a day at most. */
+export async function postponeSweep(tx: Transaction, ids: string[], { sweepAfter }: { sweepAfter: number }) {
+  await tx`
+    update tills set
+      sweeps = sweeps + 1,
+      next_sweep_at = now() + least(make_interval(secs => ${sweepAfter} * power(2, least(sweeps + 1, 20))), '1 day')
+    where id = any(${ids}::uuid[])`;
+}
+
+/** How many tills were announced again and still have no result. */
+export async function countOverdue(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) from tills where next_sweep_at is not null and sweeps > 0`;
+  return row?.count ?? 0;
+}

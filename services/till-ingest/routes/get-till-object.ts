@@ -1,0 +1,33 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { readableLocation } from "@pragma/runtime/own-location";
+import { taggedStream } from "@pragma/runtime/reply";
+import { z } from "zod";
+import { findTillOf } from "../queries/tills.ts";
+import { defineRoute } from "../till-ingest.ts";
+import { tillParams } from "../till-params.ts";
+
+export const getTillObject = defineRoute({
+  method: "get",
+  path: "/v1/tills/{id}/object",
+  operationId: "getTillObject",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:read",
+  summary: "Get the body of a till",
+  description: "The exact bytes that were pushed last for this till, after inflating. The entity tag is their SHA-256.",
+  request: { params: tillParams },
+  responses: {
+    200: {
+      description: "The body, in the format that it was pushed in",
+      schema: z.record(z.string(), z.unknown()).meta({ description: "A till as it was pushed: V1 or V2" }),
+    },
+    304: { description: "The client has it already" },
+  },
+  errors: ["till_not_found"],
+  async handle({ params, principal, services, header }) {
+    const till = await findTillOf(services.db.sql, readableLocation(principal), params.id);
+    if (!till) throw new ApiError("till_not_found", { detail: `This location has no till ${params.id}.` });
+    const open = () => services.objects.stream(till.object_key);
+    return taggedStream(open, { etag: till.hash, ifNoneMatch: header("if-none-match") });
+  },
+});

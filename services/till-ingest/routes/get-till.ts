@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import { ApiError } from "@pragma/contracts/errors";
+import { Till } from "@pragma/contracts/till";
+import { readableLocation } from "@pragma/runtime/own-location";
+import { tagged } from "@pragma/runtime/reply";
+import { findTillOf } from "../queries/tills.ts";
+import { defineRoute } from "../till-ingest.ts";
+import { tillParams } from "../till-params.ts";
+import { tillReply } from "../till-reply.ts";
+
+export const getTill = defineRoute({
+  method: "get",
+  path: "/v1/tills/{id}",
+  operationId: "getTill",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:read",
+  summary: "Get a till",
+  description:
+    "Whose the till is, when it came in, and where its body is read. Pushed as V1 or V2 makes no difference.",
+  request: { params: tillParams },
+  responses: { 200: { description: "The till", schema: Till }, 304: { description: "The client has it already" } },
+  errors: ["till_not_found"],
+  async handle({ params, principal, services, origin, header }) {
+    const till = await findTillOf(services.db.sql, readableLocation(principal), params.id);
+    if (!till) throw new ApiError("till_not_found", { detail: `This location has no till ${params.id}.` });
+    const body = JSON.stringify(tillReply(till, origin));
+    const etag = createHash("sha256").update(body).digest("base64url");
+    return tagged(body, { etag, ifNoneMatch: header("if-none-match") });
+  },
+});

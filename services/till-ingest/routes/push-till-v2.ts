@@ -1,0 +1,55 @@
+import { PushedTill } from "@pragma/contracts/till";
+import { TillV2 } from "@pragma/contracts/till-v2";
+import { json } from "@pragma/runtime/reply";
+import { addToLog } from "@pragma/runtime/request-context";
+import { z } from "zod";
+import { acceptTill } from "../accept-till.ts";
+import { tillBody } from "../till-body.ts";
+import { defineRoute } from "../till-ingest.ts";
+import { namedLocation } from "../till-location.ts";
+import { tillReply } from "../till-reply.ts";
+import { tillV2Example } from "../till-v2-example.ts";
+
+export const pushTillV2 = defineRoute({
+  method: "post",
+  path: "/v2/tills/",
+  operationId: "pushTillV2",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:write",
+  summary: "Push a till",
+  description:
+    "Accepts the till of a closed shift. Its report and orders can be read moments later. " +
+    "Pushing the same till again, byte for byte, is answered alike and changes nothing, so a push whose answer was lost can be repeated. " +
+    "The body may be sent with gzip, and be 50 MB large at most after inflating.",
+  request: {
+    query: z.object({
+      locationId: z
+        .guid()
+        .optional()
+        .meta({ description: "The location that the till belongs to: the key's own, unless the key may act for any" }),
+    }),
+    body: tillBody(TillV2, tillV2Example),
+  },
+  responses: {
+    201: { description: "The till was accepted", schema: PushedTill },
+    200: { description: "The same till was accepted before", schema: PushedTill },
+  },
+  errors: [
+    "malformed_json",
+    "malformed_body",
+    "location_forbidden",
+    "location_not_found",
+    "till_conflict",
+    "body_too_large",
+    "unsupported_media_type",
+    "unsupported_encoding",
+    "overloaded",
+  ],
+  async handle({ body, query, principal, services, origin }) {
+    const location = await namedLocation(principal, query.locationId, services.locations);
+    const { till, isNew } = await acceptTill(services, { location, till: body, principal });
+    addToLog({ tillId: till.id, orders: body.facts.orderCount, bytes: till.size, isNew });
+    return json(isNew ? 201 : 200, { ...tillReply(till, origin), tillId: till.id });
+  },
+});

@@ -1,0 +1,40 @@
+import { defineService } from "@pragma/runtime/define-service";
+import { openObjectStore } from "@pragma/runtime/object-store/object-store";
+import { principalSigner } from "@pragma/runtime/principal-token";
+import { tillIngestConfig } from "./config.ts";
+import { askAccounts } from "./locations.ts";
+import { removeOrphans } from "./periodic/remove-orphans.ts";
+import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
+import { countOverdue } from "./queries/tills.ts";
+import { getTill } from "./routes/get-till.ts";
+import { getTillObject } from "./routes/get-till-object.ts";
+import { pushTillV2 } from "./routes/push-till-v2.ts";
+import { markProcessed } from "./subscriptions/mark-processed.ts";
+import type { TillIngest } from "./till-ingest.ts";
+import { openTillReader } from "./till-reader.ts";
+
+/** Accepts tills, keeps their exact bodies, and sees to it that each comes to its report. */
+export default defineService<typeof tillIngestConfig, TillIngest>({
+  name: "till-ingest",
+  module: import.meta.url,
+  config: tillIngestConfig,
+  open({ db, log, metrics, upstreams }, config) {
+    const objects = openObjectStore(config.OBJECT_STORE);
+    const reader = openTillReader({ threads: config.READING_THREADS });
+    const locations = askAccounts(upstreams, principalSigner(config.PRINCIPAL_KEYS));
+    metrics.observe("tills_overdue", "Tills that were announced again and still have no result", () =>
+      countOverdue(db.sql),
+    );
+    return {
+      services: { db, log, objects, reader, locations, sweepAfter: config.SWEEP_AFTER_SECONDS },
+      checks: { objects: () => objects.check() },
+      async close() {
+        await reader.close();
+        await objects.close();
+      },
+    };
+  },
+  routes: [pushTillV2, getTill, getTillObject],
+  subscriptions: [markProcessed],
+  periodic: [sweepUnfinished, removeOrphans],
+});

@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import type { LocationFacts } from "@pragma/contracts/account-lookups";
+import { ApiError } from "@pragma/contracts/errors";
+import { problemOf } from "@pragma/contracts/problem";
+import { readConfig, runtimeConfig } from "@pragma/runtime/config";
+import { principalHeader, principalReader } from "@pragma/runtime/principal-token";
+import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import type { Upstream } from "@pragma/runtime/upstream";
+
+/** Stands in for the accounts service, which answers other services what it knows of a location. */
+export interface PretendAccounts {
+  answer: Upstream;
+  /** Makes a location known, and gives its facts. */
+  know(facts?: Partial<LocationFacts>): LocationFacts;
+  /** Whether every question is answered that something is wrong. */
+  areAway: boolean;
+}
+
+export function pretendAccounts({ variables }: TestEnvironment): PretendAccounts {
+  const readPrincipal = principalReader(readConfig(runtimeConfig, variables).PRINCIPAL_KEYS);
+  const known: LocationFacts[] = [];
+
+  async function find({ url, headers }: Request): Promise<LocationFacts> {
+    const { scopes } = await readPrincipal(headers.get(principalHeader));
+    if (!scopes.includes("internal")) throw new ApiError("scope_missing");
+    if (accounts.areAway) throw new ApiError("service_unavailable");
+    const { pathname, searchParams } = new URL(url);
+    const id = /^\/internal\/locations\/([^/]+)$/.exec(pathname)?.[1];
+    const found = known.find((location) =>
+      id === undefined
+        ? location.application === searchParams.get("application") &&
+          location.legacyId === Number(searchParams.get("legacyId"))
+        : location.id === id,
+    );
+    if (!found) throw new ApiError("location_not_found");
+    return found;
+  }
+
+  const accounts: PretendAccounts = {
+    areAway: false,
+    know(facts = {}) {
+      const location: LocationFacts = {
+        id: randomUUID(),
+        application: "POPINA",
+        legacyId: null,
+        timeZone: "Europe/Paris",
+        ...facts,
+      };
+      known.push(location);
+      return location;
+    },
+    async answer(request) {
+      try {
+        return Response.json(await find(request));
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        return Response.json(problemOf(error, "test"), { status: error.status });
+      }
+    },
+  };
+  return accounts;
+}

@@ -1,0 +1,19 @@
+import { routesOf } from "@pragma/runtime/define-route";
+import type { Logger } from "@pragma/runtime/logger";
+import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
+import type { Database } from "@pragma/runtime/postgres";
+import type { Locations } from "./locations.ts";
+import type { TillReader } from "./till-reader.ts";
+
+/** What the till-ingest service stands on. */
+export interface TillIngest {
+  db: Database;
+  log: Logger;
+  objects: ObjectStore;
+  locations: Locations;
+  reader: TillReader;
+  /** How long a till may be without its result before it is announced again, in seconds. */
+  sweepAfter: number;
+}
+
+export const defineRoute = routesOf<TillIngest>();

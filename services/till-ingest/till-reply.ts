@@ -1,0 +1,15 @@
+import type { Till } from "@pragma/contracts/till";
+import type { TillRow } from "./queries/tills.ts";
+
+/** A till as replies show it; `origin` is the scheme and host that the client used. */
+export function tillReply(till: TillRow, origin: string): Till {
+  return {
+    id: till.id,
+    createdAt: till.created_at.toISOString(),
+    updatedAt: till.updated_at.toISOString(),
+    locationId: till.location_id,
+    application: till.application,
+    serverId: till.server_id,
+    objectUrl: `${origin}/v1/tills/${till.id}/object`,
+  };
+}
