@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { packageFolder } from "@pragma/runtime/package-folder";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { freePort } from "../../deploy/local/free-port.mjs";
+
+/** What a process of the product can be: everything in one, or a part by itself. */
+export type Role = ServiceName | "gateway" | "all";
+
+/** The product as operators run it: compiled, in processes of its own, over HTTP. */
+export interface Product {
+  /** The gateway's address. */
+  url: string;
+  adminKey: string;
+  /** A part's process, by role; `all` when there is only one. */
+  process(role: Role): ProductProcess;
+  stop(): Promise<void>;
+}
+
+export interface ProductProcess {
+  opsUrl: string;
+  start(): Promise<void>;
+  /** SIGKILL, as a power cut. */
+  kill(): Promise<void>;
+  /** SIGTERM: lets what is in flight finish; rejects when it does not end well. */
+  stop(): Promise<void>;
+}
+
+const main = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "dist", "main.js");
+
+/** Starts the product on the servers that `variables` name, in one process, or in one for each part. */
+export async function startProduct(
+  variables: Record<string, string>,
+  { split = false }: { split?: boolean } = {},
+): Promise<Product> {
+  const adminKey = `admin-key-of-a-test-${randomUUID()}`;
+  const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
+  const gatewayPort = await freePort();
+  const processes = new Map<Role, ProductProcess>();
+  if (split) {
+    const urls: Record<string, string> = {};
+    for (const service of serviceNames) {
+      const port = await freePort();
+      urls[`${service.toUpperCase().replaceAll("-", "_")}_URL`] = `http://127.0.0.1:${port}`;
+      processes.set(service, await prepare(service, { ...shared, PORT: String(port) }, urls));
+    }
+    processes.set("gateway", await prepare("gateway", { ...shared, PORT: String(gatewayPort) }, urls));
+  } else {
+    processes.set("all", await prepare("all", { ...shared, PORT: String(gatewayPort) }, {}));
+  }
+  // Services wait for nobody: they are started together.
+  await Promise.all([...processes.values()].map((each) => each.start()));
+  return {
+    url: `http://127.0.0.1:${gatewayPort}`,
+    adminKey,
+    process: (role) => processes.get(role) ?? fail(`there is no process ${role}`),
+    async stop() {
+      for (const each of [...processes.values()].reverse()) await each.stop();
+    },
+  };
+}
+
+async function prepare(
+  role: Role,
+  variables: Record<string, string>,
+  urls: Record<string, string>,
+): Promise<ProductProcess> {
+  const opsPort = await freePort();
+  const opsUrl = `http://127.0.0.1:${opsPort}`;
+  let child: ChildProcess | undefined;
+
+  async function end(signal: NodeJS.Signals): Promise<number | null> {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? 0;
+    const ended = once(child, "exit");
+    child.kill(signal);
+    const [code] = await ended;
+    return code;
+  }
+
+  return {
+    opsUrl,
+    async start() {
+      child = spawn(process.execPath, [main], {
+        env: {
+          PATH: process.env.PATH,
+          ...variables,
+          // Looked at first, so that a service that finds itself among them still listens on its own port.
+          ...urls,
+          ...(role !== "all" && { SERVICE: role }),
+          OPS_PORT: String(opsPort),
+        },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const output: string[] = [];
+      const log =
+        process.env.TEST_LOG_FOLDER &&
+        createWriteStream(join(process.env.TEST_LOG_FOLDER, `${role}.log`), { flags: "a" });
+      for (const stream of [child.stdout, child.stderr]) {
+        stream?.on("data", (chunk) => {
+          if (log) log.write(chunk);
+          output.push(String(chunk));
+          if (output.length > 100) output.shift();
+        });
+      }
+      const starting = child;
+      await eventually(
+        `${role} to be ready`,
+        async () => {
+          if (starting.exitCode !== null) fail(`${role} ended while it started:\n${output.join("")}`);
+          return (await fetch(`${opsUrl}/ready`)).ok;
+        },
+        { withinSeconds: 40 },
+      );
+    },
+    async kill() {
+      await end("SIGKILL");
+    },
+    async stop() {
+      const code = await end("SIGTERM");
+      if (code !== 0 && code !== null) fail(`${role} ended with code ${code}`);
+    },
+  };
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}

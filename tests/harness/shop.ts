@@ -1,0 +1,106 @@
+import { randomInt, randomUUID } from "node:crypto";
+import type { Application } from "@pragma/contracts/application";
+import type { Scope } from "@pragma/contracts/scopes";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import type { Product } from "./product.ts";
+
+/** A location with a consumer and a key of its own, made through the API. */
+export interface Shop {
+  locationId: string;
+  application: Application;
+  legacyId: number;
+  key: string;
+  consumerId: string;
+  ask(method: string, path: string, options?: AskOptions): Promise<Response>;
+  /** A GET that must answer 200, parsed. */
+  read<T = Record<string, unknown>>(path: string): Promise<T>;
+  /** Pushes a till as clients in the field do: again after a failure, until it is answered. */
+  pushUntilAnswered(till: object): Promise<Response>;
+  /** The report list, once it holds this many. */
+  reports(count: number): Promise<{ id: string; startedAt: string }[]>;
+}
+
+interface AskOptions {
+  /** Sent as JSON, unless it is text or bytes. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  key?: string | null;
+}
+
+/** Asks the product, with a key; the body is sent as JSON unless it is text or bytes. */
+export async function ask(
+  product: Product,
+  method: string,
+  path: string,
+  { body, headers = {}, key }: AskOptions & { key: string | null },
+): Promise<Response> {
+  const isRaw = typeof body === "string" || body instanceof Uint8Array;
+  return fetch(`${product.url}${path}`, {
+    method,
+    headers: {
+      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
+  });
+}
+
+const everything: Scope[] = [
+  "reports:read",
+  "orders:read",
+  "catalog:read",
+  "locations:read",
+  "tills:read",
+  "tills:write",
+];
+
+export async function openShop(
+  product: Product,
+  { scopes = everything, application = "POPINA" }: { scopes?: Scope[]; application?: Application } = {},
+): Promise<Shop> {
+  const asAdmin = async <T>(method: string, path: string, body?: unknown) => {
+    const answer = await ask(product, method, path, { body, key: product.adminKey });
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as T;
+  };
+  const legacyId = randomInt(1, 2 ** 31);
+  const consumerName = `shop ${randomUUID()}`;
+  const place = { organizationId: "1", agencyId: "1", legacyId, application };
+  const { id: locationId } = await asAdmin<{ id: string }>("POST", "/v1/locations/import", place);
+  const { id: consumerId } = await asAdmin<{ id: string }>("POST", "/v1/consumers/", { name: consumerName });
+  await asAdmin("PATCH", `/v1/consumers/${consumerId}`, { scopes });
+  const { apiKey: key } = await asAdmin<{ apiKey: string }>("POST", "/v1/auth/keys/", { locationId, consumerName });
+
+  const shop: Shop = {
+    locationId,
+    application,
+    legacyId,
+    key,
+    consumerId,
+    ask: (method, path, options = {}) => ask(product, method, path, { key, ...options }),
+    async read<T>(path: string) {
+      const answer = await shop.ask("GET", path);
+      if (answer.status !== 200) throw new Error(`GET ${path} answered ${answer.status}: ${await answer.text()}`);
+      return (await answer.json()) as T;
+    },
+    pushUntilAnswered: (till) =>
+      eventually("the push to be answered", () => answerOf(shop.ask("POST", "/v2/tills/", { body: till })), {
+        withinSeconds: 60,
+      }),
+    reports: (count) =>
+      eventually(`${count} reports`, async () => {
+        const page = await shop.read<{ data: { id: string; startedAt: string }[]; meta: { totalCount: number } }>(
+          "/v2/reports/?size=100",
+        );
+        return page.meta.totalCount >= count && page.data;
+      }),
+  };
+  return shop;
+}
+
+/** The answer, unless it is one after which a client tries again. */
+async function answerOf(asking: Promise<Response>): Promise<Response | undefined> {
+  const answer = await asking.catch(() => undefined);
+  return answer && answer.status < 500 && answer.status !== 429 ? answer : undefined;
+}

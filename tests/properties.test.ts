@@ -1,0 +1,52 @@
+import { randomUUID } from "node:crypto";
+import { TillV2 } from "@pragma/contracts/till-v2";
+import { computeReport } from "@pragma/reporting/calculate/compute-report";
+import { generateTill } from "@pragma/simulator/generate-till";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+const locationId = randomUUID();
+
+/** Tills of the pretend restaurant: any seed, few orders or many. */
+const tills = fc
+  .record({ seed: fc.integer(), orders: fc.integer({ min: 0, max: 120 }) })
+  .map((options) => TillV2.parse(generateTill({ ...options, day: "2026-05-29" })));
+
+const sum = <T>(items: T[], amount: (item: T) => number) => items.reduce((total, item) => total + amount(item), 0);
+
+describe("the report of any till", () => {
+  it("tells the same total by product, by tax, by room and by order", () => {
+    fc.assert(
+      fc.property(tills, (till) => {
+        const report = computeReport(till, { locationId })?.reportV2;
+        if (!report) return expect(till.isTraining).toBe(true);
+        const counting = new Set(
+          till.orderList
+            .filter((order) => !order.isCanceled && !order.isTransferred && !order.isTraining)
+            .map(({ id }) => id),
+        );
+        expect(sum(report.reportProducts, ({ productSales }) => productSales)).toBe(report.totalSales);
+        expect(sum(report.reportTaxes, ({ taxAmount, taxableAmount }) => taxAmount + taxableAmount)).toBe(
+          report.totalSales,
+        );
+        expect(sum(report.reportRooms, ({ total }) => total)).toBe(report.totalSales);
+        expect(
+          sum(
+            report.orders.filter(({ id }) => counting.has(id)),
+            ({ total }) => total,
+          ),
+        ).toBe(report.totalSales);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("is the same however often it is computed", () => {
+    fc.assert(
+      fc.property(tills, (till) => {
+        expect(computeReport(till, { locationId })).toEqual(computeReport(structuredClone(till), { locationId }));
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
