@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DateTime } from "./date-time.ts";
 import { rowStatuses } from "./enumerations.ts";
+import { discountRowExample } from "./examples/till-v2.ts";
 import { amount, flag, optionalText, orNull, rowId } from "./fields.ts";
 
 /** One discount on a product. Rows that share a discountGroupId are one discount over several products. */
@@ -17,6 +18,6 @@ export const DiscountRow = z
     discountGroupId: optionalText("Shared by the rows of one discount that spans several products"),
     extQoodosCheckInId: optionalText("Check-in of the loyalty service that gave it"),
   })
-  .meta({ id: "DiscountRowInput", description: "A discount on a product" });
+  .meta({ id: "DiscountRowInput", description: "A discount on a product", example: discountRowExample });
 
 export type DiscountRow = z.infer<typeof DiscountRow>;

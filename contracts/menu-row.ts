@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DateTime } from "./date-time.ts";
 import { pricingTypes } from "./enumerations.ts";
+import { menuRowExample } from "./examples/till-v2.ts";
 import { amount, optionalAmount, optionalCurrency, optionalText, orNull, rowId } from "./fields.ts";
 import { ProductRow } from "./product-row.ts";
 
@@ -25,6 +26,6 @@ export const MenuRow = z
     totalRow: amount("Total of the menu, VAT included"),
     productRowList: z.array(ProductRow).max(5_000).meta({ description: "The products that it is made of" }),
   })
-  .meta({ id: "MenuRowInput", description: "A set menu of an order" });
+  .meta({ id: "MenuRowInput", description: "A set menu of an order", example: menuRowExample });
 
 export type MenuRow = z.infer<typeof MenuRow>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DateTime } from "./date-time.ts";
+import { modifierRowExample } from "./examples/till-v2.ts";
 import { amount, optionalInteger, optionalText, orNull, rowId } from "./fields.ts";
 
 /** One choice made for a product: a cooking, a topping. Its amount is part of the product row's total. */
@@ -16,6 +17,6 @@ export const ModifierRow = z
     modifierId: optionalText("Id of the choice in the catalogue"),
     modifierGroupId: optionalText("Id of the group in the catalogue"),
   })
-  .meta({ id: "ModifierRowInput", description: "A choice made for a product" });
+  .meta({ id: "ModifierRowInput", description: "A choice made for a product", example: modifierRowExample });
 
 export type ModifierRow = z.infer<typeof ModifierRow>;

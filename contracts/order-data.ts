@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ClientId } from "./client-id.ts";
 import { DateTime } from "./date-time.ts";
 import { pricingTypes, roomTypes, serviceTypes } from "./enumerations.ts";
+import { orderDataExample } from "./examples/till-v2.ts";
 import {
   amount,
   count,
@@ -115,6 +116,6 @@ export const OrderData = z
     productRowList: z.array(ProductRow).max(5_000).meta({ description: "Its products that are not part of a menu" }),
     menuRowList: z.array(MenuRow).max(1_000).meta({ description: "Its menus" }),
   })
-  .meta({ id: "OrderDataInput", description: "An order as the point of sale knows it" });
+  .meta({ id: "OrderDataInput", description: "An order as the point of sale knows it", example: orderDataExample });
 
 export type OrderData = z.infer<typeof OrderData>;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { serviceTypes } from "./enumerations.ts";
+import { orderV1Example } from "./examples/order-v1.ts";
 import { amount, count, hundredthsOfPercent, textOrNull } from "./fields.ts";
 
 const item = z
@@ -48,7 +49,7 @@ const item = z
     lossReason: textOrNull("Why it was lost"),
     tier: textOrNull("Name of the price list"),
   })
-  .meta({ id: "OrderV1Item", description: "A product of an order" });
+  .meta({ id: "OrderV1Item", description: "A product of an order", example: orderV1Example.items[0] });
 
 /** An order of a till, as readers of `/v1/orders/` get it. */
 export const OrderV1 = z
@@ -108,6 +109,6 @@ export const OrderV1 = z
     externalOrderId: textOrNull("Id of the order in an external service"),
     externalLocationId: textOrNull("Id of the location in an external service"),
   })
-  .meta({ id: "OrderV1", description: "An order of a till" });
+  .meta({ id: "OrderV1", description: "An order of a till", example: orderV1Example });
 
 export type OrderV1 = z.infer<typeof OrderV1>;

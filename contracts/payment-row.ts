@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DateTime } from "./date-time.ts";
 import { paymentModes, paymentProtocols, paymentTypes, rowStatuses } from "./enumerations.ts";
+import { paymentRowExample } from "./examples/till-v2.ts";
 import { amount, optionalAmount, optionalCurrency, optionalLongText, optionalText, orNull, rowId } from "./fields.ts";
 
 /**
@@ -36,6 +37,6 @@ export const PaymentRow = z
     operatorName: optionalText("Name of the clerk who took it"),
     paymentProtocol: z.enum(paymentProtocols).default("unknown").meta({ description: "How the terminal was driven" }),
   })
-  .meta({ id: "PaymentRowInput", description: "A payment of an order" });
+  .meta({ id: "PaymentRowInput", description: "A payment of an order", example: paymentRowExample });
 
 export type PaymentRow = z.infer<typeof PaymentRow>;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { DateTime } from "./date-time.ts";
 import { DiscountRow } from "./discount-row.ts";
 import { categoryColors, pricingTypes } from "./enumerations.ts";
+import { productRowExample } from "./examples/till-v2.ts";
 import {
   amount,
   flag,
@@ -83,6 +84,6 @@ export const ProductRow = z
     modifierRowList: z.array(ModifierRow).max(1_000).meta({ description: "Choices made for it" }),
     discountRowList: z.array(DiscountRow).max(1_000).meta({ description: "Discounts on it" }),
   })
-  .meta({ id: "ProductRowInput", description: "A product of an order" });
+  .meta({ id: "ProductRowInput", description: "A product of an order", example: productRowExample });
 
 export type ProductRow = z.infer<typeof ProductRow>;

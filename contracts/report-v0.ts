@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { financialMovementTypes } from "./enumerations.ts";
+import { reportV0Example } from "./examples/report-v0.ts";
 import { aggregateQuantity, amount, count, hundredthsOfPercent, text, textOrNull } from "./fields.ts";
 
 /** The end-of-day report of a till in its first shape: the figures of `ReportV2` under older names. */
@@ -99,6 +100,10 @@ export const ReportV0 = z
       .meta({ description: "Movements of the drawer other than sales" }),
     orders: z.array(z.guid()).meta({ description: "Ids of every order of the shift" }),
   })
-  .meta({ id: "ReportV0", description: "The end-of-day report of a till in its first shape" });
+  .meta({
+    id: "ReportV0",
+    description: "The end-of-day report of a till in its first shape",
+    example: reportV0Example,
+  });
 
 export type ReportV0 = z.infer<typeof ReportV0>;

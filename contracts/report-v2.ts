@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { financialMovementTypes, paymentModes, paymentTypes, roomTypes } from "./enumerations.ts";
+import { reportV2Example } from "./examples/report-v2.ts";
 import { aggregateQuantity, amount, count, hundredthsOfPercent, text, textOrNull } from "./fields.ts";
 import { Locale } from "./locale.ts";
 
@@ -201,7 +202,7 @@ export const ReportV2 = z
     reportTaxes: z.array(tax).meta({ description: "Sales by tax" }),
     orders: z.array(orderLine).meta({ description: "Every order of the shift" }),
   })
-  .meta({ id: "ReportV2", description: "The end-of-day report of a till" });
+  .meta({ id: "ReportV2", description: "The end-of-day report of a till", example: reportV2Example });
 
 export type ReportV2 = z.infer<typeof ReportV2>;
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ClientId } from "./client-id.ts";
 import { OlderDateTime } from "./date-time.ts";
+import { itemV1Example, menuV1Example, paymentV1Example, ticketV1Example } from "./examples/till-v1.ts";
 import {
   amount,
   count,
@@ -70,7 +71,7 @@ export const ItemV1 = z
     is_loss: z.boolean().default(false).meta({ description: "Lost: it does not count as a sale" }),
     loss_reason: optionalText("Why it was lost"),
   })
-  .meta({ id: "ItemV1", description: "A product of a ticket, in the older format" });
+  .meta({ id: "ItemV1", description: "A product of a ticket, in the older format", example: itemV1Example });
 
 export type ItemV1 = z.infer<typeof ItemV1>;
 
@@ -96,7 +97,7 @@ export const PaymentV1 = z
     locale: optionalText("Locale of the amount"),
     creation_date: OlderDateTime.meta({ description: "When it was taken" }),
   })
-  .meta({ id: "PaymentV1", description: "A payment of a ticket, in the older format" });
+  .meta({ id: "PaymentV1", description: "A payment of a ticket, in the older format", example: paymentV1Example });
 
 export type PaymentV1 = z.infer<typeof PaymentV1>;
 
@@ -108,7 +109,7 @@ export const MenuV1 = z
     price: amount("Total of the menu, VAT included"),
     items: z.array(ItemV1).max(5_000).meta({ description: "The products that it is made of" }),
   })
-  .meta({ id: "MenuV1", description: "A set menu of a ticket, in the older format" });
+  .meta({ id: "MenuV1", description: "A set menu of a ticket, in the older format", example: menuV1Example });
 
 /** An order, in the older format. */
 export const TicketV1 = z
@@ -139,6 +140,6 @@ export const TicketV1 = z
     motif: optionalText("Why it was canceled"),
     customer_identifier: optionalText("Reference of the customer; null if anonymous"),
   })
-  .meta({ id: "TicketV1", description: "An order, in the older format" });
+  .meta({ id: "TicketV1", description: "An order, in the older format", example: ticketV1Example });
 
 export type TicketV1 = z.infer<typeof TicketV1>;

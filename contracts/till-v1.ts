@@ -2,6 +2,7 @@ import { z } from "zod";
 import { applicationInBody } from "./application.ts";
 import { ClientId } from "./client-id.ts";
 import { OlderDateTime } from "./date-time.ts";
+import { tillV1Example } from "./examples/till-v1.ts";
 import { amount, optionalCount, optionalLongText, optionalText, orNull, rowId } from "./fields.ts";
 import { Locale } from "./locale.ts";
 import { refuseTwice } from "./refuse-twice.ts";
@@ -24,6 +25,7 @@ const cashMovementV1 = z
   .meta({
     id: "CashMovementV1",
     description: "Money that entered or left the drawer other than by a sale, in the older format",
+    example: tillV1Example.tillJson.cash_movements[0],
   });
 
 const totalPaymentV1 = z
@@ -37,7 +39,11 @@ const totalPaymentV1 = z
     locale: optionalText("Locale of the amount"),
     amount: amount("Sum of the payments"),
   })
-  .meta({ id: "TotalPaymentV1", description: "What the point of sale says was paid in one mode, in the older format" });
+  .meta({
+    id: "TotalPaymentV1",
+    description: "What the point of sale says was paid in one mode, in the older format",
+    example: tillV1Example.tillJson.total_payments[0],
+  });
 
 const teamMemberV1 = z
   .object({
@@ -46,7 +52,11 @@ const teamMemberV1 = z
     date_end: orNull(OlderDateTime).meta({ description: "When the shift ended; null when it had not" }),
     person_client_id: rowId("Id of the clerk; the same in each of their shifts"),
   })
-  .meta({ id: "TeamMemberV1", description: "When a clerk worked, in the older format" });
+  .meta({
+    id: "TeamMemberV1",
+    description: "When a clerk worked, in the older format",
+    example: tillV1Example.tillJson.team[0],
+  });
 
 /** The till itself, in the older format. A date without an offset is in the location's time zone. */
 const tillJson = z
@@ -94,7 +104,11 @@ const tillJson = z
     total_payments: z.array(totalPaymentV1).max(1_000).meta({ description: "Payments as declared, by mode" }),
     team: z.array(teamMemberV1).max(1_000).meta({ description: "The clerks' shifts" }),
   })
-  .meta({ id: "TillJsonV1", description: "The till of a closed shift, in the older format" });
+  .meta({
+    id: "TillJsonV1",
+    description: "The till of a closed shift, in the older format",
+    example: tillV1Example.tillJson,
+  });
 
 /**
  * The till of a closed shift in the older, snake_case format, with the application and legacy id that name its
@@ -106,7 +120,7 @@ export const TillV1 = z
     legacyId: z.int().min(1).meta({ description: "Id of the location in the legacy backoffice", example: 14 }),
     tillJson,
   })
-  .meta({ id: "TillV1", description: "The till of a closed shift, in the older format" });
+  .meta({ id: "TillV1", description: "The till of a closed shift, in the older format", example: tillV1Example });
 
 /** A till in the older format as it is pushed. */
 export type TillV1Input = z.input<typeof TillV1>;

@@ -3,6 +3,12 @@ import { ClientId } from "./client-id.ts";
 import { DateTime } from "./date-time.ts";
 import { financialMovementTypes, paymentModes } from "./enumerations.ts";
 import { establishmentShape } from "./establishment.ts";
+import {
+  clerkShiftExample,
+  declaredPaymentExample,
+  financialMovementExample,
+  tillV2Example,
+} from "./examples/till-v2.ts";
 import { amount, optionalCount, optionalCurrency, optionalLongText, optionalText, orNull, rowId } from "./fields.ts";
 import { Locale } from "./locale.ts";
 import { OrderData } from "./order-data.ts";
@@ -27,7 +33,11 @@ export const FinancialMovement = z
     customerId: optionalText("Id of the customer"),
     customerName: optionalText("Name of the customer"),
   })
-  .meta({ id: "FinancialMovement", description: "Money that entered or left the drawer other than by a sale" });
+  .meta({
+    id: "FinancialMovement",
+    description: "Money that entered or left the drawer other than by a sale",
+    example: financialMovementExample,
+  });
 
 /** What the point of sale says was taken by one payment method over the shift. */
 export const DeclaredPayment = z
@@ -38,7 +48,11 @@ export const DeclaredPayment = z
     paymentId: optionalText("Id of the payment method in the catalogue"),
     paymentName: optionalText("Name of the payment method"),
   })
-  .meta({ id: "DeclaredPayment", description: "What the point of sale says was taken by one payment method" });
+  .meta({
+    id: "DeclaredPayment",
+    description: "What the point of sale says was taken by one payment method",
+    example: declaredPaymentExample,
+  });
 
 /** When a clerk worked. */
 export const ClerkShift = z
@@ -48,7 +62,7 @@ export const ClerkShift = z
     clockInDate: orNull(DateTime).meta({ description: "When the shift began; null when not known" }),
     clockOutDate: orNull(DateTime).meta({ description: "When the shift ended; null when it had not" }),
   })
-  .meta({ id: "ClerkShift", description: "When a clerk worked" });
+  .meta({ id: "ClerkShift", description: "When a clerk worked", example: clerkShiftExample });
 
 export type ClerkShift = z.infer<typeof ClerkShift>;
 
@@ -96,7 +110,7 @@ export const TillV2 = z
       .check(refuseTwice("order", "id"))
       .meta({ description: "Every order of the shift, each once" }),
   })
-  .meta({ id: "TillV2", description: "The till of a closed shift" });
+  .meta({ id: "TillV2", description: "The till of a closed shift", example: tillV2Example });
 
 /** A till as it is pushed. */
 export type TillV2Input = z.input<typeof TillV2>;

@@ -1,3 +1,7 @@
+import { orderV1Example } from "@pragma/contracts/examples/order-v1";
+import { reportV0Example } from "@pragma/contracts/examples/report-v0";
+import { reportV2Example } from "@pragma/contracts/examples/report-v2";
+import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { OrderV1 } from "@pragma/contracts/order-v1";
 import { OrderV2 } from "@pragma/contracts/order-v2";
 import { ReportV0 } from "@pragma/contracts/report-v0";
@@ -52,4 +56,12 @@ describe.each(["small-v2", "shift-v2"])("%s", (name) => {
 
 test("a till made in school mode yields no report", () => {
   expect(computeReport(TillV2.parse(sample("training-v2.till")), { locationId })).toBeNull();
+});
+
+test("the documentation's example till yields the documentation's example reports and orders", () => {
+  const report = computeReport(TillV2.parse(tillV2Example), { locationId });
+  expect(report?.reportV2).toEqual(reportV2Example);
+  expect(firstDifference(report?.reportV0, reportV0Example)).toBeNull();
+  expect(firstDifference(report?.orders[0]?.v1, orderV1Example)).toBeNull();
+  expect(firstDifference(report?.orders[0]?.v2, OrderV2.meta()?.example)).toBeNull();
 });

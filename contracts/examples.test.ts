@@ -1,0 +1,39 @@
+import { describe, expect, test } from "vitest";
+import type { z } from "zod";
+import { OrderV1 } from "./order-v1.ts";
+import { OrderV2 } from "./order-v2.ts";
+import { ReportV0 } from "./report-v0.ts";
+import { ReportListItem, ReportV2 } from "./report-v2.ts";
+import { TillV1 } from "./till-v1.ts";
+import { TillV2 } from "./till-v2.ts";
+
+/** Every schema inside a schema, each once. */
+function schemasIn(schema: z.ZodType, found = new Set<z.ZodType>()): Set<z.ZodType> {
+  if (found.has(schema)) return found;
+  found.add(schema);
+  const definition = schema.def as unknown as Record<string, unknown>;
+  const shape = (definition.shape ?? {}) as Record<string, z.ZodType>;
+  const inner = [definition.innerType, definition.element, ...Object.values(shape)] as (z.ZodType | undefined)[];
+  for (const part of inner) if (part) schemasIn(part, found);
+  return found;
+}
+
+describe("the example in the documentation of", () => {
+  const components = new Map<string, z.ZodType>();
+  for (const root of [TillV1, TillV2, ReportV0, ReportV2, ReportListItem, OrderV1, OrderV2]) {
+    for (const schema of schemasIn(root)) {
+      const id = schema.meta()?.id;
+      if (id) components.set(id, schema);
+    }
+  }
+
+  test.each([...components])("%s is valid", (_, schema) => {
+    const example = schema.meta()?.example;
+    expect(example).toBeDefined();
+    expect(schema.safeParse(example).error?.issues ?? []).toEqual([]);
+  });
+
+  test.each(["TillV2", "OrderV2", "ProductRow", "TicketV1", "Locale"])("%s is among them", (id) => {
+    expect(components.has(id)).toBe(true);
+  });
+});

@@ -1,0 +1,97 @@
+/** The report of the till that the documentation shows, in its first shape. */
+export const reportV0Example = {
+  id: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
+  createdAt: "2026-05-29T15:05:02.000Z",
+  updatedAt: "2026-05-29T15:05:02.000Z",
+  locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11",
+  startedAt: "2026-05-29T08:00:00.000Z",
+  finalizedAt: "2026-05-29T15:05:00.000Z",
+  deviceName: "iPad Caisse 3",
+  deviceIdentifier: "a79dcf2c-b247-4374-aa48-93bc9fecd469",
+  reportNumber: 24,
+  guestsNumber: 2,
+  totalSales: 3430,
+  reportHeaderInfo: {
+    headerAddress: "3 rue Théodore Blanc",
+    headerSiret: "35075312500235",
+    headerCity: "Bordeaux",
+    headerCountry: "France",
+    headerNaf: "5610A",
+    headerName: "Bistro Démo",
+    headerPhone: "05 56 43 26 37",
+    headerText: "Bienvenue",
+    headerTva: "FR89350753125",
+    headerUrl: "",
+    headerZip: "33000",
+  },
+  reportProducts: [
+    {
+      productName: "Pizza Regina",
+      productSales: 1440,
+      category: "Pizze",
+      subCategory: "Classiche",
+      productQuantity: 1,
+      productCatalogId: "32135b34-8523-4575-90dd-15d6ac61e3a6",
+    },
+    {
+      productName: "Soupe à l'oignon",
+      productSales: 690,
+      category: "Entrées",
+      subCategory: "Chaudes",
+      productQuantity: 1,
+      productCatalogId: "193e1ff7-1513-4429-9d42-d810951179a0",
+    },
+    {
+      productName: "Entrecôte frites",
+      productSales: 1300,
+      category: "Cuisine",
+      subCategory: "Viandes",
+      productQuantity: 1,
+      productCatalogId: "0ebbe4d0-c551-46d5-9be7-2f6e6e6944d3",
+    },
+  ],
+  reportClerksShift: [
+    {
+      id: "68dc9f04-6cd3-45a3-8b95-b6578bb9709d",
+      clockInDate: "2026-05-29T08:00:00.000Z",
+      clockOutDate: "2026-05-29T15:00:00.000Z",
+      name: "Alice",
+    },
+  ],
+  clerkName: "Alice",
+  clerkId: "68dc9f04-6cd3-45a3-8b95-b6578bb9709d",
+  reportDiscounts: [
+    {
+      discountName: "Remise 10%",
+      discountValue: 160,
+      discountCatalogId: "5a3b2d4f-9a8b-4e76-8d1c-8a1b8d2e3f05",
+    },
+  ],
+  reportTaxes: [
+    {
+      taxName: "TVA 10%",
+      taxRate: 1000,
+      taxAmount: 312,
+      taxableAmount: 3118,
+      taxCatalogId: "7b1a8997-ac01-490b-83b0-4bcb9609d84b",
+    },
+  ],
+  reportPayments: [
+    {
+      paymentName: "Carte bancaire",
+      paymentAmount: 3430,
+      paymentCatalogId: "f2e66649-bd94-4b64-8e12-1a6638e2406f",
+    },
+  ],
+  reportEntries: [
+    {
+      entryName: "Fond de caisse",
+      entryAmount: 15000,
+      entryType: "cash-in",
+      entryCatalogId: "9764d41c-fd1a-412b-9302-26d25cd05a8e",
+    },
+  ],
+  initialCashBalance: 15000,
+  finalCashBalance: 15000,
+  orders: ["5529b583-5d06-4005-ab83-6b2fe7f1ace0", "1c6752bc-f9c2-499a-ab4e-60dc9552532d"],
+};
