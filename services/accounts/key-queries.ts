@@ -50,11 +50,11 @@ export async function markRevoked(tx: Transaction, id: string): Promise<void> {
   await tx`update api_keys set revoked_at = now() where id = ${id}`;
 }
 
-/** The keys of a consumer that are good. */
+/** The keys of a consumer that are good, none of which is revoked until the transaction ends. */
 export async function liveKeysOf(tx: Transaction, consumerId: string): Promise<ChangedKey[]> {
   return tx<ChangedKey[]>`
     select id, hash, location_id as "locationId" from api_keys
-    where consumer_id = ${consumerId} and revoked_at is null`;
+    where consumer_id = ${consumerId} and revoked_at is null order by id for share`;
 }
 
 interface KeyFilter {

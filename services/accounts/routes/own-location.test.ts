@@ -1,0 +1,115 @@
+import { randomUUID } from "node:crypto";
+import { CreatedLocation, LocationHeader } from "@pragma/contracts/location";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { insider, keyOf, operator, startAccounts, type TestAccounts } from "../testing/start-accounts.ts";
+
+const path = "/v1/locations/own";
+
+let accounts: TestAccounts;
+let id: string;
+beforeAll(async () => {
+  accounts = await startAccounts();
+  id = await create({
+    locationName: "Bistrot (Paris 20)",
+    establishmentName: "Le Bistrot",
+    address1: "12 rue des Lilas",
+    address2: "Bâtiment B",
+    zipCode: "75020",
+    city: "Paris",
+    phoneNumber: "+33 1 02 03 04 05",
+    website: "https://bistrot.example",
+    siretCode: "12345678900011",
+    nafCode: "5610A",
+    tvaCode: "FR12345678900",
+    customHeader: "Bienvenue",
+    customFooter: "Merci",
+  });
+});
+afterAll(() => accounts.remove());
+
+async function create(locationSettings: object): Promise<string> {
+  const body = { application: "popina", organizationId: "12", agencyId: "3", locationSettings };
+  const request = { method: "POST", path: "/v1/locations/", body };
+  return (await accounts.send(request, { status: 201, schema: CreatedLocation })).id;
+}
+
+describe("GET /v1/locations/own", () => {
+  it("answers the header of the key's location", async () => {
+    expect(await accounts.get(path, LocationHeader, keyOf(id, "locations:read"))).toEqual({
+      id,
+      name: "Le Bistrot",
+      address: "12 rue des Lilas",
+      zip: "75020",
+      city: "Paris",
+      country: "France",
+      phone: "+33 1 02 03 04 05",
+      url: "https://bistrot.example",
+      siret: "12345678900011",
+      naf: "5610A",
+      tva: "FR12345678900",
+      text: "Bienvenue",
+    });
+  });
+
+  it("is named as the location where the establishment has no name of its own", async () => {
+    const own = keyOf(await create({ locationName: "Chez Max" }), "locations:read");
+    expect(await accounts.get(path, LocationHeader, own)).toMatchObject({
+      name: "Chez Max",
+      address: null,
+      siret: null,
+    });
+  });
+
+  it("adds the devices when asked for them", async () => {
+    const own = keyOf(id, "locations:read");
+    expect((await accounts.get(`${path}?devices=true`, LocationHeader, own)).deviceList).toEqual([]);
+    const other = await create({ locationName: "Other" });
+    const { sql } = accounts.db;
+    await sql`insert into devices ${sql([
+      { location_id: id, id: "d1", name: "Bar", model: "iPad Air" },
+      { location_id: id, id: "d2", name: null, model: null },
+      { location_id: other, id: "d1", name: "Other", model: null },
+    ])}`;
+    expect((await accounts.get(`${path}/?devices=true`, LocationHeader, own)).deviceList).toEqual([
+      { id: "d1", name: "Bar", model: "iPad Air" },
+      { id: "d2", name: null, model: null },
+    ]);
+  });
+
+  it.each(["false", "", "1", "TRUE"])("answers 400 to devices=%s", async (devices) => {
+    const principal = keyOf(id, "locations:read");
+    const problem = await accounts.refusal({ method: "GET", path: `${path}?devices=${devices}`, principal });
+    expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path: "devices" }] });
+  });
+
+  it("answers 304 while the header has not changed", async () => {
+    const principal = keyOf(id, "locations:read");
+    const etag = (await accounts.ask("GET", path, { principal })).headers.get("etag") ?? "";
+    const headers = { "if-none-match": etag };
+    expect((await accounts.ask("GET", path, { principal, headers })).status).toBe(304);
+  });
+
+  it("answers for the location that the query names to a key that may act for any, and to no other", async () => {
+    const named = `${path}?locationId=${id}`;
+    expect((await accounts.get(named, LocationHeader, operator)).id).toBe(id);
+    expect((await accounts.get(named, LocationHeader, keyOf(id, "locations:read"))).id).toBe(id);
+    const principal = keyOf(await create({ locationName: "Other" }), "locations:read");
+    expect((await accounts.refusal({ method: "GET", path: named, principal })).code).toBe("location_forbidden");
+  });
+
+  it("answers 400 to a key without a location that names none", async () => {
+    const problem = await accounts.refusal({ method: "GET", path, principal: operator });
+    expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path: "locationId" }] });
+  });
+
+  it("answers 404 when there is no such location", async () => {
+    const named = `${path}?locationId=${randomUUID()}`;
+    expect((await accounts.refusal({ method: "GET", path: named })).code).toBe("location_not_found");
+  });
+
+  it("answers 403 to a key without the scope, and to the product's own parts", async () => {
+    const principal = keyOf(id, "locations:write");
+    expect((await accounts.refusal({ method: "GET", path, principal })).code).toBe("scope_missing");
+    expect((await accounts.refusal({ method: "GET", path, principal: insider })).code).toBe("scope_missing");
+  });
+});

@@ -1,0 +1,1 @@
+import { x } from "../../../gateway/src/x.ts"; export const y = x;
