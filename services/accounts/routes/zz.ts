@@ -1,1 +1,0 @@
-import { x } from "../../../gateway/src/x.ts"; export const y = x;
