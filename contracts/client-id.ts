@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-const clientId = /^s?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+// Without a flag, so that the documented pattern is whole.
+const clientId = /^s?[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
 
 /** The uuid in an id that a client made: without its leading `s`, if it has one, in lower case. */
 export function toUuid(id: string): string {

@@ -45,7 +45,8 @@ export const OlderDateTime = z.iso
     error: "Must be a date-time that exists, such as 2026-05-29T10:17:19 or 2026-05-29T10:17:19.000Z",
   })
   .refine(isInRange, { error: "Must be in the years 1 to 9999" })
-  .overwrite((dateTime) => (hasOffset(dateTime) ? toUtc(dateTime) : dateTime));
+  .overwrite((dateTime) => (hasOffset(dateTime) ? toUtc(dateTime) : dateTime))
+  .meta({ format: "date-time-offset-optional" });
 
 /** Whether a date-time says which instant it is, and not only what a clock showed. */
 export function hasOffset(dateTime: string): boolean {

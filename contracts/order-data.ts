@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ofAnyShape } from "./any-shape.ts";
 import { ClientId } from "./client-id.ts";
 import { DateTime } from "./date-time.ts";
 import { pricingTypes, roomTypes, serviceTypes } from "./enumerations.ts";
@@ -16,17 +17,6 @@ import {
 import { MenuRow } from "./menu-row.ts";
 import { PaymentRow } from "./payment-row.ts";
 import { ProductRow } from "./product-row.ts";
-
-/** A person or a place as an ordering platform sends it: a text, or an object whose fields are the platform's own. */
-const ofAnyShape = (description: string) =>
-  orNull(
-    z.union([
-      z.string().max(10_000),
-      z.record(z.string().max(255), z.unknown()).refine((object) => Object.keys(object).length <= 200, {
-        error: "Must have at most 200 fields",
-      }),
-    ]),
-  ).meta({ description });
 
 /** Where a table stands and what it looks like: applications write it as numbers or as words. */
 const numberOrText = (description: string) => orNull(z.union([z.number(), z.string().max(255)])).meta({ description });

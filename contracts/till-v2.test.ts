@@ -159,4 +159,8 @@ test("what an ordering platform sends of a customer may be a text or an object o
   };
   expect(TillV2.parse({ ...till, orderList: [{ ...order, ...fields }] }).orderList[0]).toMatchObject(fields);
   expect(faultsOf({ ...till, orderList: [{ ...order, customerInfo: 7 }] })).toHaveLength(1);
+  const deep = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`);
+  expect(faultsOf({ ...till, orderList: [{ ...order, customerInfo: deep }] })).toEqual([
+    "orderList.0.customerInfo: Must nest at most 16 levels deep",
+  ]);
 });
