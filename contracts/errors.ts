@@ -20,6 +20,7 @@ export const errorCatalogue = {
   key_not_found: { status: 404, title: "There is no such API key" },
   till_not_found: { status: 404, title: "There is no such till" },
   report_not_found: { status: 404, title: "There is no such report" },
+  order_not_found: { status: 404, title: "There is no such order" },
   method_not_allowed: { status: 405, title: "The method is not allowed at this address" },
   consumer_exists: { status: 409, title: "A consumer of this name exists already" },
   location_exists: { status: 409, title: "A location with this application and legacyId exists already" },

@@ -27,12 +27,12 @@ type ListInput = Pick<
 /** Answers a page of a location's reports or orders, from the column that holds the wanted shape. */
 export async function replyWithPage(
   { query, principal, services, url, origin }: ListInput,
-  { kind, body }: { kind: Kind; body: string },
+  { kind, body, reportId = null }: { kind: Kind; body: string; reportId?: string | null },
 ): Promise<Reply> {
   const { size, since = null, until = null, pageToken } = query;
   const place = pageToken === undefined ? undefined : decodePageToken(pageToken, placeSchema);
   const index = place?.index ?? query.index;
-  const filter = { locationId: ownLocation(principal, query.locationId), kind, since, until };
+  const filter = { locationId: ownLocation(principal, query.locationId), kind, since, until, reportId };
   const { total, items, last } = await findPage(services.db, filter, {
     start: place ? { after: place } : { index },
     size,

@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { OrderV1 } from "@pragma/contracts/order-v1";
+import { OrderV2 } from "@pragma/contracts/order-v2";
 import { pageOf } from "@pragma/contracts/pagination";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
@@ -62,7 +64,7 @@ function tillLike(changes: { orders?: string[]; startedAt?: string } = {}) {
     ...sample,
     id: randomUUID(),
     startedAt: changes.startedAt ?? sample.startedAt,
-    orderList: orders.map((id, index) => ({
+    orderList: orders.map((id, index): { id: string } => ({
       ...sample.orderList[index],
       id,
       openedAt: changes.startedAt ?? sample.startedAt,
@@ -231,6 +233,52 @@ describe("lists", () => {
     });
     const answer = await service.ask("GET", `/v2/reports/?locationId=${randomUUID()}`);
     expect(answer.status).toBe(403);
+  });
+});
+
+describe("orders", () => {
+  const ordersPage = pageOf(OrderV1);
+
+  it("are listed newest first, page by page, also those of one report only, and each is read whole", async () => {
+    const locationId = randomUUID();
+    const principal = readerOf(locationId);
+    const tills = [
+      tillLike({ startedAt: "2026-05-01T10:00:00.000Z" }),
+      tillLike({ startedAt: "2026-05-02T10:00:00.000Z" }),
+    ];
+    for (const till of tills) await push(till, { locationId });
+    const list = async (query: string) =>
+      ordersPage.parse(await (await service.ask("GET", `/v1/orders/${query}`, { principal })).json());
+
+    const whole = await list("?size=100");
+    expect(whole.meta.totalCount).toBe(4);
+    expect(
+      whole.data
+        .slice(0, 2)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(tills[1]?.orderList.map((order: { id: string }) => order.id).sort());
+    const [first, second] = [await list("?size=3"), await list("?size=3&index=1")];
+    expect([...first.data, ...second.data]).toEqual(whole.data);
+    expect(await list(`?size=3&pageToken=${first.nextPageToken}`)).toMatchObject({
+      data: second.data,
+      nextPageToken: null,
+    });
+
+    const reportId = whole.data[3]?.reportId;
+    const ofReport = await list(`?reportId=${reportId}&size=1&index=1`);
+    expect(ofReport.meta).toEqual({ totalPage: 2, totalCount: 2, currentPageIndex: 1, pageSize: 1 });
+    expect(ofReport.data).toEqual([whole.data[3]]);
+    expect((await list(`?reportId=${reportId}&since=2026-05-02`)).data).toEqual([]);
+    expect((await list("?until=2026-05-01")).meta.totalCount).toBe(2);
+
+    const id = whole.data[0]?.id;
+    const one = await service.ask("GET", `/v1/orders/${id}`, { principal });
+    expect(OrderV1.parse(await one.json())).toEqual(whole.data[0]);
+    expect(OrderV2.parse(await (await service.ask("GET", `/v2/orders/${id}`, { principal })).json())).toMatchObject({
+      id,
+    });
+    expect((await service.ask("GET", `/v1/orders/${id}`, { principal: testPrincipal() })).status).toBe(404);
   });
 });
 

@@ -47,7 +47,7 @@ create table orders (
   primary key (till_id, id)
 );
 create unique index orders_current on orders (location_id, id) where is_current;
-create index orders_by_id on orders (location_id, id);
+create index orders_by_id on orders (id, location_id);
 create index orders_by_time on orders (location_id, day, opened_at, id) where is_current;
 create index orders_by_report on orders (report_id, day, opened_at, id) where is_current;
 

@@ -9,6 +9,8 @@ export interface ListFilter {
   /** Days, both included; open-ended when null. */
   since: string | null;
   until: string | null;
+  /** Only orders of this report; all when null. */
+  reportId: string | null;
 }
 
 /** Where a page begins: so many pages from the newest, or right after a record. */
@@ -37,12 +39,15 @@ export async function findPage(
   { start, size, body }: { start: PageStart; size: number; body: string },
 ): Promise<Page> {
   const days = daysBetween(sql, filter);
-  const { total, before, skip } = await findStart(sql, filter, { start, size, days });
+  const { total, before, skip } = await (filter.reportId === null
+    ? findStart(sql, filter, { start, size, days })
+    : findStartInReport(sql, filter.reportId, { start, size, days }));
   if ("index" in start && start.index * size >= total) return { total, items: [], last: null };
   const rows = await sql<(Position & { body: string })[]>`
     select id, day::text as day, to_json(at at time zone 'utc')#>>'{}' || 'Z' as at, body
     from ${records(sql, filter.kind, body)} as record
     where location_id = ${filter.locationId} and day ${days}
+      ${filter.reportId === null ? sql`` : sql`and report_id = ${filter.reportId}`}
       ${before ? sql`and (day, at, id) < (${before.day}::date, ${before.at}::timestamptz, ${before.id}::uuid)` : sql``}
     order by day desc, at desc, id desc
     offset ${skip} limit ${size + 1}`;
@@ -58,7 +63,7 @@ export async function findPage(
 function records(sql: Sql, kind: Kind, body: string) {
   return kind === "report"
     ? sql`(select location_id, day, started_at as at, id, ${sql(body)} as body from reports)`
-    : sql`(select location_id, day, opened_at as at, id, ${sql(body)} as body from orders where is_current)`;
+    : sql`(select location_id, report_id, day, opened_at as at, id, ${sql(body)} as body from orders where is_current)`;
 }
 
 type Fragment = ReturnType<typeof daysBetween>;
@@ -98,4 +103,16 @@ async function findStart(
     left join (select * from ranked where up_to > ${offset} order by up_to limit 1) as found on true`;
   if (!row?.day) return { total: row?.total ?? 0, before: null, skip: row?.skip ?? 0 };
   return { total: row.total, before: { id: row.id, day: row.day, at: row.at }, skip: row.skip };
+}
+
+/** A report's orders are as many as one till holds: few enough to be counted. */
+async function findStartInReport(
+  sql: Sql,
+  reportId: string,
+  { start, size, days }: { start: PageStart; size: number; days: Fragment },
+): Promise<Start> {
+  const [row] = await sql<{ total: number }[]>`
+    select count(*)::int as total from orders where report_id = ${reportId} and day ${days} and is_current`;
+  const total = row?.total ?? 0;
+  return "after" in start ? { total, before: start.after, skip: 0 } : { total, before: null, skip: start.index * size };
 }

@@ -1,4 +1,4 @@
-import type { Transaction } from "@pragma/runtime/postgres";
+import type { Database, Transaction } from "@pragma/runtime/postgres";
 import type { Position } from "../list-positions.ts";
 
 export interface OrderRow {
@@ -76,4 +76,16 @@ export async function settleOwners(tx: Transaction, { locationId, ids }: SomeOrd
     update orders set is_current = true
     from unnest(${contestedIds}::uuid[], ${contested.map(({ owner }) => owner)}::uuid[]) as owned (id, owner)
     where orders.location_id = ${locationId} and orders.id = owned.id and orders.till_id = owned.owner`;
+}
+
+/** An order's reply in one of its shapes; `locationId` null finds that of any location, the one pushed last. */
+export async function findOrder(
+  { sql }: Database,
+  { id, locationId, shape }: { id: string; locationId: string | null; shape: "v1" | "v2" },
+): Promise<{ body: string; etag: string } | undefined> {
+  const [row] = await sql<{ body: string; etag: string }[]>`
+    select ${sql(shape)} as body, etag from orders
+    where id = ${id} and is_current ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}
+    order by pushed_at desc limit 1`;
+  return row;
 }

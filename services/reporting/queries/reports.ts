@@ -58,6 +58,6 @@ export async function findReport(
 ): Promise<{ body: string; etag: string } | undefined> {
   const [row] = await sql<{ body: string; etag: string }[]>`
     select ${sql(shape)} as body, etag from reports
-    where id = ${id} and (${locationId}::uuid is null or location_id = ${locationId})`;
+    where id = ${id} ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}`;
   return row;
 }
