@@ -103,9 +103,15 @@ async function serve<Services>(
       },
       "request",
     );
-    if (request.method === "HEAD" && reply.body instanceof ReadableStream) await reply.body.cancel();
-    return new Response(reply.body as string | null, { status: reply.status, headers: reply.headers });
+    return responseOf(reply, request.method);
   });
+}
+
+async function responseOf({ status, body, headers }: Reply, method: string): Promise<Response> {
+  if (method !== "HEAD") return new Response(body as string | null, { status, headers });
+  // What is not sent has to be closed.
+  if (body instanceof ReadableStream) await body.cancel();
+  return new Response(null, { status, headers });
 }
 
 function demandScope(principal: Principal, scope: RouteScope): void {
