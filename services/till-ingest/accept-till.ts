@@ -42,7 +42,9 @@ export async function acceptTill(
     if (!inserted) {
       const first = await findTill(tx, row.id);
       if (!first) throw new Error(`Till ${row.id} was there a moment ago and is gone.`);
-      return { till: sameTill(first, row), isNew: false };
+      const same = sameTill(first, row);
+      await settleIntent(tx, row.object_key);
+      return { till: same, isNew: false };
     }
     await insertVersion(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer });
     await announceTill(tx, inserted, "push");

@@ -13,7 +13,7 @@ let principal = testPrincipal();
 beforeAll(async () => {
   service = await startTillIngest();
 });
-afterAll(() => service.remove());
+afterAll(() => service?.remove());
 beforeEach(() => {
   principal = testPrincipal();
 });
@@ -274,7 +274,7 @@ describe("POST /v2/tills/ refuses", () => {
 
   it("an order that is listed twice, also when there are other faults", async () => {
     const order = makeOrder();
-    const again = { ...order, id: `S${String(order.id).toUpperCase()}`, guestsCount: -1 };
+    const again = { ...order, id: `s${String(order.id).toUpperCase()}`, guestsCount: -1 };
     const { errors } = await refusedAs("invalid_request", makeTill({ orderList: [order, makeOrder(), again] }));
     expect(errors).toMatchObject([
       { path: "orderList[2].id", code: "duplicate", message: expect.stringContaining("already at index 0") },

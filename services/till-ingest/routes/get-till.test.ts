@@ -1,0 +1,117 @@
+import { createHash, randomUUID } from "node:crypto";
+import { Till } from "@pragma/contracts/till";
+import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeTill } from "../testing/make-till.ts";
+import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
+
+let service: TestTillIngest;
+const principal = testPrincipal();
+const till = makeTill({ note: "Été à 40 °C" });
+const body = JSON.stringify(till, null, 1);
+
+beforeAll(async () => {
+  service = await startTillIngest();
+  await service.ask("POST", "/v2/tills/", { principal, body });
+});
+afterAll(() => service?.remove());
+
+const get = (path: string, headers: Record<string, string> = {}) => service.ask("GET", path, { principal, headers });
+
+describe("GET /v1/tills/{id}", () => {
+  it("answers the till as the push did", async () => {
+    const pushed = await (await service.ask("POST", "/v2/tills/", { principal, body })).json();
+    const reply = Till.parse(await (await get(`/v1/tills/${till.id}`)).json());
+    expect({ ...reply, tillId: reply.id }).toEqual(pushed);
+  });
+
+  it("answers with and without the slash, and to an id in upper case", async () => {
+    expect((await get(`/v1/tills/${till.id}/`)).status).toBe(200);
+    expect((await get(`/v1/tills/${String(till.id).toUpperCase()}`)).status).toBe(200);
+  });
+
+  it("links to the address that the client used", async () => {
+    const reply = await get(`/v1/tills/${till.id}`, {
+      "x-forwarded-proto": "https",
+      "x-forwarded-host": "api.example.com",
+    });
+    expect(await reply.json()).toMatchObject({ objectUrl: `https://api.example.com/v1/tills/${till.id}/object` });
+  });
+
+  it("answers 304 to the entity tag that it gave", async () => {
+    const etag = (await get(`/v1/tills/${till.id}`)).headers.get("etag") ?? "";
+    const again = await get(`/v1/tills/${till.id}`, { "if-none-match": etag });
+    expect([again.status, await again.text(), again.headers.get("etag")]).toEqual([304, "", etag]);
+  });
+
+  it("answers the same tag once the till has its report", async () => {
+    const etag = (await get(`/v1/tills/${till.id}`)).headers.get("etag");
+    await service.db.sql`update tills set result_revision = 1, result_at = now() where id = ${till.id}`;
+    expect((await get(`/v1/tills/${till.id}`)).headers.get("etag")).toBe(etag);
+  });
+});
+
+describe("GET /v1/tills/{id}/object", () => {
+  it("answers the exact bytes, tagged with their hash", async () => {
+    const reply = await get(`/v1/tills/${till.id}/object`);
+    expect(reply.headers.get("content-type")).toBe("application/json");
+    expect(reply.headers.get("content-length")).toBe(String(Buffer.byteLength(body)));
+    expect(reply.headers.get("etag")).toBe(`"${createHash("sha256").update(body).digest("hex")}"`);
+    expect(await reply.text()).toBe(body);
+  });
+
+  it("answers 304 to the entity tag that it gave", async () => {
+    const etag = (await get(`/v1/tills/${till.id}/object`)).headers.get("etag") ?? "";
+    const again = await get(`/v1/tills/${till.id}/object`, { "if-none-match": `"other", ${etag}` });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
+  });
+
+  it("answers HEAD with the headers alone", async () => {
+    const reply = await service.ask("HEAD", `/v1/tills/${till.id}/object`, { principal });
+    expect(reply.headers.get("content-length")).toBe(String(Buffer.byteLength(body)));
+    expect(await reply.text()).toBe("");
+  });
+
+  it("answers 500 and tells nothing when the object is gone", async () => {
+    const lost = makeTill();
+    await service.ask("POST", "/v2/tills/", { principal, body: lost });
+    const [row] = await service.db.sql<{ object_key: string }[]>`select object_key from tills where id = ${lost.id}`;
+    await service.objects.delete(row?.object_key ?? "");
+    const problem = await service.refusal("GET", `/v1/tills/${lost.id}/object`, { principal });
+    expect(problem).toMatchObject({ code: "internal_error" });
+    expect(JSON.stringify(problem)).not.toContain(row?.object_key);
+  });
+});
+
+describe.each(["", "/object"])("GET /v1/tills/{id}%s", (rest) => {
+  const path = (id: unknown) => `/v1/tills/${id}${rest}`;
+
+  it("answers 404 to another location, as to an id that nobody has", async () => {
+    const other = testPrincipal();
+    const nobodys = randomUUID();
+    const [theirs, none] = await Promise.all([
+      service.refusal("GET", path(till.id), { principal: other }),
+      service.refusal("GET", path(nobodys), { principal: other }),
+    ]);
+    expect(theirs).toMatchObject({ code: "till_not_found", detail: `This location has no till ${till.id}.` });
+    expect(none).toMatchObject({ code: "till_not_found", detail: `This location has no till ${nobodys}.` });
+  });
+
+  it("answers a key that may act for any location", async () => {
+    const anybody = testPrincipal({ scopes: ["tills:read", "locations:any"], location: null });
+    const reply = await service.ask("GET", path(till.id), { principal: anybody });
+    expect([reply.status, (await reply.text()).includes(String(till.id))]).toEqual([200, true]);
+  });
+
+  it("answers 400 to an id that is no uuid", async () => {
+    expect(await service.refusal("GET", path("24"), { principal })).toMatchObject({
+      code: "invalid_request",
+      errors: [{ in: "path", path: "id" }],
+    });
+  });
+
+  it("answers 403 without the scope", async () => {
+    const writer = testPrincipal({ scopes: ["tills:write"] });
+    expect((await service.refusal("GET", path(till.id), { principal: writer })).code).toBe("scope_missing");
+  });
+});

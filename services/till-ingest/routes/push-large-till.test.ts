@@ -1,0 +1,106 @@
+import { randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { problemSchema } from "@pragma/contracts/problem";
+import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeOrders, makeTill } from "../testing/make-till.ts";
+import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
+
+const mebibyte = 1024 * 1024;
+let service: TestTillIngest;
+const principal = testPrincipal();
+
+beforeAll(async () => {
+  service = await startTillIngest();
+  await push(makeTill({ orderList: makeOrders(150) }));
+});
+afterAll(() => service?.remove());
+
+const push = (body: unknown, headers: Record<string, string> = {}) =>
+  service.ask("POST", "/v2/tills/", { principal, body, headers });
+
+/** The longest that this thread was kept from anything else during some work, in milliseconds. */
+async function longestBlock(work: () => Promise<unknown>): Promise<number> {
+  let last = performance.now();
+  let longest = 0;
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 1);
+  await work();
+  clearInterval(timer);
+  return Math.max(longest, performance.now() - last);
+}
+
+describe("a till of 3,000 orders", () => {
+  const till = makeTill({ orderList: makeOrders(3_000, { products: 14 }) });
+  const bytes = Buffer.from(JSON.stringify(till));
+
+  it("is accepted and kept to the byte, and holds up no other request", async () => {
+    expect(bytes.byteLength).toBeGreaterThan(20 * mebibyte);
+    let status = 0;
+    const block = await longestBlock(async () => {
+      ({ status } = await push(bytes));
+    });
+    expect(status).toBe(201);
+    // Parsing it takes several times as long.
+    expect(block).toBeLessThan(150);
+    const object = await service.ask("GET", `/v1/tills/${till.id}/object`, { principal });
+    expect(Buffer.from(await object.arrayBuffer()).equals(bytes)).toBe(true);
+  });
+
+  it("is known when it comes again, with gzip", async () => {
+    expect((await push(gzipSync(bytes), { "content-encoding": "gzip" })).status).toBe(200);
+  });
+
+  it("is refused for one fault in its last order", async () => {
+    const orderList = [...makeOrders(2_999), { ...makeTill().orderList[0], total: "12.00" }];
+    const problem = problemSchema.parse(await (await push({ ...till, orderList })).json());
+    expect(problem.errors).toMatchObject([{ path: "orderList[2999].total", code: "invalid_type" }]);
+  });
+
+  it("is refused when it breaks off, and the reply says where", async () => {
+    const problem = problemSchema.parse(await (await push(bytes.subarray(0, mebibyte))).json());
+    expect(problem).toMatchObject({ code: "malformed_json", detail: expect.stringMatching(/position 1048\d{3} /) });
+  });
+});
+
+describe("a body that is too large", () => {
+  it.each([
+    ["51 MB", () => Buffer.alloc(51 * mebibyte, " "), {}],
+    ["51 MB with gzip", () => gzipSync(Buffer.alloc(51 * mebibyte, " ")), { "content-encoding": "gzip" }],
+  ])("of %s is refused", async (_, body, headers) => {
+    const response = await push(body(), headers as Record<string, string>);
+    expect(response.status).toBe(413);
+    expect(problemSchema.parse(await response.json()).code).toBe("body_too_large");
+  });
+
+  it("of gigabytes in a small gzip is refused before it is inflated", async () => {
+    const bomb = gzipSync(Buffer.alloc(1024 * mebibyte), { level: 1 });
+    const before = process.memoryUsage().rss;
+    const started = performance.now();
+    const responses = await Promise.all([1, 2, 3].map(() => push(bomb, { "content-encoding": "gzip" })));
+    expect(responses.map(({ status }) => status)).toEqual([413, 413, 413]);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(400 * mebibyte);
+  });
+});
+
+describe("a body that is made to be costly", () => {
+  const emptyObjects = (size: number) => `{"orderList":[${"{},".repeat(size / 3)}{}]}`;
+  const rows = `{"productRowList":[${"{},".repeat(4_999)}{}]},`;
+  it.each([
+    ["40 MB of empty orders", () => emptyObjects(40 * mebibyte)],
+    ["40 MB of brackets", () => "[".repeat(40 * mebibyte)],
+    ["40 MB of lists of numbers", () => `{"orderList":[{"productRowList":[${"0,".repeat(20 * mebibyte)}0]}]}`],
+    ["orders of thousands of empty rows", () => `{"orderList":[${rows.repeat(70)}{}]}`],
+    ["deep nesting", () => `{"id":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`],
+    ["a text of 40 MB", () => JSON.stringify(randomBytes(20 * mebibyte).toString("hex"))],
+  ])("as %s is refused within seconds", async (_, body) => {
+    const started = performance.now();
+    const response = await push(body());
+    expect(response.status).toBe(400);
+    expect(performance.now() - started).toBeLessThan(8_000);
+    expect((await push(makeTill())).status).toBe(201);
+  });
+});
