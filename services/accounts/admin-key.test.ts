@@ -2,9 +2,11 @@ import { KeyFacts } from "@pragma/contracts/account-lookups";
 import { ApiKey } from "@pragma/contracts/api-key";
 import { pageOf } from "@pragma/contracts/pagination";
 import { createApiKey, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
+import { createLogger } from "@pragma/runtime/logger";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ensureAdminKey } from "./admin-key.ts";
 import accounts from "./service.ts";
 import { insider, operator } from "./testing/start-accounts.ts";
 
@@ -91,6 +93,17 @@ describe("PRAGMA_ADMIN_KEY", () => {
     const services = await Promise.all(Array.from({ length: 5 }, () => start("the-same-for-all")));
     await start("the-same-for-all");
     for (const service of services) expect(await keys(service)).toHaveLength(1);
+  });
+
+  it("takes the place of the one before when five instances see to it at once", async () => {
+    const service = await start("the-first-admin-key");
+    // Every connection is open beforehand, so that none of the five is ahead of the others.
+    await Promise.all(Array.from({ length: 3 }, () => service.db.sql`select pg_sleep(0.1)`));
+    const instance = { db: service.db, log: createLogger({ name: "accounts", level: "silent" }) };
+    await Promise.all(Array.from({ length: 5 }, () => ensureAdminKey(instance, "the-second-admin-key")));
+    expect(await keys(service)).toHaveLength(2);
+    expect(await standing(service, "the-first-admin-key")).toBe("revoked");
+    expect(await standing(service, "the-second-admin-key")).toBe("admin");
   });
 
   it("takes the place of the one before, which stays revoked when it is given again", async () => {
