@@ -5,12 +5,16 @@ import { z } from "zod";
  * which older clients do: it then is null.
  */
 
-/** Money in minor currency units (1400 means 14.00): a whole number that JSON can carry exactly. */
+/** The largest amount of one record. Whatever a till of the largest size sums up to is still an exact number. */
+const largestAmount = 100_000_000_000;
+const money = z.int().min(-largestAmount).max(largestAmount);
+
+/** Money in minor currency units (1400 means 14.00). */
 export const amount = (description: string) =>
-  z.int().meta({ description: `${description}. In minor units: 1400 means 14.00` });
+  money.meta({ description: `${description}. In minor units: 1400 means 14.00` });
 
 export const optionalAmount = (description: string) =>
-  orNull(z.int()).meta({ description: `${description}. In minor units: 1400 means 14.00` });
+  orNull(money).meta({ description: `${description}. In minor units: 1400 means 14.00` });
 
 /** How many there are of something that cannot be negative. */
 export const count = (description: string) => z.int().min(0).meta({ description });
