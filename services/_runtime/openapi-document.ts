@@ -49,7 +49,7 @@ export function describeOperations(operations: Operation[], options: DocumentOpt
     const { params, query, body } = route.request ?? {};
     registry.registerPath({
       method: route.method,
-      path: route.path,
+      path: documentedPath(route.path),
       operationId: route.operationId,
       tags: [route.tag],
       summary: route.summary,
@@ -72,6 +72,11 @@ export function describeOperations(operations: Operation[], options: DocumentOpt
   }
   const { info, servers, tags } = options;
   return app.getOpenAPI31Document({ openapi: "3.1.0", info, servers, tags });
+}
+
+/** Both forms are served; the usual rules for OpenAPI documents want the one without the trailing slash. */
+function documentedPath(path: string): string {
+  return path.replace(/(?<=.)\/$/, "");
 }
 
 function descriptionOf({ description, scope }: Operation): string {

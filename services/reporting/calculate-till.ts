@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { parseJson } from "@pragma/runtime/parse-json";
 import { computeReport, currentReportVersion } from "./calculate/compute-report.ts";
+import { convertTillV1 } from "./convert-till-v1.ts";
 
 /** One till to calculate, as a thread is given it. */
 export interface CalculateTill {
@@ -48,11 +50,19 @@ export type CalculatedTill = CalculatedReport | null;
  * @throws when the bytes are not those that were accepted, or are no till: neither can happen to a till that was
  * accepted and kept well.
  */
-export default function calculateTill({ bytes, hash, tillId, locationId, timeZone }: CalculateTill): CalculatedTill {
+export default function calculateTill({
+  bytes,
+  hash,
+  version,
+  tillId,
+  locationId,
+  timeZone,
+}: CalculateTill): CalculatedTill {
   const found = createHash("sha256").update(bytes).digest("hex");
   if (found !== hash)
     throw new Error(`The stored body of till ${tillId} has hash ${found}, not ${hash}: it was changed.`);
-  const till = TillV2.parse(parseJson(bytes));
+  const body = parseJson(bytes);
+  const till = version === "V1" ? convertTillV1(TillV1.parse(body), { tillId, timeZone }) : TillV2.parse(body);
   const report = computeReport(till, { locationId });
   if (!report) return null;
   const dayOf = dayIn(timeZone);
