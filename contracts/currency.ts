@@ -13,4 +13,4 @@ const currencies = (
 
 export const Currency = z
   .enum(currencies, { error: "Must be an ISO 4217 currency code, such as EUR" })
-  .meta({ id: "Currency", description: "Currency, ISO 4217", example: "EUR" });
+  .meta({ description: "Currency, ISO 4217", example: "EUR" });

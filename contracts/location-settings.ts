@@ -11,7 +11,8 @@ const locationName = z.string().min(1).max(255).meta({ description: "Name of the
 
 /** Every setting with its default, but for the name, which has none. */
 const settingsShape = {
-  currencyLocale: Locale.default("fr_FR").meta({ description: "Locale in which amounts are written" }),
+  // Described here too: else the default would become one of every locale in the documentation.
+  currencyLocale: Locale.default("fr_FR").meta({ description: "Language and region" }),
   timezone: TimeZone.default(defaultTimeZone),
   ...establishmentShape,
   cutBetweenSteps: setting("Cut the paper between the steps of a preparation receipt", true),

@@ -1,3 +1,4 @@
+import { apiKeyPrefix, hasKeyShape } from "@pragma/runtime/api-key";
 import { z } from "zod";
 
 /** What the accounts service is told besides what every service is. */
@@ -9,5 +10,8 @@ export const accountsConfig = z.object({
   PRAGMA_ADMIN_KEY: z
     .string()
     .regex(/^[\x21-\x7e]{16,255}$/, "must be 16 to 255 printable ASCII characters without spaces")
+    .refine((key) => !key.startsWith(apiKeyPrefix) || hasKeyShape(key), {
+      error: `must not begin with ${apiKeyPrefix}, unless it is an API key of this product whole`,
+    })
     .optional(),
 });

@@ -102,11 +102,14 @@ export async function findKey({ sql }: Database, hash: string): Promise<FoundKey
 /** The columns of the key's location, all null when it has none. */
 type NullableFacts = Omit<LocationFacts, "id"> & { locationId: string | null };
 
-/** Notes that a key is in use, unless that was noted within the last minute. */
+/** Notes that a key is in use, unless that was noted within the last minute, or the key is just being changed. */
 export async function noteUse({ sql }: Database, id: string): Promise<void> {
   await sql`
-    update api_keys set last_used_at = now()
-    where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')`;
+    update api_keys set last_used_at = now() where id = (
+      select id from api_keys
+      where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')
+      for no key update skip locked
+    )`;
 }
 
 interface KnownKey extends ChangedKey {

@@ -9,7 +9,7 @@ export const createKeyRoute = defineRoute({
   method: "post",
   path: "/v1/auth/keys/",
   operationId: "createApiKey",
-  tag: "API keys",
+  tag: "Keys",
   audience: "operator",
   scope: "keys:write",
   summary: "Create an API key",

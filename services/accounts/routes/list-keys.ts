@@ -15,7 +15,7 @@ export const listKeysRoute = defineRoute({
   method: "get",
   path: "/v1/auth/keys/",
   operationId: "listApiKeys",
-  tag: "API keys",
+  tag: "Keys",
   audience: "operator",
   scope: "keys:write",
   summary: "List API keys",

@@ -58,6 +58,15 @@ describe("GET /internal/keys/{hash}", () => {
     expect((await listed(id))?.lastUsedAt).toBeNull();
   });
 
+  it("answers without waiting while the key is being changed", async () => {
+    const key = await createKey();
+    await accounts.db.transaction(async (tx) => {
+      await tx`select 1 from api_keys where hash = ${hashKey(key)} for update`;
+      const { keyId } = await lookUp(key);
+      expect((await listed(keyId))?.lastUsedAt).toBeNull();
+    });
+  });
+
   it("answers 404 when there is no such key", async () => {
     const path = `/internal/keys/${hashKey("pragma_never_made")}`;
     expect((await accounts.refusal({ method: "GET", path, principal: insider })).code).toBe("key_not_found");

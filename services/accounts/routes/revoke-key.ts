@@ -6,7 +6,7 @@ export const revokeKeyRoute = defineRoute({
   method: "delete",
   path: "/v1/auth/keys/{id}",
   operationId: "revokeApiKey",
-  tag: "API keys",
+  tag: "Keys",
   audience: "operator",
   scope: "keys:write",
   summary: "Revoke an API key",

@@ -21,7 +21,7 @@ export interface TestAccounts extends TestService {
   remove(): Promise<void>;
 }
 
-export interface TestRequest {
+interface TestRequest {
   method: string;
   path: string;
   body?: unknown;
