@@ -1,0 +1,111 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { SpanContext } from "@opentelemetry/api";
+import { nextSpan } from "@pragma/runtime/request-context";
+import { addressOf, type ClientOrigin, originOf, type Surroundings } from "./caller.ts";
+import type { Cors } from "./cors.ts";
+import type { KnownKey } from "./key-cache.ts";
+import { readTarget, type Target } from "./target.ts";
+import { routeOf, type UpstreamRoute } from "./upstreams.ts";
+
+/** What every exchange of a gateway shares. */
+export interface ExchangeSetting {
+  surroundings: Surroundings;
+  cors: Cors;
+  /** Whether the gateway is stopping, so that connections should not be kept. */
+  isStopping(): boolean;
+}
+
+const acceptableId = /^[\x21-\x7e]{1,128}$/;
+/** What is left of a body up to this many bytes is read rather than its connection closed. */
+const smallBody = 64 * 1024;
+
+/** One request on its way through the gateway, its reply, and what the log will say of both. */
+export class Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly method: string;
+  readonly started = performance.now();
+  /** The client's own `x-request-id` when it is one to visible ASCII characters up to 128, else a new uuid. */
+  readonly requestId: string;
+  readonly trace: SpanContext;
+  /** Whether a body follows that is sent on; the methods that only read have none. */
+  readonly hasBody: boolean;
+  target: Target = { path: "", search: "" };
+  route: UpstreamRoute | undefined;
+  key: KnownKey | undefined;
+  limitHeaders: string[] | undefined;
+  /** The code of the problem that the gateway itself answered with. */
+  code: string | undefined;
+  /** Bytes of the reply's body. */
+  bytes = 0;
+  isRetried = false;
+  /** Called once when the client goes away before the reply has ended. */
+  onGone: (() => void) | undefined;
+  readonly #setting: ExchangeSetting;
+  #awaitsContinue: boolean;
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, setting: ExchangeSetting) {
+    const { headers } = incoming;
+    const given = headers["x-request-id"];
+    this.incoming = incoming;
+    this.outgoing = outgoing;
+    this.method = incoming.method ?? "GET";
+    this.requestId = typeof given === "string" && acceptableId.test(given) ? given : randomUUID();
+    this.trace = nextSpan(headers.traceparent as string | undefined);
+    this.hasBody = this.method !== "GET" && this.method !== "HEAD" && announcesBody(incoming);
+    this.#setting = setting;
+    this.#awaitsContinue = headers.expect !== undefined;
+  }
+
+  /** @throws `ApiError` invalid_request when the request line holds no address. */
+  readTarget(): void {
+    this.target = readTarget(this.incoming.url ?? "/");
+    this.route = routeOf(this.target.path);
+  }
+
+  /** @throws `ApiError` invalid_request when the request's host is not one. */
+  get origin(): ClientOrigin {
+    return originOf(this.incoming, this.#setting.surroundings);
+  }
+
+  get address(): string {
+    return addressOf(this.incoming, this.#setting.surroundings);
+  }
+
+  /** Whether the client has gone away, so that nobody waits for the reply any longer. */
+  get isGone(): boolean {
+    return this.outgoing.destroyed && !this.outgoing.writableFinished;
+  }
+
+  /** Tells a client that waits to be told (`expect: 100-continue`) to send its body. */
+  welcomeBody(): void {
+    if (this.#awaitsContinue) this.outgoing.writeContinue();
+    this.#awaitsContinue = false;
+  }
+
+  /** Whether the client still waits with its body, and will not send it once it has its reply. */
+  get isBodyHeldBack(): boolean {
+    return this.#awaitsContinue;
+  }
+
+  /** Whether the reply comes before a body that is too large to be read for nothing has come in. */
+  get isAnsweredEarly(): boolean {
+    if (this.incoming.complete || !announcesBody(this.incoming)) return false;
+    const declared = this.incoming.headers["content-length"];
+    return this.#awaitsContinue || declared === undefined || Number(declared) > smallBody;
+  }
+
+  /** What the gateway adds to every reply: name, value, name, value. */
+  replyHeaders(): string[] {
+    const headers = ["x-request-id", this.requestId, ...this.#setting.cors.replyHeaders(this.incoming.headers.origin)];
+    if (this.limitHeaders) headers.push(...this.limitHeaders);
+    if (this.isAnsweredEarly || this.#setting.isStopping()) headers.push("connection", "close");
+    return headers;
+  }
+}
+
+function announcesBody({ headers }: IncomingMessage): boolean {
+  const length = headers["content-length"];
+  return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
+}

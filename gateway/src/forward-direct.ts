@@ -1,0 +1,44 @@
+import { Readable } from "node:stream";
+import type { ReadableStream as NodeReadableStream } from "node:stream/web";
+import { ApiError } from "@pragma/contracts/errors";
+import type { Upstream } from "@pragma/runtime/upstream";
+import type { Exchange } from "./exchange.ts";
+import { requestHeaders } from "./forwarded-headers.ts";
+import { requestOf } from "./request-of.ts";
+import { sendResponse } from "./send-response.ts";
+import { openUpload } from "./upload.ts";
+import { watchProgress } from "./watch-progress.ts";
+
+/** Hands a request to a service in this process, as it would come over HTTP, and sends its reply. */
+export async function forwardDirect(
+  exchange: Exchange,
+  { upstream, principalToken, timeout }: { upstream: Upstream; principalToken: string; timeout: number },
+): Promise<void> {
+  const gone = new AbortController();
+  const upload = exchange.hasBody ? openUpload(exchange) : undefined;
+  const request = requestOf(exchange, {
+    headers: requestHeaders(exchange, principalToken),
+    body: upload && (Readable.toWeb(upload) as NodeReadableStream<Uint8Array>),
+    signal: gone.signal,
+  });
+  await new Promise<void>((resolve, reject) => {
+    const giveUp = (error: Error) => {
+      gone.abort(error);
+      reject(error);
+    };
+    const progress = watchProgress(exchange.incoming, timeout, () =>
+      giveUp(new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment." })),
+    );
+    exchange.onGone = () => giveUp(new Error("The client went away."));
+    if (upload) exchange.incoming.on("data", () => progress.made());
+    exchange.welcomeBody();
+    upstream(request)
+      .then((response) => sendResponse(exchange, response, progress))
+      .then(resolve, reject)
+      .finally(() => {
+        progress.stop();
+        upload?.destroy();
+        exchange.onGone = undefined;
+      });
+  });
+}

@@ -1,0 +1,154 @@
+import type { Principal } from "@pragma/contracts/principal";
+import { LRUCache } from "lru-cache";
+import type { Rate } from "./token-bucket.ts";
+
+/** What a key stands for. The principal is one object for as long as it is known, so that it is signed once a minute. */
+export interface KnownKey {
+  principal: Principal;
+  /** The consumer's own limit; null for the one that every key has. */
+  rateLimit: Rate | null;
+  isRevoked: boolean;
+}
+
+/** Remembers keys by their hash, so that accounts is asked once a minute and not once a request. */
+export interface KeyCache {
+  /** The key, null when it is known that there is none, undefined when accounts must be asked. */
+  get(hash: string): KnownKey | null | undefined;
+  /**
+   * Asks accounts, once for all who ask for the same key at the same time; null when there is none.
+   *
+   * @throws what the look-up throws, when accounts is away and the key was not seen lately.
+   */
+  find(hash: string): Promise<KnownKey | null>;
+  /** A key was made, changed or revoked: what is known of it is no longer so. */
+  keyChanged(hash: string, isRevoked: boolean): void;
+  /** A location was changed: the principals of its keys say what was. */
+  locationChanged(locationId: string): void;
+  /** Forgets everything: something may have changed without this process hearing of it. */
+  clear(): void;
+  readonly size: number;
+}
+
+/** The look-up of a key at its source; null when there is none. */
+export type KeyLookup = (hash: string) => Promise<KnownKey | null>;
+
+/** Milliseconds that a key is good for; and how long it is when accounts cannot be asked. */
+const freshTime = 60_000;
+const usableTime = 5 * 60_000;
+/** From then on a key in use is looked up again before it runs out, so that no request waits for it. */
+const renewAfter = 45_000;
+const unknownTime = 5_000;
+/** While accounts is away it is asked once in this time, in milliseconds, and nobody else waits for it. */
+const awayTime = 1_000;
+const mostKeys = 20_000;
+
+interface Entry {
+  key: KnownKey;
+  since: number;
+}
+
+/** A look-up on its way. It is overtaken when something changes before it arrives, and is then worth nothing. */
+interface Flight {
+  arrival: Promise<KnownKey | null>;
+  isOvertaken: boolean;
+}
+
+export function createKeyCache(lookUp: KeyLookup, now: () => number = Date.now): KeyCache {
+  const known = new LRUCache<string, Entry>({ max: mostKeys });
+  const unknownUntil = new LRUCache<string, number>({ max: mostKeys });
+  const flights = new Map<string, Flight>();
+  let away: { error: unknown; until: number } | undefined;
+
+  function flightOf(hash: string): Flight {
+    const under = flights.get(hash);
+    if (under) return under;
+    if (away) away.until = now() + awayTime;
+    const flight: Flight = { isOvertaken: false, arrival: lookUp(hash).then(arrived, failed) };
+    flight.arrival.catch(() => {});
+    flights.set(hash, flight);
+    return flight;
+
+    function land(): void {
+      if (flights.get(hash) === flight) flights.delete(hash);
+    }
+    function arrived(key: KnownKey | null): KnownKey | null {
+      land();
+      away = undefined;
+      if (flight.isOvertaken) return key;
+      known.delete(hash);
+      unknownUntil.delete(hash);
+      if (key) known.set(hash, { key, since: now() });
+      else unknownUntil.set(hash, now() + unknownTime);
+      return key;
+    }
+    function failed(error: unknown): never {
+      land();
+      away = { error, until: now() + awayTime };
+      throw error;
+    }
+  }
+
+  function overtake(hash: string): void {
+    const flight = flights.get(hash);
+    if (flight) flight.isOvertaken = true;
+    flights.delete(hash);
+  }
+
+  function usable(hash: string): KnownKey | undefined {
+    const entry = known.get(hash);
+    return entry && now() - entry.since < usableTime ? entry.key : undefined;
+  }
+
+  return {
+    get(hash) {
+      const entry = known.get(hash);
+      if (!entry) return (unknownUntil.get(hash) ?? 0) > now() ? null : undefined;
+      const age = now() - entry.since;
+      if (age < renewAfter) return entry.key;
+      if (age < freshTime || (away && age < usableTime)) {
+        if (!away || now() >= away.until) flightOf(hash);
+        return entry.key;
+      }
+      return undefined;
+    },
+    async find(hash) {
+      for (;;) {
+        if (away && now() < away.until && !flights.has(hash)) {
+          const lately = usable(hash);
+          if (lately) return lately;
+          throw away.error;
+        }
+        const flight = flightOf(hash);
+        try {
+          const key = await flight.arrival;
+          if (!flight.isOvertaken) return key;
+        } catch (error) {
+          const lately = usable(hash);
+          if (lately) return lately;
+          throw error;
+        }
+      }
+    },
+    keyChanged(hash, isRevoked) {
+      overtake(hash);
+      unknownUntil.delete(hash);
+      const entry = known.get(hash);
+      known.delete(hash);
+      if (entry && isRevoked) known.set(hash, { key: { ...entry.key, isRevoked }, since: now() });
+    },
+    locationChanged(locationId) {
+      for (const hash of [...flights.keys()]) overtake(hash);
+      for (const [hash, { key }] of known.entries()) {
+        if (key.principal.location?.id === locationId) known.delete(hash);
+      }
+    },
+    clear() {
+      for (const hash of [...flights.keys()]) overtake(hash);
+      known.clear();
+      unknownUntil.clear();
+    },
+    get size() {
+      return known.size;
+    },
+  };
+}

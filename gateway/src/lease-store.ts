@@ -1,0 +1,116 @@
+import type { Logger } from "@pragma/runtime/logger";
+import { sleep } from "@pragma/runtime/sleep";
+import { Redis, type Result } from "ioredis";
+import type { Rate } from "./token-bucket.ts";
+
+/** What a gateway was given of a key's tokens, and what is left for everybody. */
+export interface Lease {
+  granted: number;
+  left: number;
+}
+
+/** Counts the tokens of every key for all gateways together, and gives them out in leases. */
+export interface LeaseStore {
+  /** Whether it is worth asking: false while Redis is away or does not answer in time. */
+  isUp(): boolean;
+  /** Takes up to `wanted` tokens at once. Rejects when Redis does not answer within a moment. */
+  take(keyId: string, rate: Rate, wanted: number): Promise<Lease>;
+  close(): Promise<void>;
+}
+
+declare module "ioredis" {
+  interface RedisCommander<Context> {
+    takeTokens(
+      key: string,
+      perSecond: number,
+      burst: number,
+      wanted: number,
+    ): Result<[granted: number, left: string], Context>;
+  }
+}
+
+/** Refills the key's bucket by Redis' own clock, then takes what is wanted of it, or as much as there is. */
+const takeTokens = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local perSecond, burst, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local tokens = burst
+if bucket[1] then
+  tokens = math.min(burst, bucket[1] + math.max(0, now - bucket[2]) * perSecond / 1000)
+end
+local granted = math.min(math.floor(tokens), wanted)
+redis.call('HSET', KEYS[1], 'tokens', tokens - granted, 'at', now)
+redis.call('PEXPIRE', KEYS[1], math.ceil(burst / perSecond * 1000) + 1000)
+return { granted, tostring(tokens - granted) }
+`;
+
+/** How long an answer is waited for, and how often Redis is tried while it gives none, in milliseconds. */
+const patience = 100;
+const retryTime = 250;
+/** How long the start waits for Redis, in milliseconds: the gateway works without it. */
+const startTime = 1_000;
+
+/** Connects to Redis, and keeps trying for as long as it is away. */
+export async function openLeaseStore(
+  url: string,
+  { namespace, log }: { namespace: string; log: Logger },
+): Promise<LeaseStore> {
+  const closing = new AbortController();
+  let isAnswering = true;
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: patience,
+    connectTimeout: 2_000,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
+  });
+  redis.defineCommand("takeTokens", { lua: takeTokens, numberOfKeys: 1 });
+  reportState(redis, log);
+
+  async function suspend(cause: unknown): Promise<void> {
+    if (!isAnswering) return;
+    isAnswering = false;
+    log.warn({ err: cause }, "Redis did not count; limits are kept by each gateway alone until it does");
+    while (!isAnswering && !closing.signal.aborted) {
+      await sleep(retryTime, closing.signal);
+      isAnswering = await redis.ping().then(
+        () => true,
+        () => false,
+      );
+    }
+  }
+
+  await Promise.race([new Promise((resolve) => redis.once("ready", resolve)), sleep(startTime, closing.signal)]);
+  return {
+    isUp: () => isAnswering && redis.status === "ready",
+    async take(keyId, { perSecond, burst }, wanted) {
+      try {
+        const [granted, left] = await redis.takeTokens(`${namespace}:limit:${keyId}`, perSecond, burst, wanted);
+        return { granted, left: Number(left) };
+      } catch (error) {
+        void suspend(error);
+        throw error;
+      }
+    },
+    async close() {
+      closing.abort();
+      redis.disconnect();
+    },
+  };
+}
+
+/** One line when Redis goes away and one when it is back: its client repeats itself. */
+function reportState(redis: Redis, log: Logger): void {
+  let isReported = false;
+  redis.on("error", (error) => {
+    if (isReported) return;
+    isReported = true;
+    log.warn({ err: error }, "Redis is away; limits are kept by each gateway alone until it is back");
+  });
+  redis.on("ready", () => {
+    if (isReported) log.info("connected to Redis again");
+    isReported = false;
+  });
+}

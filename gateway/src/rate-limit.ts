@@ -1,0 +1,141 @@
+import { LRUCache } from "lru-cache";
+import type { LeaseStore } from "./lease-store.ts";
+import { type Rate, TokenBucket } from "./token-bucket.ts";
+
+/** Whether a request may pass, and what its reply says of the limit. Headers are name, value, name, value. */
+export interface Verdict {
+  isAllowed: boolean;
+  headers: string[];
+  /** Seconds until another try can pass. */
+  retryAfter: number;
+}
+
+/** Limits requests by key, over all gateways. */
+export interface RateLimiter {
+  /** Takes one request of the key's rate. Answers at once, unless the key is near its limit. */
+  take(keyId: string, rate: Rate | null): Verdict | Promise<Verdict>;
+}
+
+/** How many keys are counted at once; the one unused for longest is forgotten first. */
+const mostKeys = 50_000;
+/** The part of a burst that one gateway takes at a time: that much may be exceeded by each gateway. */
+const leasePart = 1 / 10;
+
+/** One key's limit, as one gateway knows it. */
+class KeyLimit {
+  readonly keyId: string;
+  /** Tokens that are this gateway's to spend. */
+  leased = 0;
+  /** What is left for everybody, as last heard; all there is to go by when Redis is away. */
+  readonly shared: TokenBucket;
+  /** Until when asking for more is known to be in vain, in milliseconds. */
+  emptyUntil = 0;
+  waiting = 0;
+  renewal: Promise<void> | undefined;
+  rate: Rate;
+  leaseSize = 1;
+  #limitHeaders: string[] = [];
+
+  constructor(keyId: string, rate: Rate, now: number) {
+    this.keyId = keyId;
+    this.rate = rate;
+    this.shared = new TokenBucket(rate, now);
+    this.change(rate);
+  }
+
+  change(rate: Rate): void {
+    this.rate = rate;
+    this.shared.rate = rate;
+    this.leaseSize = Math.max(1, Math.ceil(rate.burst * leasePart));
+    this.leased = Math.min(this.leased, this.leaseSize);
+    const seconds = Math.ceil(rate.burst / rate.perSecond);
+    this.#limitHeaders = ["ratelimit-limit", `${rate.burst}`, "ratelimit-policy", `${rate.burst};w=${seconds}`];
+  }
+
+  verdict(isAllowed: boolean, now: number): Verdict {
+    const { burst, perSecond } = this.rate;
+    const left = Math.min(burst, this.shared.left(now) + this.leased);
+    const reset = Math.ceil((burst - left) / perSecond);
+    return {
+      isAllowed,
+      headers: [
+        ...this.#limitHeaders,
+        ...["ratelimit-remaining", String(Math.floor(left)), "ratelimit-reset", String(reset)],
+      ],
+      retryAfter: isAllowed ? 0 : Math.max(1, Math.ceil(this.shared.wait(now) / 1000)),
+    };
+  }
+}
+
+/**
+ * Counts in leases: each gateway takes a batch of a key's tokens from Redis and spends it without asking, taking the
+ * next before the first is spent. So N gateways exceed a limit by at most one lease each, and only a key near its
+ * limit waits for Redis. While Redis is away each gateway keeps to the same numbers alone.
+ */
+export function createRateLimiter(
+  store: LeaseStore,
+  { defaultRate, now = Date.now }: { defaultRate: Rate; now?: () => number },
+): RateLimiter {
+  const limits = new LRUCache<string, KeyLimit>({ max: mostKeys });
+
+  function limitOf(keyId: string, rate: Rate): KeyLimit {
+    const known = limits.get(keyId);
+    if (!known) {
+      const limit = new KeyLimit(keyId, rate, now());
+      limits.set(keyId, limit);
+      return limit;
+    }
+    const isSame = known.rate.burst === rate.burst && known.rate.perSecond === rate.perSecond;
+    if (!isSame) known.change(rate);
+    return known;
+  }
+
+  function renew(limit: KeyLimit): void {
+    if (limit.renewal || !store.isUp() || now() < limit.emptyUntil) return;
+    const wanted = limit.leaseSize - limit.leased + limit.waiting;
+    limit.renewal = store
+      .take(limit.keyId, limit.rate, wanted)
+      .then(({ granted, left }) => {
+        limit.leased += granted;
+        limit.shared.set(left, now());
+        limit.emptyUntil = now() + limit.shared.wait(now());
+      })
+      .catch(() => {})
+      .finally(() => {
+        limit.renewal = undefined;
+      });
+  }
+
+  /** The verdict by what is known here; undefined when Redis must be asked. */
+  function verdictHere(limit: KeyLimit): Verdict | undefined {
+    const time = now();
+    if (limit.leased >= 1) {
+      limit.leased -= 1;
+      if (limit.leased < limit.leaseSize / 2) renew(limit);
+      return limit.verdict(true, time);
+    }
+    if (!store.isUp()) return limit.verdict(limit.shared.take(time), time);
+    return time < limit.emptyUntil ? limit.verdict(false, time) : undefined;
+  }
+
+  async function verdictOfRedis(limit: KeyLimit): Promise<Verdict> {
+    limit.waiting += 1;
+    try {
+      for (;;) {
+        renew(limit);
+        await limit.renewal;
+        const verdict = verdictHere(limit);
+        if (verdict) return verdict;
+      }
+    } finally {
+      limit.waiting -= 1;
+    }
+  }
+
+  return {
+    take(keyId, rate) {
+      const limit = limitOf(keyId, rate ?? defaultRate);
+      return verdictHere(limit) ?? verdictOfRedis(limit);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { ServerResponse } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Exchange } from "./exchange.ts";
+import { isEventStream, passesToClient } from "./forwarded-headers.ts";
+import { endReply } from "./send-reply.ts";
+import type { Progress } from "./watch-progress.ts";
+
+/**
+ * Sends a `Response`. One whose whole body is there at once is sent with its length, as a server of its own would send
+ * it; any other as it comes, no faster than the client takes it.
+ */
+export async function sendResponse(exchange: Exchange, response: Response, progress?: Progress): Promise<void> {
+  const { outgoing } = exchange;
+  if (exchange.isGone) return response.body?.cancel();
+  const headers: string[] = [];
+  for (const [name, value] of response.headers) {
+    if (passesToClient(name)) headers.push(name, value);
+    if (name === "content-type" && isEventStream(value)) progress?.stop();
+  }
+  const writeHead = (...more: string[]) =>
+    outgoing.writeHead(response.status, [...headers, ...more, ...exchange.replyHeaders()]);
+
+  if (!response.body) {
+    writeHead();
+    return endReply(exchange);
+  }
+  const reader = response.body.getReader();
+  const stopReading = () => void reader.cancel().catch(() => {});
+  outgoing.once("close", stopReading);
+
+  let next = reader.read();
+  const first = await soon(next);
+  if (first?.value) {
+    next = reader.read();
+    const isWhole = (await soon(next))?.done === true;
+    exchange.bytes = first.value.byteLength;
+    if (isWhole) {
+      writeHead(...(response.headers.has("content-length") ? [] : ["content-length", `${exchange.bytes}`]));
+      return endReply(exchange, first.value);
+    }
+  }
+  writeHead();
+  if (first?.value) await written(outgoing, first.value);
+  else outgoing.flushHeaders();
+  for (let read = await next; !read.done; read = await reader.read()) {
+    progress?.made();
+    exchange.bytes += read.value.byteLength;
+    await written(outgoing, read.value);
+  }
+  endReply(exchange);
+}
+
+/** What is there already, or within this turn of the event loop. */
+function soon<T>(reading: Promise<T>): Promise<T | undefined> {
+  return Promise.race([reading, nextTurn(undefined)]);
+}
+
+/** Resolves when the client can take more, or has gone. */
+function written(outgoing: ServerResponse, chunk: Uint8Array): Promise<void> | undefined {
+  if (outgoing.write(chunk) || outgoing.destroyed) return undefined;
+  return new Promise((resolve) => {
+    const done = () => {
+      outgoing.off("drain", done).off("close", done);
+      resolve();
+    };
+    outgoing.on("drain", done).on("close", done);
+  });
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { ApiError } from "@pragma/contracts/errors";
+import type { Logger } from "@pragma/runtime/logger";
+import type { Hono } from "hono";
+import { Exchange, type ExchangeSetting } from "./exchange.ts";
+import { requestOf } from "./request-of.ts";
+import { sendError } from "./send-reply.ts";
+import { sendResponse } from "./send-response.ts";
+
+interface ServeOptions {
+  setting: ExchangeSetting;
+  /** Authenticates and limits a request. */
+  admit(exchange: Exchange): Promise<void> | void;
+  /** Asks the service of the exchange's route and sends its reply. */
+  forward(exchange: Exchange): Promise<void>;
+  /** Answers what is no service's. */
+  app: Hono<{ Bindings: { exchange: Exchange } }>;
+  log: Logger;
+  /** Called once the reply has ended, or the client has gone. */
+  onDone(exchange: Exchange): void;
+}
+
+/** The largest body that any service takes: what announces more is refused before it is sent. */
+const maxBodyBytes = 50 * 1024 * 1024;
+
+/** The way of every request through the gateway. */
+export function createListener({ setting, admit, forward, app, log, onDone }: ServeOptions): RequestListener {
+  async function handle(exchange: Exchange): Promise<void> {
+    if (exchange.method === "TRACE") throw new ApiError("method_not_allowed", { detail: "TRACE is answered nowhere." });
+    exchange.readTarget();
+    if (!exchange.route || exchange.method === "OPTIONS") return answerHere(exchange);
+    await admit(exchange);
+    refuseLargeBody(exchange);
+    await forward(exchange);
+  }
+
+  async function answerHere(exchange: Exchange): Promise<void> {
+    const { rawHeaders } = exchange.incoming;
+    const request = requestOf(exchange, { headers: rawHeaders });
+    return sendResponse(exchange, await app.fetch(request, { exchange }));
+  }
+
+  return (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const exchange = new Exchange(incoming, outgoing, setting);
+    outgoing.on("close", () => {
+      if (exchange.isGone) exchange.onGone?.();
+      onDone(exchange);
+    });
+    handle(exchange).catch((error) => {
+      if (!exchange.isGone) sendError(exchange, error, log);
+    });
+  };
+}
+
+function refuseLargeBody({ incoming }: Exchange): void {
+  if (Number(incoming.headers["content-length"] ?? 0) <= maxBodyBytes) return;
+  throw new ApiError("body_too_large", {
+    detail: `The body is larger than ${maxBodyBytes / 1024 / 1024} MB, which is the most that is taken.`,
+  });
+}

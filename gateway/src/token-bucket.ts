@@ -1,0 +1,52 @@
+/** How much is allowed: so much a second over time, and so much at once after a quiet time. */
+export interface Rate {
+  perSecond: number;
+  burst: number;
+}
+
+/** Counts what is left of a rate in this process alone. Times are in milliseconds. */
+export class TokenBucket {
+  #rate: Rate;
+  #tokens: number;
+  #at: number;
+
+  constructor(rate: Rate, now: number) {
+    this.#rate = rate;
+    this.#tokens = rate.burst;
+    this.#at = now;
+  }
+
+  /** Another rate from now on; what is left stays, as far as it fits. */
+  set rate(rate: Rate) {
+    this.#rate = rate;
+  }
+
+  /** What is left, with fractions. */
+  left(now: number): number {
+    const elapsed = Math.max(0, now - this.#at) / 1000;
+    return Math.min(this.#rate.burst, this.#tokens + elapsed * this.#rate.perSecond);
+  }
+
+  /** Takes one, unless there is less than one. */
+  take(now: number): boolean {
+    const left = this.left(now);
+    if (left < 1) return false;
+    this.set(left - 1, now);
+    return true;
+  }
+
+  giveBack(now: number): void {
+    this.set(Math.min(this.#rate.burst, this.left(now) + 1), now);
+  }
+
+  /** What another, who counts for everybody, says is left. */
+  set(tokens: number, now: number): void {
+    this.#tokens = tokens;
+    this.#at = now;
+  }
+
+  /** Milliseconds until there is one to take; 0 when there is. */
+  wait(now: number): number {
+    return Math.max(0, ((1 - this.left(now)) / this.#rate.perSecond) * 1000);
+  }
+}
