@@ -35,11 +35,13 @@ export async function runProcess(
   const environment = process.env;
   const parts: ProcessPart[] = [];
   let log = createLogger({ name, level: "info" });
+  let isStarted = false;
   let isStopping = false;
 
   async function stop(code: number): Promise<void> {
     if (isStopping) return;
     isStopping = true;
+    isStarted = false;
     const timer = setTimeout(() => process.exit(1), shutdownTime);
     for (const part of parts.splice(0).reverse()) {
       await part.stop().catch((error) => log.error({ err: error, part: part.name }, "did not stop cleanly"));
@@ -60,13 +62,10 @@ export async function runProcess(
     const config = readConfig(processConfig, environment);
     log = createLogger({ name, level: config.LOG_LEVEL });
     const metrics = createMetrics();
-    const ops = await startOpsServer({
-      port: config.OPS_PORT,
-      metrics,
-      parts: () => parts.filter(({ checks }) => checks),
-    });
+    const ops = await startOpsServer({ port: config.OPS_PORT, metrics, parts: () => (isStarted ? parts : []) });
     parts.push({ name: "ops", checks: {}, stop: () => ops.stop() });
     await start({ environment, log, metrics }, (part) => parts.push(part));
+    isStarted = true;
     log.info({ parts: parts.map((part) => part.name), opsPort: ops.port }, "started");
   } catch (error) {
     if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
