@@ -1,0 +1,304 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
+import { problemSchema } from "@pragma/contracts/problem";
+import { schemaOf } from "@pragma/runtime/start-service";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { generateTill } from "@pragma/simulator/generate-till";
+import postgres from "postgres";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Product, startProduct } from "./harness/product.ts";
+import { openShop, type Shop } from "./harness/shop.ts";
+
+let environment: TestEnvironment;
+let product: Product;
+let shop: Shop;
+let sql: postgres.Sql;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  product = await startProduct(environment.variables, { split: true });
+  shop = await openShop(product);
+  sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
+}, 120_000);
+afterAll(async () => {
+  await sql?.end();
+  await product?.stop();
+  await environment?.remove();
+});
+
+type Till = ReturnType<typeof generateTill>;
+
+const till = (changes: object = {}): Till => ({
+  ...generateTill({ seed: 7, orders: 4, day: "2026-05-29", tillId: randomUUID() }),
+  ...changes,
+});
+
+/** A till whose first order is changed. */
+function tillWithOrder(changes: object): Till {
+  const whole = till();
+  return {
+    ...whole,
+    orderList: whole.orderList.map((order, index) => (index === 0 ? { ...order, ...changes } : order)),
+  };
+}
+
+const without = (name: string, from: object) =>
+  Object.fromEntries(Object.entries(from).filter(([key]) => key !== name));
+
+async function problemOf(answer: Response, status: number, code: string) {
+  const text = await answer.text();
+  expect({ status: answer.status, type: answer.headers.get("content-type"), text }).toMatchObject({
+    status,
+    type: "application/problem+json",
+  });
+  const problem = problemSchema.parse(JSON.parse(text));
+  expect(problem).toMatchObject({ status, code, requestId: answer.headers.get("x-request-id") });
+  expect(problem.type).toMatch(new RegExp(`#${code}$`));
+  return problem;
+}
+
+/** How much is stored: tills, and objects of any kind. */
+async function stored() {
+  const [row] = await sql`select count(*)::int as n from ${sql(schemaOf(environment.namespace, "till-ingest"))}.tills`;
+  const folder = (environment.variables.OBJECT_STORE ?? "").replace("file:", "");
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return { tills: row?.n, objects: entries.filter((entry) => entry.isFile()).length };
+}
+
+/** Pushes what is not to be accepted, and sees that it was not kept. */
+async function refused(body: unknown, status: number, code: string, headers: Record<string, string> = {}) {
+  const before = await stored();
+  const problem = await problemOf(await shop.ask("POST", "/v2/tills/", { body, headers }), status, code);
+  expect(await stored()).toEqual(before);
+  return problem;
+}
+
+describe("keys", () => {
+  it("answers 401 without a key, and says how to send one", async () => {
+    const answer = await shop.ask("GET", "/v2/reports/", { key: null });
+    expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/);
+    await problemOf(answer, 401, "key_missing");
+  });
+
+  it.each([
+    ["one that was never made", `pragma_${"a".repeat(49)}`],
+    ["one with a letter changed", () => `${shop.key.slice(0, -1)}${shop.key.endsWith("a") ? "b" : "a"}`],
+    ["any text", "hello"],
+  ])("answers 401 to %s", async (_, key) => {
+    const credential = typeof key === "function" ? key() : key;
+    await problemOf(await shop.ask("GET", "/v2/reports/", { key: credential }), 401, "key_invalid");
+  });
+
+  it("answers 401 to a key that was revoked, within a second", async () => {
+    const other = await openShop(product);
+    expect((await other.ask("GET", "/v2/reports/")).status).toBe(200);
+    const admin = { key: product.adminKey };
+    const { data } = (await (await shop.ask("GET", "/v1/auth/keys/?size=100", admin)).json()) as {
+      data: { id: string; locationId: string }[];
+    };
+    const id = data.find(({ locationId }) => locationId === other.locationId)?.id;
+    expect((await shop.ask("DELETE", `/v1/auth/keys/${id}`, admin)).status).toBe(204);
+    const answer = await eventually(
+      "the key to be refused",
+      async () => {
+        const last = await other.ask("GET", "/v2/reports/");
+        return last.status === 401 && last;
+      },
+      { withinSeconds: 1 },
+    );
+    await problemOf(answer, 401, "key_revoked");
+  });
+
+  it("answers 403 when the scope is missing, naming it", async () => {
+    const reader = await openShop(product, { scopes: ["reports:read"] });
+    const before = await stored();
+    const problem = await problemOf(await reader.ask("POST", "/v2/tills/", { body: till() }), 403, "scope_missing");
+    expect(problem.detail).toContain("tills:write");
+    expect(await stored()).toEqual(before);
+  });
+
+  it("lets a key of another location push nothing, and find nothing", async () => {
+    const mine = till();
+    expect((await shop.ask("POST", "/v2/tills/", { body: mine })).status).toBe(201);
+    const [report] = await shop.reports(1);
+    const stranger = await openShop(product);
+    const before = await stored();
+    const elsewhere = `/v2/tills/?locationId=${shop.locationId}`;
+    await problemOf(await stranger.ask("POST", elsewhere, { body: till() }), 403, "location_forbidden");
+    await problemOf(await stranger.ask("POST", "/v2/tills/", { body: mine }), 409, "till_conflict");
+    await problemOf(await stranger.ask("GET", `/v2/reports/${report?.id}`), 404, "report_not_found");
+    await problemOf(await stranger.ask("GET", `/v1/reports/${report?.id}`), 404, "report_not_found");
+    await problemOf(await stranger.ask("GET", `/v1/tills/${mine.id}`), 404, "till_not_found");
+    await problemOf(await stranger.ask("GET", `/v1/tills/${mine.id}/object`), 404, "till_not_found");
+    expect(await stored()).toEqual(before);
+  });
+
+  it("believes no principal that a client makes up", async () => {
+    const headers = { "x-pragma-principal": Buffer.from(JSON.stringify({ scopes: ["admin"] })).toString("base64url") };
+    await problemOf(await shop.ask("GET", "/v1/locations/", { headers }), 403, "scope_missing");
+    await problemOf(await shop.ask("GET", "/internal/keys/x", { headers }), 404, "route_not_found");
+  });
+});
+
+describe("bodies that cannot be read", () => {
+  it("says where JSON breaks", async () => {
+    const problem = await refused('{\n  "id": "x",\n  "note": oops\n}', 400, "malformed_json");
+    expect(problem.detail).toMatch(/position 25 \(line 3, column 11\)/);
+  });
+
+  it("refuses an empty body", () => refused("", 400, "malformed_json"));
+  it("refuses text that is not UTF-8", () => refused(new Uint8Array([0x7b, 0xff, 0x7d]), 400, "malformed_json"));
+  it("refuses a list", () => refused("[]", 400, "invalid_request"));
+  it("refuses another content type", () =>
+    refused("id=1", 415, "unsupported_media_type", { "content-type": "application/x-www-form-urlencoded" }));
+  it("refuses another content encoding", () =>
+    refused(till(), 415, "unsupported_encoding", { "content-encoding": "br" }));
+
+  it("refuses 51 MB, whether the length is announced or not", async () => {
+    const large = Buffer.alloc(51 * 1024 * 1024, 0x20);
+    await refused(large, 413, "body_too_large");
+    const before = await stored();
+    const chunked = await fetch(`${product.url}/v2/tills/`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${shop.key}`, "content-type": "application/json" },
+      body: new Blob([large]).stream(),
+      duplex: "half",
+    } as RequestInit);
+    await problemOf(chunked, 413, "body_too_large");
+    expect(await stored()).toEqual(before);
+  });
+
+  it("refuses a small body that inflates to a huge one", async () => {
+    const bomb = gzipSync(Buffer.alloc(400 * 1024 * 1024, 0x20));
+    expect(bomb.byteLength).toBeLessThan(1024 * 1024);
+    await refused(bomb, 413, "body_too_large", { "content-encoding": "gzip" });
+  });
+
+  it("refuses gzip that is cut short, or is none", async () => {
+    const whole = gzipSync(JSON.stringify(till()));
+    await refused(whole.subarray(0, whole.byteLength - 20), 400, "malformed_body", { "content-encoding": "gzip" });
+    await refused(randomBytes(2000), 400, "malformed_body", { "content-encoding": "gzip" });
+  });
+
+  it("accepts gzip that is whole, and keeps what was in it", async () => {
+    const text = JSON.stringify(till());
+    const answer = await shop.ask("POST", "/v2/tills/", {
+      body: gzipSync(text),
+      headers: { "content-encoding": "gzip" },
+    });
+    expect(answer.status).toBe(201);
+    const { tillId } = (await answer.json()) as { tillId: string };
+    expect(await (await shop.ask("GET", `/v1/tills/${tillId}/object`)).text()).toBe(text);
+  });
+});
+
+describe("tills with faults", () => {
+  it.each<[string, () => unknown, string, string]>([
+    ["a missing field", () => without("startedAt", till()), "startedAt", "required"],
+    [
+      "a wrong enumeration",
+      () => tillWithOrder({ serviceType: "dinein" }),
+      "orderList[0].serviceType",
+      "invalid_value",
+    ],
+    ["a negative guest count", () => tillWithOrder({ guestsCount: -1 }), "orderList[0].guestsCount", "too_small"],
+    ["a date that does not exist", () => till({ startedAt: "2026-02-30T10:00:00Z" }), "startedAt", "invalid_format"],
+    ["a date without an offset", () => till({ startedAt: "2026-02-20T10:00:00" }), "startedAt", "invalid_format"],
+    ["an id that is no uuid", () => till({ id: "s123" }), "id", "invalid_format"],
+    ["a fraction of a cent", () => tillWithOrder({ total: 12.5 }), "orderList[0].total", "invalid_type"],
+    ["a report number of 0", () => till({ reportNumber: 0 }), "reportNumber", "too_small"],
+  ])("names %s", async (_, body, path, code) => {
+    const problem = await refused(body(), 400, "invalid_request");
+    expect(problem.errors).toEqual([{ in: "body", path, code, message: expect.stringMatching(/\w+/) }]);
+  });
+
+  it("names 40 faults of one till at once", async () => {
+    const whole = generateTill({ seed: 8, orders: 40, day: "2026-05-29", tillId: randomUUID() });
+    const faulty = { ...whole, orderList: whole.orderList.map((order) => ({ ...order, guestsCount: -1 })) };
+    const problem = await refused(faulty, 400, "invalid_request");
+    expect(problem.errors).toHaveLength(40);
+    expect(problem.detail).toContain("40 faults");
+  });
+
+  it("names 100 faults at most, and says how many there are", async () => {
+    const whole = generateTill({ seed: 8, orders: 150, day: "2026-05-29", tillId: randomUUID() });
+    const faulty = { ...whole, orderList: whole.orderList.map((order) => ({ ...order, guestsCount: -1 })) };
+    const problem = await refused(faulty, 400, "invalid_request");
+    expect(problem.errors).toHaveLength(100);
+    expect(problem.detail).toContain("150 faults");
+  });
+
+  it("names an order that is there twice", async () => {
+    const whole = till();
+    const problem = await refused(
+      { ...whole, orderList: [...whole.orderList, whole.orderList[0]] },
+      400,
+      "invalid_request",
+    );
+    expect(problem.errors).toEqual([expect.objectContaining({ path: expect.stringMatching(/^orderList\[4\]/) })]);
+  });
+
+  it("names faults of the query along with those of the body", async () => {
+    const answer = await shop.ask("POST", "/v2/tills/?locationId=7", { body: till({ reportNumber: 0 }) });
+    const problem = await problemOf(answer, 400, "invalid_request");
+    expect(problem.errors?.map((fault) => [fault.in, fault.path])).toEqual([
+      ["query", "locationId"],
+      ["body", "reportNumber"],
+    ]);
+  });
+
+  it("answers the same push again with the same reply, and other content under its id with 409", async () => {
+    const whole = till();
+    const first = await shop.ask("POST", "/v2/tills/", { body: whole });
+    const again = await shop.ask("POST", "/v2/tills/", { body: whole });
+    expect([first.status, again.status]).toEqual([201, 200]);
+    expect(await again.text()).toBe(await first.text());
+    const before = await stored();
+    await problemOf(await shop.ask("POST", "/v2/tills/", { body: { ...whole, note: "other" } }), 409, "till_conflict");
+    expect((await stored()).tills).toBe(before.tills);
+  });
+});
+
+describe("addresses and queries", () => {
+  it.each([
+    ["GET", "/"],
+    ["GET", "/v3/reports/"],
+    ["GET", "/v2/reportsx"],
+    ["GET", "/v2/reports/a/b"],
+    ["GET", "/%"],
+  ])("answers 404 to %s %s", async (method, path) => {
+    await problemOf(await shop.ask(method, path), 404, "route_not_found");
+  });
+
+  it.each([
+    ["DELETE", "/v2/reports/", "GET, HEAD"],
+    ["GET", "/v2/tills/", "POST"],
+    ["PATCH", `/v1/tills/${randomUUID()}/object`, "GET, HEAD"],
+  ])("answers 405 to %s %s, with what is allowed", async (method, path, allowed) => {
+    const answer = await shop.ask(method, path);
+    expect(answer.headers.get("allow")).toContain(allowed);
+    await problemOf(answer, 405, "method_not_allowed");
+  });
+
+  it.each([
+    ["index=-1", "index"],
+    ["size=101", "size"],
+    ["since=2026-02-30", "since"],
+    ["until=2026-04-31", "until"],
+  ])("answers 400 to %s", async (query, path) => {
+    for (const list of ["/v2/reports/", "/v1/reports/", "/v1/orders/"]) {
+      const problem = await problemOf(await shop.ask("GET", `${list}?${query}`), 400, "invalid_request");
+      expect(problem.errors).toEqual([expect.objectContaining({ in: "query", path })]);
+    }
+  });
+
+  it("takes February 29 of any year for the month's last day", async () => {
+    expect((await shop.ask("GET", "/v2/reports/?since=2026-02-29")).status).toBe(200);
+  });
+
+  it("answers 400 to an id that is no uuid", async () => {
+    await problemOf(await shop.ask("GET", "/v2/reports/7"), 400, "invalid_request");
+  });
+});
