@@ -4,12 +4,12 @@ import { hearFrom } from "./probe.mjs";
 
 /** @typedef {import("./binaries.mjs").ServerKind} ServerKind */
 
-/** What each server says first to a client, and the port it is on unless its URL names one. */
+/** How each server answers a client that greets it, and the port it is on unless its URL names one. */
 const manners = {
-  // SSLRequest: the server answers with one letter, whether it speaks TLS.
-  postgres: { port: 5432, greeting: Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]), until: /^[SN]/ },
-  nats: { port: 4222, greeting: undefined, until: /^INFO \{[^\n]*"jetstream":\s*true/ },
-  redis: { port: 6379, greeting: "PING\r\n", until: /^(\+PONG|-NOAUTH|-LOADING)/ },
+  // SSLRequest: one letter says whether it speaks TLS.
+  postgres: { port: 5432, greeting: Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]), until: /./s, wanted: /^[SN]/ },
+  nats: { port: 4222, greeting: undefined, until: /\n/, wanted: /^INFO .*"jetstream":\s*true/ },
+  redis: { port: 6379, greeting: "PING\r\n", until: /\n/, wanted: /^(\+PONG|-NOAUTH|-LOADING)/ },
 };
 
 /**
@@ -40,11 +40,9 @@ async function answersAt(kind, text, variable) {
   const address = text.includes("://") ? text : `${kind}://${text}`;
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || url.hostname === "") throw new Failure(`${variable} is not a URL with a host.`);
-  const { port, greeting, until } = manners[kind];
+  const { port, greeting, until, wanted: wantedAnswer } = manners[kind];
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  // A server that wants TLS from the first byte says nothing to a plain greeting: that it listens must do.
-  const expected = url.protocol === "rediss:" ? /^/ : until;
-  return (
-    (await hearFrom({ host, port: Number(url.port) || port, greeting, until: expected, withinMs: 5_000 })) !== undefined
-  );
+  const secure = url.protocol === "rediss:";
+  const answer = await hearFrom({ host, port: Number(url.port) || port, greeting, secure, until, withinMs: 5_000 });
+  return wantedAnswer.test(answer ?? "");
 }

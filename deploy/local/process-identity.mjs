@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
  * @param {number} pid
  * @returns {string | undefined}
  */
-export function processIdentity(pid) {
+function processIdentity(pid) {
   if (process.platform === "linux") return linuxIdentity(pid);
   const { stdout, status } = spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" });
   return status === 0 ? stdout.trim() || undefined : undefined;
@@ -83,7 +83,7 @@ export function send(known, signal) {
  * @param {number} withinMs
  * @returns {Promise<boolean>}
  */
-export async function hasEnded(known, withinMs) {
+async function hasEnded(known, withinMs) {
   const deadline = Date.now() + withinMs;
   while (isRunning(known)) {
     if (Date.now() > deadline) return false;

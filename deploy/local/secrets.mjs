@@ -24,7 +24,7 @@ export function secretsIn(folder) {
     return `${JSON.stringify(fresh, undefined, 2)}\n`;
   });
   try {
-    const { principalKeys, adminKey } = JSON.parse(text);
+    const { principalKeys, adminKey } = JSON.parse(text) ?? {};
     if (typeof principalKeys === "string" && typeof adminKey === "string") return { principalKeys, adminKey };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

@@ -1,0 +1,20 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { expect, it } from "vitest";
+import { freePort, isPortFree } from "./free-port.mjs";
+
+it.each(["127.0.0.1", "0.0.0.0"])("tells that a port is taken by a program that listens on %s", async (host) => {
+  const other = createServer().listen(0, host);
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  expect(await isPortFree(port)).toBe(false);
+  other.close();
+  await once(other, "close");
+  expect(await isPortFree(port)).toBe(true);
+});
+
+it("finds a port that a server can have", async () => {
+  const server = createServer().listen(await freePort(), "127.0.0.1");
+  await once(server, "listening");
+  server.close();
+});

@@ -1,0 +1,69 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, it } from "vitest";
+import { checkout } from "./state-folder.mjs";
+import { scratchFolder } from "./testing/scratch-folder.ts";
+
+const refused = [
+  ["contracts/a.ts", "@pragma/runtime/config"],
+  ["contracts/b.ts", "../services/_runtime/config.ts"],
+  ["services/_runtime/a.ts", "@pragma/accounts/service"],
+  ["services/_runtime/b.ts", "../accounts/service.ts"],
+  ["services/_runtime/c.ts", "../../deploy/local/servers.mjs"],
+  ["services/_runtime/object-store/a.ts", "../../../contracts/money.ts"],
+  ["services/accounts/a.ts", "@pragma/reporting/service"],
+  ["services/accounts/b.ts", "@pragma/gateway/app"],
+  ["services/accounts/c.ts", "../reporting/service.ts"],
+  ["services/accounts/routes/a.ts", "../../reporting/routes/list.ts"],
+  ["services/accounts/routes/b.ts", "../../../gateway/src/app.ts"],
+  ["services/accounts/routes/c.ts", "../../_runtime/postgres.ts"],
+  ["services/a.ts", "./accounts/service.ts"],
+  ["services/b.ts", "../gateway/src/main.ts"],
+  ["services/c.ts", "@pragma/simulator/demo"],
+  ["gateway/src/a.ts", "@pragma/accounts/service"],
+  ["gateway/src/b.ts", "@pragma/services/main"],
+  ["gateway/src/c.ts", "../../services/accounts/service.ts"],
+  ["simulator/src/a.ts", "@pragma/runtime/config"],
+  ["simulator/src/b.ts", "../../services/_runtime/config.ts"],
+  ["tests/a.ts", "../gateway/src/main.ts"],
+  ["deploy/local/a.mjs", "zod"],
+  ["deploy/local/b.mjs", "../../contracts/money.ts"],
+] as const;
+
+const allowed = [
+  ["contracts/z.ts", "./money.ts"],
+  ["contracts/y.ts", "zod"],
+  ["services/_runtime/z.ts", "@pragma/contracts/money"],
+  ["services/_runtime/testing/z.ts", "../../../deploy/local/servers.mjs"],
+  ["services/accounts/routes/z.ts", "@pragma/runtime/postgres"],
+  ["services/reporting/routes/z.ts", "../reporting.ts"],
+  ["services/z.ts", "@pragma/accounts/service"],
+  ["services/y.ts", "@pragma/gateway/main"],
+  ["gateway/src/z.ts", "@pragma/runtime/config"],
+  ["simulator/src/z.ts", "@pragma/contracts/money"],
+  ["tests/z.ts", "@pragma/services/main"],
+  ["tests/y.ts", "../deploy/local/servers.mjs"],
+  ["deploy/local/z.mjs", "node:timers/promises"],
+  ["deploy/local/y.mjs", "./failure.mjs"],
+] as const;
+
+it("refuses imports against the direction of the layers, and only those", () => {
+  const folder = scratchFolder();
+  copyFileSync(join(checkout, "biome.imports.json"), join(folder, "biome.imports.json"));
+  writeFileSync(join(folder, "biome.json"), '{ "extends": ["./biome.imports.json"] }');
+  for (const [file, specifier] of [...refused, ...allowed]) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), `export { thing } from "${specifier}";\n`);
+  }
+  const { stdout } = spawnSync(
+    join(checkout, "node_modules", ".bin", "biome"),
+    ["lint", "--only=style/noRestrictedImports", "--reporter=json", "--max-diagnostics=none", "."],
+    { cwd: folder, encoding: "utf8" },
+  );
+  const { diagnostics } = JSON.parse(stdout) as { diagnostics: { category: string; location: { path: string } }[] };
+  const found = diagnostics
+    .filter(({ category }) => category === "lint/style/noRestrictedImports")
+    .map(({ location }) => location.path);
+  expect(found.sort()).toEqual(refused.map(([file]) => file).sort());
+});

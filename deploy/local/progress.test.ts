@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { withProgress } from "./progress.mjs";
+
+let printed: string[];
+beforeEach(() => {
+  vi.useFakeTimers();
+  printed = [];
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  process.stdout.isTTY = wasTTY;
+});
+const wasTTY = process.stdout.isTTY;
+
+const work = (ms: number) => () => new Promise<string>((resolve) => void setTimeout(resolve, ms, "done"));
+
+it("says nothing of what takes less than two seconds", async () => {
+  const task = withProgress("Quick", work(1_900));
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(await task).toBe("done");
+  expect(printed).toEqual([]);
+});
+
+it("prints plain lines where there is no terminal: when it is slow, now and then, and at the end", async () => {
+  process.stdout.isTTY = false;
+  const task = withProgress("Slow", work(40_000));
+  await vi.advanceTimersByTimeAsync(45_000);
+  await task;
+  expect(printed).toEqual(["Slow… 2 s\n", "Slow… 17 s\n", "Slow… 32 s\n", "Slow: 40 s\n"]);
+});
+
+it("updates one line in place on a terminal", async () => {
+  process.stdout.isTTY = true;
+  const task = withProgress("Slow", async (tell) => {
+    tell("half");
+    await work(4_000)();
+  });
+  await vi.advanceTimersByTimeAsync(5_000);
+  await task;
+  expect(printed.length).toBeGreaterThan(6);
+  expect(printed.slice(0, -1).join("")).not.toContain("\n");
+  expect(printed.at(-3)).toBe("\r\x1b[2KSlow… 4 s (half)");
+  expect(printed.at(-1)).toBe("Slow: 4 s\n");
+});
+
+it("ends its line when the task fails", async () => {
+  const task = withProgress("Doomed", async () => {
+    await work(3_000)();
+    throw new Error("no");
+  }).catch((error: Error) => error.message);
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(await task).toBe("no");
+  const count = printed.length;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(printed).toHaveLength(count);
+});

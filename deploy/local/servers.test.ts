@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { hearFrom } from "./probe.mjs";
+import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.mjs";
+import { scratchFolder } from "./testing/scratch-folder.ts";
+
+const folder = temporaryDataFolder("servers-test");
+afterAll(() => removeDataFolder(folder));
+
+it("runs PostgreSQL as an ordinary user, and again on its data after a kill", async () => {
+  const dataFolder = join(folder, "postgres");
+  const first = await startPostgres({ dataFolder, durable: false });
+  expect(first.url).toMatch(new RegExp(`^postgres://pragma:[0-9a-f]{48}@127\\.0\\.0\\.1:${first.port}/pragma$`));
+  const { uid } = statSync(join(dataFolder, "cluster", "postmaster.pid"));
+  expect(uid).not.toBe(0);
+  expect(uid === process.getuid?.()).toBe(process.getuid?.() !== 0);
+
+  const cluster = statSync(join(dataFolder, "cluster")).birthtimeMs;
+  await first.kill();
+  const second = await startPostgres({ dataFolder, port: first.port, durable: false });
+  expect(second.url).toBe(first.url);
+  expect(statSync(join(dataFolder, "cluster")).birthtimeMs).toBe(cluster);
+  await second.stop();
+});
+
+it("says which PostgreSQL made the data that no installed one can read", async () => {
+  const dataFolder = join(folder, "old");
+  mkdirSync(join(dataFolder, "cluster"), { recursive: true });
+  writeFileSync(join(dataFolder, "cluster", "PG_VERSION"), "9\n");
+  await expect(startPostgres({ dataFolder })).rejects.toThrow(/made by PostgreSQL 9, and this machine has \d+/);
+});
+
+it("says that a cluster is broken instead of making another in its place", async () => {
+  const dataFolder = join(folder, "broken");
+  mkdirSync(join(dataFolder, "cluster"), { recursive: true });
+  await expect(startPostgres({ dataFolder })).rejects.toThrow("is not a PostgreSQL cluster any more");
+  expect(existsSync(join(dataFolder, "cluster", "PG_VERSION"))).toBe(false);
+});
+
+it("keeps PostgreSQL's data where its user can reach it, and removes it with its folder", async () => {
+  const dataFolder = join(scratchFolder(), "hidden");
+  const told: string[] = [];
+  const server = await startPostgres({ dataFolder, durable: false, log: (line) => told.push(line) });
+  await server.stop();
+  const elsewhere = /data is in (\/var\/tmp\/pragma-[0-9a-f]{16})\./.exec(told.join("\n"))?.[1];
+  expect(elsewhere !== undefined).toBe(process.getuid?.() === 0);
+  expect(existsSync(join(elsewhere ?? dataFolder, "cluster", "PG_VERSION"))).toBe(true);
+  removeDataFolder(dataFolder);
+  expect([dataFolder, elsewhere ?? ""].some(existsSync)).toBe(false);
+});
+
+it("runs NATS with JetStream, and again on the same port after a kill", async () => {
+  const dataFolder = join(folder, "nats");
+  const first = await startNats({ dataFolder });
+  expect(await hearFrom({ port: first.port, until: /\n/ })).toMatch(/"jetstream":\s*true/);
+  await first.kill();
+  const second = await startNats({ dataFolder, port: first.port });
+  expect(second.url).toBe(first.url);
+  await second.stop();
+});
+
+it("runs Redis, which keeps what it was told", async () => {
+  const dataFolder = join(folder, "redis");
+  const first = await startRedis({ dataFolder });
+  const ask = (greeting: string) =>
+    hearFrom({ port: first.port, greeting: `${greeting}\r\n`, until: /\r\n.*\r\n|^\+/ });
+  expect(await ask("CONFIG GET appendfsync")).toBeDefined();
+  expect(await ask("SET kept yes")).toBe("+OK\r\n");
+  await first.stop();
+  const second = await startRedis({ dataFolder, port: first.port });
+  expect(await ask("GET kept")).toContain("yes");
+  await second.stop();
+});

@@ -1,0 +1,60 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, it, vi } from "vitest";
+import { ensurePackages } from "./setup.mjs";
+import { scratchFolder } from "./testing/scratch-folder.ts";
+
+let folder: string;
+const lock = (version: string) =>
+  JSON.stringify({
+    packages: { "": {}, "node_modules/a": { version }, "node_modules/b": { version, optional: true } },
+  });
+const installs = () =>
+  existsSync(join(folder, "npm.log")) ? readFileSync(join(folder, "npm.log"), "utf8").trim().split("\n") : [];
+
+function fakeNpm(script: string) {
+  writeFileSync(join(folder, "npm"), `#!/bin/sh\necho "$@" >> npm.log\n${script}\n`);
+  chmodSync(join(folder, "npm"), 0o755);
+}
+
+beforeEach(() => {
+  folder = scratchFolder();
+  vi.stubEnv("PATH", `${folder}:${process.env.PATH}`);
+  writeFileSync(join(folder, "package-lock.json"), lock("1.0.0"));
+  mkdirSync(join(folder, "node_modules"));
+  fakeNpm("");
+  return () => vi.unstubAllEnvs();
+});
+
+it("installs once for one lockfile, and again when it or a patch has changed", async () => {
+  await ensurePackages(folder);
+  await ensurePackages(folder);
+  expect(installs()).toEqual(["ci --no-audit --no-fund"]);
+  writeFileSync(join(folder, "package-lock.json"), lock("2.0.0"));
+  await ensurePackages(folder);
+  expect(installs()).toHaveLength(2);
+  mkdirSync(join(folder, "patches"));
+  writeFileSync(join(folder, "patches", "a+2.0.0.patch"), "-1\n+2\n");
+  await ensurePackages(folder);
+  await ensurePackages(folder);
+  expect(installs()).toHaveLength(3);
+});
+
+it("does not install what npm install has installed, packages for other systems aside", async () => {
+  const record = join(folder, "node_modules", ".package-lock.json");
+  writeFileSync(record, JSON.stringify({ packages: { "node_modules/a": { version: "0.9.0" } } }));
+  await ensurePackages(folder);
+  expect(installs()).toHaveLength(1);
+  writeFileSync(join(folder, "package-lock.json"), lock("2.0.0"));
+  writeFileSync(record, JSON.stringify({ packages: { "node_modules/a": { version: "2.0.0" } } }));
+  await ensurePackages(folder);
+  expect(installs()).toHaveLength(1);
+});
+
+it("says what npm said when it fails, and tries again the next time", async () => {
+  fakeNpm("echo no such registry >&2; exit 1");
+  await expect(ensurePackages(folder)).rejects.toThrow(/npm ci failed:\n[\s\S]*no such registry/);
+  fakeNpm("");
+  await ensurePackages(folder);
+  expect(installs()).toHaveLength(2);
+});
