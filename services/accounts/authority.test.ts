@@ -1,13 +1,13 @@
 import { KeyFacts } from "@pragma/contracts/account-lookups";
 import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-key";
 import { Consumer } from "@pragma/contracts/consumer";
-import { CreatedLocation } from "@pragma/contracts/location";
 import { pageOf } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { type Scope, scopeNames } from "@pragma/contracts/scopes";
 import { hashKey } from "@pragma/runtime/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { importLocation, legacy } from "./testing/locations.ts";
 import { adminKey, insider, keyOf, operator, startAccounts, type TestAccounts } from "./testing/start-accounts.ts";
 
 let accounts: TestAccounts;
@@ -15,8 +15,8 @@ let here: string;
 let elsewhere: string;
 beforeAll(async () => {
   accounts = await startAccounts();
-  here = await importLocation(1);
-  elsewhere = await importLocation(2);
+  here = await importLocation(accounts, legacy());
+  elsewhere = await importLocation(accounts, legacy());
 });
 afterAll(() => accounts.remove());
 
@@ -25,12 +25,6 @@ let consumer: Consumer;
 beforeEach(async () => {
   consumer = await createConsumer();
 });
-
-async function importLocation(legacyId: number): Promise<string> {
-  const body = { application: "POPINA", legacyId, organizationId: "1", agencyId: "1" };
-  const request = { method: "POST", path: "/v1/locations/import", body };
-  return (await accounts.send(request, { status: 201, schema: CreatedLocation })).id;
-}
 
 async function createConsumer(...scopes: Scope[]): Promise<Consumer> {
   const create = { method: "POST", path: "/v1/consumers/", body: { name: `Consumer ${++consumers}` } };

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { KeyFacts } from "@pragma/contracts/account-lookups";
 import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-key";
 import { Consumer } from "@pragma/contracts/consumer";
-import { CreatedLocation } from "@pragma/contracts/location";
 import { pageOf } from "@pragma/contracts/pagination";
 import { hashKey, hasKeyShape } from "@pragma/runtime/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { importLocation, legacy } from "../testing/locations.ts";
 import { insider, keyOf, operator, startAccounts, type TestAccounts } from "../testing/start-accounts.ts";
 
 const Page = pageOf(ApiKey);
@@ -15,18 +15,12 @@ let here: string;
 let elsewhere: string;
 beforeAll(async () => {
   accounts = await startAccounts();
-  here = await importLocation(1);
-  elsewhere = await importLocation(2);
+  here = await importLocation(accounts, legacy());
+  elsewhere = await importLocation(accounts, legacy());
   const request = { method: "POST", path: "/v1/consumers/", body: { name: "Acme" } };
   await accounts.send(request, { status: 201, schema: Consumer });
 });
 afterAll(() => accounts.remove());
-
-async function importLocation(legacyId: number): Promise<string> {
-  const body = { application: "POPINA", legacyId, organizationId: "1", agencyId: "1" };
-  const request = { method: "POST", path: "/v1/locations/import", body };
-  return (await accounts.send(request, { status: 201, schema: CreatedLocation })).id;
-}
 
 async function createKey(locationId = here): Promise<string> {
   const request = { method: "POST", path: "/v1/auth/keys/", body: { locationId, consumerName: "Acme" } };
