@@ -75,11 +75,12 @@ describe("while processes are killed", () => {
       for (let till = waiting.pop(); till; till = waiting.pop()) {
         const answer = await shop.pushUntilAnswered(till);
         expect([200, 201]).toContain(answer.status);
-        await pause(randomInt(100, 400));
+        await pause(randomInt(500, 1_500));
       }
     };
+    let kills = 0;
     const killer = async () => {
-      for (let turn = 0; !isOver; turn++) {
+      for (let turn = 0; !isOver; turn++, kills++) {
         const victim = (["till-ingest", "nats", "reporting"] as const)[turn % 3] ?? "nats";
         await pause(randomInt(200, 900));
         if (victim === "nats") {
@@ -94,6 +95,8 @@ describe("while processes are killed", () => {
     await Promise.all(Array.from({ length: 8 }, client));
     isOver = true;
     await killing;
+    // Each of the three at least once.
+    expect(kills).toBeGreaterThanOrEqual(3);
     await expectExactReports(tills);
   }, 180_000);
 });
