@@ -24,7 +24,7 @@ export function logExchange(exchange: Exchange, { log, metrics }: { log: Logger;
       traceId: exchange.trace.traceId,
       method,
       route: route?.prefix,
-      service: route?.service,
+      upstream: route?.service,
       path: exchange.target.path,
       status,
       milliseconds,
