@@ -61,7 +61,7 @@ function newTill(
     id: facts.tillId,
     location_id: locationId,
     application,
-    server_id: facts.serverId,
+    server_id: facts.format === "V1" ? facts.serverId : null,
     format: facts.format,
     is_training: facts.isTraining,
     hash,

@@ -13,7 +13,7 @@ describe("checkTillV2", () => {
   it("gives the facts of a sound till", () => {
     const till = makeTill({ isTraining: true, orderList: [makeOrder(), makeOrder()] });
     expect(checkTillV2(till)).toEqual({
-      facts: { format: "V2", tillId: till.id, isTraining: true, orderCount: 2, serverId: null },
+      facts: { format: "V2", tillId: till.id, isTraining: true, orderCount: 2 },
     });
   });
 

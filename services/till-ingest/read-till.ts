@@ -1,26 +1,29 @@
 import { createHash } from "node:crypto";
 import { parseJson } from "@pragma/runtime/parse-json";
+import { checkTillV1 } from "./check-till-v1.ts";
 import { checkTillV2 } from "./check-till-v2.ts";
 import { hasTooManyContainers } from "./till-extent.ts";
-import type { FaultyTill, TillFacts } from "./till-facts.ts";
+import type { FaultyTill, TillFacts, TillFormat } from "./till-facts.ts";
 
 /** A till as it was read from a body: its facts and the SHA-256 of the exact bytes, in hexadecimal. */
-export interface SoundTill {
-  facts: TillFacts;
+export interface SoundTill<Format extends TillFormat = TillFormat> {
+  facts: TillFacts<Format>;
   hash: string;
 }
+
+const checks = { V1: checkTillV1, V2: checkTillV2 };
 
 /**
  * Parses and checks the body of a till.
  *
  * @throws `ApiError` malformed_json.
  */
-export function readTill(bytes: Uint8Array): SoundTill | FaultyTill {
+export function readTill(bytes: Uint8Array, format: TillFormat): SoundTill | FaultyTill {
   if (hasTooManyContainers(bytes)) {
     const message = "Has more objects and lists than the till of a shift can have";
     return { faults: [{ in: "body", path: "", code: "too_big", message }], count: 1 };
   }
-  const checked = checkTillV2(parseJson(bytes));
+  const checked = checks[format](parseJson(bytes));
   if ("faults" in checked) return checked;
   return { facts: checked.facts, hash: createHash("sha256").update(bytes).digest("hex") };
 }

@@ -8,6 +8,8 @@ import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
 import { countOverdue } from "./queries/tills.ts";
 import { getTill } from "./routes/get-till.ts";
 import { getTillObject } from "./routes/get-till-object.ts";
+import { listTills } from "./routes/list-tills.ts";
+import { pushTillV1 } from "./routes/push-till-v1.ts";
 import { pushTillV2 } from "./routes/push-till-v2.ts";
 import { markProcessed } from "./subscriptions/mark-processed.ts";
 import type { TillIngest } from "./till-ingest.ts";
@@ -34,7 +36,7 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
       },
     };
   },
-  routes: [pushTillV2, getTill, getTillObject],
+  routes: [pushTillV2, pushTillV1, listTills, getTill, getTillObject],
   subscriptions: [markProcessed],
   periodic: [sweepUnfinished, removeOrphans],
 });

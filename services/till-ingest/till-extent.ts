@@ -24,8 +24,11 @@ export function hasTooManyContainers(bytes: Uint8Array): boolean {
   return false;
 }
 
-/** Why a part of a till is too large to be looked at; undefined when it is not. */
-export function excessOf(part: unknown): { code: string; message: string } | undefined {
+/** Why a part of a till is too large to be looked at, `besides` left out; undefined when it is not. */
+export function excessOf(
+  part: unknown,
+  { besides }: { besides?: object } = {},
+): { code: string; message: string } | undefined {
   if (typeof part !== "object" || part === null) return undefined;
   let items = 0;
   let level = [part];
@@ -33,7 +36,7 @@ export function excessOf(part: unknown): { code: string; message: string } | und
     if (depth > mostLevels) return { code: "too_deep", message: `Must have at most ${mostLevels} levels of nesting` };
     for (const container of level) if (Array.isArray(container)) items += container.length;
     if (items > mostItems) return { code: "too_big", message: `Must have at most ${mostItems} rows in all its lists` };
-    level = level.flatMap(containersIn);
+    level = level.flatMap(containersIn).filter((container) => container !== besides);
   }
   return undefined;
 }

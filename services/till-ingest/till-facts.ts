@@ -1,21 +1,42 @@
-import type { Fault } from "@pragma/contracts/errors";
+import type { Application } from "@pragma/contracts/application";
+import type { FaultyBody } from "@pragma/runtime/define-route";
 
-/** What this service needs to know of a till that was pushed; the rest of it is its body. */
-export interface TillFacts {
-  format: "V1" | "V2";
+/** The format that the body of a till is in. */
+export type TillFormat = "V1" | "V2";
+
+interface Facts {
   /** Without the leading `s`, in lower case. */
   tillId: string;
   isTraining: boolean;
   orderCount: number;
-  /** In the legacy backoffice that the till comes from; null for V2. */
+}
+
+/** A V2 till belongs to the location of who pushes it. */
+export interface TillFactsV2 extends Facts {
+  format: "V2";
+}
+
+/** A V1 till says where it belongs. */
+export interface TillFactsV1 extends Facts {
+  format: "V1";
+  /** Its number in the legacy backoffice. */
   serverId: number | null;
+  legacyLocation: LegacyLocation;
 }
 
-/** What is wrong with a till: the first faults, and how many there are in all. */
-export interface FaultyTill {
-  faults: Fault[];
-  count: number;
+/** What legacy backoffices know a location by. */
+export interface LegacyLocation {
+  application: Application;
+  legacyId: number;
 }
 
-/** A till that is as it should be, or what is wrong with it. */
-export type CheckedTill = { facts: TillFacts } | FaultyTill;
+interface FactsByFormat {
+  V1: TillFactsV1;
+  V2: TillFactsV2;
+}
+
+/** What this service needs to know of a till that was pushed; the rest of it is its body. */
+export type TillFacts<Format extends TillFormat = TillFormat> = FactsByFormat[Format];
+
+/** What is wrong with a till. */
+export type FaultyTill = FaultyBody;

@@ -2,10 +2,10 @@ import { ApiError } from "@pragma/contracts/errors";
 import { createWorkerPool } from "@pragma/runtime/worker-pool";
 import { readTill, type SoundTill } from "./read-till.ts";
 import type { ReadTillAnswer, ReadTillTask } from "./read-till-worker.ts";
-import type { FaultyTill } from "./till-facts.ts";
+import type { FaultyTill, TillFormat } from "./till-facts.ts";
 
 /** A till that was pushed and is as it should be, with its exact bytes. */
-export interface ReceivedTill extends SoundTill {
+export interface ReceivedTill<Format extends TillFormat = TillFormat> extends SoundTill<Format> {
   bytes: Uint8Array;
 }
 
@@ -16,7 +16,7 @@ export interface TillReader {
    *
    * @throws `ApiError` malformed_json.
    */
-  read(bytes: Uint8Array): Promise<ReceivedTill | FaultyTill>;
+  read<Format extends TillFormat>(bytes: Uint8Array, format: Format): Promise<ReceivedTill<Format> | FaultyTill>;
   close(): Promise<void>;
 }
 
@@ -26,21 +26,20 @@ const inlineSize = 128 * 1024;
 export function openTillReader({ threads }: { threads: number }): TillReader {
   const pool = createWorkerPool<ReadTillTask, ReadTillAnswer>(import.meta.url, "./read-till-worker", { threads });
 
-  async function readInThread(given: Uint8Array): Promise<ReceivedTill | FaultyTill> {
+  async function readInThread(given: Uint8Array, format: TillFormat): Promise<ReceivedTill | FaultyTill> {
     const whole = wholeBuffer(given);
-    const { till, bytes } = await pool.run({ bytes: whole }, [whole.buffer]);
+    const { till, bytes } = await pool.run({ bytes: whole, format }, [whole.buffer]);
     if ("malformed" in till) throw new ApiError("malformed_json", { detail: till.malformed });
     return "faults" in till ? till : { ...till, bytes };
   }
 
-  return {
-    async read(bytes) {
-      if (bytes.byteLength > inlineSize) return readInThread(bytes);
-      const till = readTill(bytes);
-      return "faults" in till ? till : { ...till, bytes };
-    },
-    close: () => pool.close(),
-  };
+  async function read(bytes: Uint8Array, format: TillFormat): Promise<ReceivedTill | FaultyTill> {
+    if (bytes.byteLength > inlineSize) return readInThread(bytes, format);
+    const till = readTill(bytes, format);
+    return "faults" in till ? till : { ...till, bytes };
+  }
+
+  return { read: read as TillReader["read"], close: () => pool.close() };
 }
 
 /** The same bytes in a buffer that holds nothing else, so that handing it over takes nothing from anybody. */

@@ -97,3 +97,36 @@ export async function countOverdue(sql: Sql): Promise<number> {
     select count(*) from tills where next_sweep_at is not null and sweeps > 0`;
   return row?.count ?? 0;
 }
+
+/** A till's place in the list of its location: newest first. */
+export interface TillPlace {
+  at: string;
+  id: string;
+}
+
+interface TillFilter {
+  locationId: string;
+  /** A date-time: tills that came in then or later. */
+  since: string;
+}
+
+/** Tills of a location in the order of the list, from the one after a place or after so many. */
+export async function findTillsSince(
+  sql: Sql,
+  { locationId, since }: TillFilter,
+  { start, limit }: { start: { after: TillPlace } | { skip: number }; limit: number },
+): Promise<TillRow[]> {
+  const after = "after" in start ? start.after : undefined;
+  return sql<TillRow[]>`
+    select * from tills
+    where location_id = ${locationId} and created_at >= ${since}
+      ${after ? sql`and (created_at, id) < (${after.at}, ${after.id})` : sql``}
+    order by created_at desc, id desc
+    limit ${limit} offset ${"skip" in start ? start.skip : 0}`;
+}
+
+export async function countTills(sql: Sql, { locationId, since }: TillFilter): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) from tills where location_id = ${locationId} and created_at >= ${since}`;
+  return row?.count ?? 0;
+}

@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { problemSchema } from "@pragma/contracts/problem";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readTill } from "../read-till.ts";
 import { makeOrders, makeTill } from "../testing/make-till.ts";
 import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
 
@@ -33,7 +34,7 @@ async function longestBlock(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe("a till of 3,000 orders", () => {
-  const till = makeTill({ orderList: makeOrders(3_000, { products: 14 }) });
+  const till = makeTill({ orderList: makeOrders(3_000, { products: 4 }) });
   const bytes = Buffer.from(JSON.stringify(till));
 
   it("is accepted and kept to the byte, and holds up no other request", async () => {
@@ -43,8 +44,9 @@ describe("a till of 3,000 orders", () => {
       ({ status } = await push(bytes));
     });
     expect(status).toBe(201);
-    // Parsing it takes several times as long.
-    expect(block).toBeLessThan(150);
+    const started = performance.now();
+    readTill(bytes, "V2");
+    expect(block).toBeLessThan((performance.now() - started) / 3);
     const object = await service.ask("GET", `/v1/tills/${till.id}/object`, { principal });
     expect(Buffer.from(await object.arrayBuffer()).equals(bytes)).toBe(true);
   });
@@ -61,7 +63,7 @@ describe("a till of 3,000 orders", () => {
 
   it("is refused when it breaks off, and the reply says where", async () => {
     const problem = problemSchema.parse(await (await push(bytes.subarray(0, mebibyte))).json());
-    expect(problem).toMatchObject({ code: "malformed_json", detail: expect.stringMatching(/position 1048\d{3} /) });
+    expect(problem).toMatchObject({ code: "malformed_json", detail: expect.stringMatching(/position 104\d{4} /) });
   });
 });
 
@@ -82,7 +84,7 @@ describe("a body that is too large", () => {
     const responses = await Promise.all([1, 2, 3].map(() => push(bomb, { "content-encoding": "gzip" })));
     expect(responses.map(({ status }) => status)).toEqual([413, 413, 413]);
     expect(performance.now() - started).toBeLessThan(5_000);
-    expect(process.memoryUsage().rss - before).toBeLessThan(400 * mebibyte);
+    expect(process.memoryUsage().rss - before).toBeLessThan(600 * mebibyte);
   });
 });
 

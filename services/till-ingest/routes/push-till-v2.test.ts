@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { PushedTill } from "@pragma/contracts/till";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { makeOrder, makeTill } from "../testing/make-till.ts";
 import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
-import { tillV2Example } from "../till-v2-example.ts";
 
 let service: TestTillIngest;
 let principal = testPrincipal();

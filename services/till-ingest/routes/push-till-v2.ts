@@ -1,14 +1,11 @@
 import { PushedTill } from "@pragma/contracts/till";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { json } from "@pragma/runtime/reply";
-import { addToLog } from "@pragma/runtime/request-context";
 import { z } from "zod";
 import { acceptTill } from "../accept-till.ts";
+import { pushReply } from "../push-reply.ts";
 import { tillBody } from "../till-body.ts";
 import { defineRoute } from "../till-ingest.ts";
 import { namedLocation } from "../till-location.ts";
-import { tillReply } from "../till-reply.ts";
-import { tillV2Example } from "../till-v2-example.ts";
 
 export const pushTillV2 = defineRoute({
   method: "post",
@@ -29,27 +26,15 @@ export const pushTillV2 = defineRoute({
         .optional()
         .meta({ description: "The location that the till belongs to: the key's own, unless the key may act for any" }),
     }),
-    body: tillBody(TillV2, tillV2Example),
+    body: tillBody("V2", TillV2),
   },
   responses: {
     201: { description: "The till was accepted", schema: PushedTill },
     200: { description: "The same till was accepted before", schema: PushedTill },
   },
-  errors: [
-    "malformed_json",
-    "malformed_body",
-    "location_forbidden",
-    "location_not_found",
-    "till_conflict",
-    "body_too_large",
-    "unsupported_media_type",
-    "unsupported_encoding",
-    "overloaded",
-  ],
-  async handle({ body, query, principal, services, origin }) {
+  errors: ["location_forbidden", "location_not_found", "till_conflict"],
+  async handle({ body: till, query, principal, services, origin }) {
     const location = await namedLocation(principal, query.locationId, services.locations);
-    const { till, isNew } = await acceptTill(services, { location, till: body, principal });
-    addToLog({ tillId: till.id, orders: body.facts.orderCount, bytes: till.size, isNew });
-    return json(isNew ? 201 : 200, { ...tillReply(till, origin), tillId: till.id });
+    return pushReply(await acceptTill(services, { location, till, principal }), origin);
   },
 });

@@ -1,23 +1,41 @@
 import { randomUUID } from "node:crypto";
-import type { TillV2Input } from "@pragma/contracts/till-v2";
-import { tillV2Example } from "../till-v2-example.ts";
+import { tillV1Example } from "@pragma/contracts/examples/till-v1";
+import { tillV2Example } from "@pragma/contracts/examples/till-v2";
+import { TillV1 } from "@pragma/contracts/till-v1";
+import { TillV2 } from "@pragma/contracts/till-v2";
 
-type Order = TillV2Input["orderList"][number];
+type Order = TillV2["orderList"][number];
+type TillJson = TillV1["tillJson"];
+
+const example = TillV2.parse(tillV2Example);
+const olderExample = TillV1.parse(tillV1Example);
 
 /** A till with an id of its own and one order, but for the fields that a test is about. */
-export function makeTill(fields: Partial<TillV2Input> = {}): TillV2Input {
-  return { ...structuredClone<TillV2Input>(tillV2Example), id: randomUUID(), orderList: [makeOrder()], ...fields };
+export function makeTill(fields: Partial<TillV2> = {}): TillV2 {
+  return { ...example, id: randomUUID(), orderList: [makeOrder()], ...fields };
 }
 
 /** An order with an id of its own, but for the fields that a test is about. */
 export function makeOrder(fields: Partial<Order> = {}): Order {
-  return { ...structuredClone<Order>(tillV2Example.orderList[0]), id: randomUUID(), ...fields };
+  const [order] = example.orderList;
+  if (!order) throw new Error("The example has no order.");
+  return { ...order, id: randomUUID(), ...fields };
 }
 
-/** So many orders with so many products each: 3,000 with 11 make about 30 MB. */
+/** So many orders with so many products each: 3,000 with 4 make about 35 MB. */
 export function makeOrders(count: number, { products = 1 }: { products?: number } = {}): Order[] {
   const [row] = makeOrder().productRowList;
   if (!row) throw new Error("The example has no product.");
   const productRowList = Array.from({ length: products }, (_, index) => ({ ...row, id: `row-${index}` }));
   return Array.from({ length: count }, () => makeOrder({ productRowList }));
+}
+
+/** A till of the older format with an id of its own and one order, but for the fields that a test is about. */
+export function makeTillV1(fields: Partial<TillV1> = {}, tillJson: Partial<TillJson> = {}): TillV1 {
+  const tickets = olderExample.tillJson.tickets.map((ticket) => ({ ...ticket, order_id: randomUUID() }));
+  return {
+    ...olderExample,
+    tillJson: { ...olderExample.tillJson, client_id: randomUUID(), tickets, ...tillJson },
+    ...fields,
+  };
 }
