@@ -19,13 +19,11 @@ import { PaymentRow } from "./payment-row.ts";
 import { ProductRow } from "./product-row.ts";
 
 /** The rows of an order as replies carry them: every field is there. */
-const modifierRow = z
-  .object(withoutDefaults(ModifierRow.shape))
-  .meta({
-    id: "ModifierRow",
-    description: "A choice made for a product",
-    example: ModifierRow.parse(modifierRowExample),
-  });
+const modifierRow = z.object(withoutDefaults(ModifierRow.shape)).meta({
+  id: "ModifierRow",
+  description: "A choice made for a product",
+  example: ModifierRow.parse(modifierRowExample),
+});
 
 const discountRow = z
   .object(withoutDefaults(DiscountRow.shape))
