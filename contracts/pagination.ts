@@ -38,7 +38,7 @@ export type PageLinks = z.infer<typeof linksSchema>;
 export const integerInQuery = (range: z.ZodInt) =>
   z
     .string()
-    .regex(/^-?\d{1,15}$/, "must be a whole number")
+    .regex(/^-?\d{1,16}$/, "must be a whole number")
     .transform(Number)
     .pipe(range);
 
