@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { SpanContext } from "@opentelemetry/api";
 import { nextSpan } from "@pragma/runtime/request-context";
 import { addressOf, type ClientOrigin, originOf, type Surroundings } from "./caller.ts";
 import type { Cors } from "./cors.ts";
@@ -28,7 +27,7 @@ export class Exchange {
   readonly started = performance.now();
   /** The client's own `x-request-id` when it is one to visible ASCII characters up to 128, else a new uuid. */
   readonly requestId: string;
-  readonly trace: SpanContext;
+  readonly trace: ReturnType<typeof nextSpan>;
   /** Whether a body follows that is sent on; the methods that only read have none. */
   readonly hasBody: boolean;
   target: Target = { path: "", search: "" };

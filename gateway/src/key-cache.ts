@@ -94,36 +94,31 @@ export function createKeyCache(lookUp: KeyLookup, now: () => number = Date.now):
     flights.delete(hash);
   }
 
-  function usable(hash: string): KnownKey | undefined {
+  function get(hash: string): KnownKey | null | undefined {
     const entry = known.get(hash);
-    return entry && now() - entry.since < usableTime ? entry.key : undefined;
+    if (!entry) return (unknownUntil.get(hash) ?? 0) > now() ? null : undefined;
+    const age = now() - entry.since;
+    if (age < renewAfter) return entry.key;
+    if (age < freshTime || (away && age < usableTime)) {
+      if (!away || now() >= away.until) flightOf(hash);
+      return entry.key;
+    }
+    return undefined;
   }
 
   return {
-    get(hash) {
-      const entry = known.get(hash);
-      if (!entry) return (unknownUntil.get(hash) ?? 0) > now() ? null : undefined;
-      const age = now() - entry.since;
-      if (age < renewAfter) return entry.key;
-      if (age < freshTime || (away && age < usableTime)) {
-        if (!away || now() >= away.until) flightOf(hash);
-        return entry.key;
-      }
-      return undefined;
-    },
+    get,
     async find(hash) {
       for (;;) {
-        if (away && now() < away.until && !flights.has(hash)) {
-          const lately = usable(hash);
-          if (lately) return lately;
-          throw away.error;
-        }
+        const here = get(hash);
+        if (here !== undefined) return here;
+        if (away && now() < away.until && !flights.has(hash)) throw away.error;
         const flight = flightOf(hash);
         try {
           const key = await flight.arrival;
           if (!flight.isOvertaken) return key;
         } catch (error) {
-          const lately = usable(hash);
+          const lately = get(hash);
           if (lately) return lately;
           throw error;
         }

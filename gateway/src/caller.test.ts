@@ -1,0 +1,63 @@
+import type { IncomingMessage } from "node:http";
+import { describe, expect, it } from "vitest";
+import { addressOf, networkOf, originOf } from "./caller.ts";
+
+function incoming(headers: Record<string, string>, remoteAddress = "192.0.2.9"): IncomingMessage {
+  return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
+}
+const none = { trustedProxies: 0, publicUrl: undefined };
+
+describe("the origin that links are built on", () => {
+  it("is what the request says", () => {
+    expect(originOf(incoming({ host: "api.example:4000" }), none)).toEqual({ proto: "http", host: "api.example:4000" });
+  });
+
+  it("is what a trusted proxy says, and only a trusted one", () => {
+    const headers = { host: "inside", "x-forwarded-host": "api.example", "x-forwarded-proto": "https" };
+    expect(originOf(incoming(headers), { ...none, trustedProxies: 1 })).toEqual({
+      proto: "https",
+      host: "api.example",
+    });
+    expect(originOf(incoming(headers), none)).toEqual({ proto: "http", host: "inside" });
+  });
+
+  it("is the configured one when there is one", () => {
+    const publicUrl = new URL("https://api.example/");
+    expect(originOf(incoming({ host: "inside" }), { trustedProxies: 0, publicUrl })).toEqual({
+      proto: "https",
+      host: "api.example",
+    });
+  });
+
+  it.each(["a b", "evil.example/path", 'x"y', ""])("is not %j", (host) => {
+    expect(() => originOf(incoming({ host }), none)).toThrow("host");
+  });
+});
+
+describe("a client's address", () => {
+  const headers = { "x-forwarded-for": "198.51.100.1, 203.0.113.5,203.0.113.6" };
+
+  it.each([
+    [0, "192.0.2.9"],
+    [1, "203.0.113.6"],
+    [2, "203.0.113.5"],
+    [9, "198.51.100.1"],
+  ])("behind %i trusted proxies is %s", (trustedProxies, address) => {
+    expect(addressOf(incoming(headers), { ...none, trustedProxies })).toBe(address);
+  });
+
+  it("is the peer's when a proxy says nothing", () => {
+    expect(addressOf(incoming({}), { ...none, trustedProxies: 1 })).toBe("192.0.2.9");
+  });
+
+  it.each([
+    ["192.0.2.9", "192.0.2.9"],
+    ["::ffff:192.0.2.9", "192.0.2.9"],
+    ["2001:db8::1", "2001:db8:0:0"],
+    ["2001:0DB8:1:2:3:4:5:6", "2001:db8:1:2"],
+    ["::1", "0:0:0:0"],
+    ["fe80::1%eth0", "fe80:0:0:0"],
+  ])("%s counts as %s", (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+});

@@ -1,0 +1,269 @@
+import { request as rawRequest } from "node:http";
+import { connect } from "node:net";
+import { Health } from "@pragma/contracts/health";
+import { type Problem, problemSchema } from "@pragma/contracts/problem";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type TestGateway } from "./testing/test-gateway.ts";
+
+let environment: TestEnvironment;
+let gateway: TestGateway;
+let key: string;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  gateway = await startTestGateway(environment, {
+    direct: {
+      reporting: async (request) =>
+        Response.json({ url: request.url, method: request.method, headers: Object.fromEntries(request.headers) }),
+    },
+    variables: { CORS_ORIGINS: "https://portal.example" },
+  });
+  ({ key } = gateway.accounts.addKey());
+});
+afterAll(async () => {
+  await gateway.stop();
+  await environment.remove();
+});
+
+/** What the service says that it was asked. */
+async function asked(reply: Response): Promise<{ url: string; method: string; headers: Record<string, string> }> {
+  return (await reply.json()) as Awaited<ReturnType<typeof asked>>;
+}
+
+async function problemOf(reply: Response): Promise<Problem> {
+  expect(reply.headers.get("content-type")).toBe("application/problem+json");
+  const problem = problemSchema.parse(await reply.json());
+  expect(problem.status).toBe(reply.status);
+  expect(problem.requestId).toBe(reply.headers.get("x-request-id"));
+  return problem;
+}
+
+describe("what the gateway answers itself", () => {
+  it.each(["/health/", "/health"])("tells at %s that it is up, without a key", async (path) => {
+    const reply = await gateway.ask(path);
+    expect(reply.status).toBe(200);
+    expect(Health.parse(await reply.json())).toMatchObject({ status: "ok", apiVersions: ["v1", "v2"] });
+  });
+
+  it("serves the public document to anybody, and not again to who has it", async () => {
+    const reply = await gateway.ask("/openapi.json");
+    expect(await reply.json()).toEqual({ openapi: "3.1.0" });
+    const etag = reply.headers.get("etag") ?? "";
+    const again = await gateway.ask("/openapi.json", { headers: { "if-none-match": etag } });
+    expect(again.status).toBe(304);
+    expect(await again.text()).toBe("");
+  });
+
+  it("serves the whole document to admins only", async () => {
+    expect((await problemOf(await gateway.ask("/openapi.full.json"))).code).toBe("key_missing");
+    expect((await problemOf(await gateway.ask("/openapi.full.json", { key }))).code).toBe("scope_missing");
+    const admin = gateway.accounts.addKey({ scopes: ["admin"], location: null });
+    const reply = await gateway.ask("/openapi.full.json", { key: admin.key });
+    expect(await reply.json()).toEqual({ openapi: "3.1.0", full: 1 });
+    expect(reply.headers.get("ratelimit-limit")).toBe("200");
+  });
+
+  it.each([
+    "/",
+    "/v3/tills/",
+    "/v1/orders-live-else/",
+    "/v2/reportsx",
+    "/internal/keys/x",
+    "/v1/tills/../../internal/keys/x",
+    "/v1/tills/%2e%2e/%2e%2e/internal/keys/x",
+    "//v1/tills",
+  ])("answers 404 at %s, without a key", async (path) => {
+    expect((await problemOf(await askRaw("GET", path))).code).toBe("route_not_found");
+  });
+
+  it("answers 405 with the methods there are", async () => {
+    const reply = await gateway.ask("/health/", { method: "POST", body: "{}" });
+    expect(reply.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+    expect((await problemOf(reply)).code).toBe("method_not_allowed");
+    expect((await problemOf(await askRaw("TRACE", "/v2/reports/"))).code).toBe("method_not_allowed");
+  });
+
+  it("answers HEAD without a body", async () => {
+    for (const path of ["/health/", "/v2/reports/"]) {
+      const reply = await gateway.ask(path, { method: "HEAD", key });
+      expect(reply.status).toBe(200);
+      expect(reply.headers.get("content-type")).toContain("application/json");
+      expect(await reply.text()).toBe("");
+    }
+    const refused = await gateway.ask("/v2/reports/", { method: "HEAD" });
+    expect(refused.status).toBe(401);
+    expect(await refused.text()).toBe("");
+  });
+
+  it("answers 400 to a target or a host that is none", async () => {
+    expect((await problemOf(await askRaw("GET", "http://[/v2/reports/"))).code).toBe("invalid_request");
+    expect((await problemOf(await askRaw("GET", "/v2/reports/", { host: "a b", authorization: key }))).code).toBe(
+      "invalid_request",
+    );
+  });
+
+  it("answers what is no HTTP with a problem", async () => {
+    const text = await sendBytes("this is not HTTP\r\n\r\n");
+    expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(JSON.parse(text.slice(text.indexOf("{"))).code).toBe("invalid_request");
+    const large = await sendBytes(`GET / HTTP/1.1\r\nhost: x\r\nx: ${"x".repeat(40_000)}\r\n\r\n`);
+    expect(large).toContain("larger than 32 KB");
+  });
+});
+
+describe("request ids", () => {
+  it("are the client's own", async () => {
+    const reply = await gateway.ask("/v2/reports/", { key, headers: { "x-request-id": "till-42/a" } });
+    expect(reply.headers.get("x-request-id")).toBe("till-42/a");
+    expect((await asked(reply)).headers["x-request-id"]).toBe("till-42/a");
+  });
+
+  it.each(["has space", "é", "x".repeat(129)])("are new when the client's is %j", async (id) => {
+    const reply = await gateway.ask("/health/", { headers: { "x-request-id": id } });
+    expect(reply.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe("what services hear of a client", () => {
+  it("is what the gateway says, not what the client makes up", async () => {
+    const reply = await gateway.ask("/v2/reports/?size=2", {
+      key,
+      headers: {
+        "x-pragma-principal": "made-up",
+        "x-pragma-anything": "made-up",
+        "x-forwarded-host": "evil.example",
+        "x-forwarded-proto": "https",
+        forwarded: "host=evil.example",
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "if-none-match": '"kept"',
+      },
+    });
+    const { headers, url } = await asked(reply);
+    expect(url).toMatch(/\/v2\/reports\/\?size=2$/);
+    expect(headers).toMatchObject({
+      "x-forwarded-host": `127.0.0.1:${gateway.port}`,
+      "x-forwarded-proto": "http",
+      "if-none-match": '"kept"',
+    });
+    expect(headers.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-01$/);
+    expect(headers["x-pragma-principal"]).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    for (const name of ["authorization", "forwarded", "x-pragma-anything"]) expect(headers).not.toHaveProperty(name);
+    expect(JSON.stringify(headers)).not.toContain("evil");
+  });
+
+  it("loses what concerns the connection only", async () => {
+    const reply = await askRaw("GET", "/v2/reports/", {
+      authorization: key,
+      connection: "keep-alive, x-mine",
+      "x-mine": "1",
+      te: "trailers",
+    });
+    expect(Object.keys((await asked(reply)).headers)).not.toEqual(expect.arrayContaining(["x-mine"]));
+  });
+});
+
+describe("pages of other origins", () => {
+  it("may ask before they send, without a key", async () => {
+    const reply = await gateway.ask("/v2/reports/", {
+      method: "OPTIONS",
+      headers: { origin: "https://portal.example", "access-control-request-method": "GET" },
+    });
+    expect(reply.status).toBe(204);
+    expect(reply.headers.get("access-control-allow-origin")).toBe("https://portal.example");
+    expect(reply.headers.get("access-control-allow-methods")).toContain("GET");
+    expect(reply.headers.get("access-control-allow-headers")).toContain("authorization");
+  });
+
+  it("may read replies and errors, and their headers", async () => {
+    for (const given of [{ key }, {}]) {
+      const { headers } = await gateway.ask("/v2/reports/", {
+        ...given,
+        headers: { origin: "https://portal.example" },
+      });
+      expect(headers.get("access-control-allow-origin")).toBe("https://portal.example");
+      for (const name of ["x-request-id", "ratelimit-remaining", "retry-after", "etag", "link", "location"]) {
+        expect(headers.get("access-control-expose-headers")).toContain(name);
+      }
+      expect(headers.get("vary")).toContain("origin");
+    }
+  });
+
+  it("may not when their origin is not one of those", async () => {
+    const headers = { origin: "https://elsewhere.example", "access-control-request-method": "GET" };
+    const reply = await gateway.ask("/v2/reports/", { method: "OPTIONS", headers });
+    expect(reply.headers.get("access-control-allow-origin")).toBeNull();
+    expect(reply.headers.get("access-control-allow-methods")).toBeNull();
+  });
+});
+
+describe("OPTIONS", () => {
+  it.each([
+    ["/v2/reports/", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"],
+    ["/health/", "GET, HEAD, OPTIONS"],
+    ["*", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"],
+  ])("tells the methods of %s", async (path, allow) => {
+    const reply = await askRaw("OPTIONS", path);
+    expect([reply.status, reply.headers.get("allow")]).toEqual([204, allow]);
+  });
+
+  it("answers 404 where there is nothing", async () => {
+    expect((await askRaw("OPTIONS", "/nothing")).status).toBe(404);
+  });
+});
+
+describe("the log", () => {
+  it("has one line for a request, with all there is to know, and never the key", async () => {
+    const made = gateway.accounts.addKey({ consumer: "Logged" });
+    const reply = await gateway.ask("/v2/reports/x?size=1", { key: made.key, headers: { "x-request-id": "logged-1" } });
+    const { length } = await reply.text();
+    const line = await eventually("its line", () => gateway.logged.find(({ requestId }) => requestId === "logged-1"));
+    expect(line).toMatchObject({
+      msg: "request",
+      method: "GET",
+      route: "/v2/reports",
+      service: "reporting",
+      path: "/v2/reports/x",
+      status: 200,
+      bytes: length,
+      keyId: made.facts.keyId,
+      consumer: "Logged",
+      locationId: made.facts.location?.id,
+    });
+    expect(line.traceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(line.milliseconds).toBeGreaterThan(0);
+    expect(gateway.logged.filter(({ requestId }) => requestId === "logged-1")).toHaveLength(1);
+    expect(JSON.stringify(gateway.logged)).not.toContain(made.key.slice(7));
+  });
+
+  it("has the code of a problem", async () => {
+    await gateway.ask("/v2/reports/", { headers: { "x-request-id": "logged-2" } });
+    const line = await eventually("its line", () => gateway.logged.find(({ requestId }) => requestId === "logged-2"));
+    expect(line).toMatchObject({ status: 401, code: "key_missing" });
+  });
+});
+
+/** Asks with a target and headers that `fetch` would not send. */
+function askRaw(method: string, path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const sent = rawRequest({ port: gateway.port, method, path, headers }, async (incoming) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of incoming) chunks.push(chunk);
+      const body = incoming.statusCode === 204 ? null : Buffer.concat(chunks);
+      resolve(
+        new Response(body, { status: incoming.statusCode ?? 0, headers: incoming.headers as Record<string, string> }),
+      );
+    });
+    sent.on("error", reject).end();
+  });
+}
+
+function sendBytes(bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const socket = connect(gateway.port, "127.0.0.1", () => socket.write(bytes));
+    socket.on("data", (chunk) => (text += chunk));
+    socket.on("end", () => resolve(text)).on("error", reject);
+  });
+}

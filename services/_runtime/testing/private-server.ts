@@ -1,0 +1,35 @@
+import {
+  type RunningServer,
+  startNats,
+  startPostgres,
+  startRedis,
+  temporaryDataFolder,
+} from "../../../deploy/local/servers.mjs";
+
+const starters = { nats: startNats, postgres: startPostgres, redis: startRedis };
+
+/** One server of a test's own, to be killed, made to hang, and started again on the same port and data. */
+export interface PrivateServer {
+  readonly url: string;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops it in its tracks, so that it takes connections and answers nobody, until it is resumed. */
+  hang(): void;
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+export async function startPrivateServer(which: keyof typeof starters): Promise<PrivateServer> {
+  const dataFolder = `${temporaryDataFolder("private")}/${which}`;
+  let running: RunningServer = await starters[which]({ dataFolder });
+  return {
+    url: running.url,
+    kill: () => running.kill(),
+    async start() {
+      running = await starters[which]({ dataFolder, port: running.port });
+    },
+    hang: () => void process.kill(running.pid, "SIGSTOP"),
+    resume: () => void process.kill(running.pid, "SIGCONT"),
+    stop: () => running.stop(),
+  };
+}
