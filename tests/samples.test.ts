@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
+import type { Application } from "@pragma/contracts/application";
 import { packageFolder } from "@pragma/runtime/package-folder";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Product, startProduct } from "./harness/product.ts";
-import { openShop } from "./harness/shop.ts";
+import { openShop, type Shop } from "./harness/shop.ts";
 
 const samples = `${packageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples`;
 const sample = async (name: string) => JSON.parse(await readFile(`${samples}/${name}.json`, "utf8"));
@@ -40,26 +41,89 @@ function isSameInstant(one: unknown, other: unknown): boolean {
   return isDate(one) && isDate(other) && Date.parse(one) === Date.parse(other);
 }
 
-describe.each(["small-v2", "shift-v2"])("%s, pushed and read back through the gateway", (name) => {
-  it("gives the expected reports, whole and in the list", async () => {
-    const shop = await openShop(product);
-    const till = await sample(`${name}.till`);
-    const pushed = await shop.ask("POST", "/v2/tills/", { body: till });
+const formats = { V1: "/v1/tills/", V2: "/v2/tills/" };
+const samplesByFormat = [
+  ["small-v2", "V2"],
+  ["shift-v2", "V2"],
+  ["small-v1", "V1"],
+  ["shift-v1", "V1"],
+] as const;
+
+/** A shop whose location is the one that a sample of the older format names. */
+async function shopOf(till: { application?: string; legacyId?: number }): Promise<Shop> {
+  const { application, legacyId } = till;
+  return legacyId === undefined
+    ? openShop(product)
+    : openShop(product, { legacyId, application: application?.toUpperCase() as Application });
+}
+
+describe.each(samplesByFormat)("%s, pushed and read back through the gateway", (name, format) => {
+  let shop: Shop;
+  let till: { application?: string; legacyId?: number; tillJson?: object };
+
+  beforeAll(async () => {
+    till = await sample(`${name}.till`);
+    shop = await shopOf(till);
+    const pushed = await shop.ask("POST", formats[format], { body: till });
     expect(pushed.status).toBe(201);
-    const [item] = await shop.reports(1);
-    expect(differences(await sample(`${name}.report-v2`), await shop.read(`/v2/reports/${item?.id}`))).toEqual([]);
+    await shop.reports(1);
+  });
+
+  it("gives the expected reports, whole and in the list", async () => {
+    const expectedV2 = await sample(`${name}.report-v2`);
+    expect(differences(expectedV2, await shop.read(`/v2/reports/${expectedV2.id}`))).toEqual([]);
     const expectedV0 = await sample(`${name}.report-v0`);
-    expect(differences(expectedV0, await shop.read(`/v1/reports/${item?.id}`))).toEqual([]);
-    const { data } = await shop.read<{ data: unknown[] }>("/v1/reports/");
-    expect(differences([expectedV0], data)).toEqual([]);
+    expect(differences(expectedV0, await shop.read(`/v1/reports/${expectedV2.id}`))).toEqual([]);
+    const { data } = await shop.read<{ data: { id: string }[] }>("/v1/reports/?size=100");
+    expect(
+      differences(
+        expectedV0,
+        data.find(({ id }) => id === expectedV2.id),
+      ),
+    ).toEqual([]);
+  });
+
+  it("gives the expected orders, one by one and in the list", async () => {
+    const expected: { id: string }[] = await sample(`${name}.orders-v1`);
+    const { id: reportId } = await sample(`${name}.report-v2`);
+    const listed = new Map<string, unknown>();
+    for (let index = 0, total = 1; index < total; index++) {
+      const page = await shop.read<{ data: { id: string }[]; meta: { totalPage: number } }>(
+        `/v1/orders/?reportId=${reportId}&size=100&index=${index}`,
+      );
+      for (const order of page.data) listed.set(order.id, order);
+      total = page.meta.totalPage;
+    }
+    expect([...listed.keys()].sort()).toEqual(expected.map(({ id }) => id).sort());
+    for (const order of expected) expect(differences(order, listed.get(order.id))).toEqual([]);
+    for (const order of expected.slice(0, 20)) {
+      expect(differences(order, await shop.read(`/v1/orders/${order.id}`))).toEqual([]);
+    }
   });
 
   it("gives back the exact bytes that were pushed", async () => {
-    const shop = await openShop(product);
-    const bytes = Buffer.from(JSON.stringify({ ...(await sample(`${name}.till`)), id: crypto.randomUUID() }, null, 3));
-    const pushed = (await (await shop.ask("POST", "/v2/tills/", { body: bytes })).json()) as { objectUrl: string };
-    const object = await shop.ask("GET", new URL(pushed.objectUrl).pathname);
+    const bytes = Buffer.from(
+      JSON.stringify(format === "V2" ? { ...till, id: crypto.randomUUID() } : renamed(till), null, 3),
+    );
+    const pushed = await shop.ask("POST", formats[format], { body: bytes });
+    expect(pushed.status).toBe(201);
+    const { objectUrl } = (await pushed.json()) as { objectUrl: string };
+    const object = await shop.ask("GET", new URL(objectUrl).pathname);
     expect(Buffer.from(await object.arrayBuffer()).equals(bytes)).toBe(true);
+  });
+});
+
+/** The same till of the older format under another id. */
+function renamed(till: { tillJson?: object }) {
+  return { ...till, tillJson: { ...till.tillJson, client_id: crypto.randomUUID() } };
+}
+
+describe("small-v1, as whole orders", () => {
+  it("gives the expected orders in the V2 shape", async () => {
+    const shop = await shopOf(await sample("small-v1.till"));
+    for (const order of (await sample("small-v1.orders-v2")) as { id: string }[]) {
+      expect(differences(order, await shop.read(`/v2/orders/${order.id}`))).toEqual([]);
+    }
   });
 });
 

@@ -55,16 +55,21 @@ const everything: Scope[] = [
   "tills:write",
 ];
 
+interface ShopOptions {
+  scopes?: Scope[];
+  application?: Application;
+  legacyId?: number;
+}
+
 export async function openShop(
   product: Product,
-  { scopes = everything, application = "POPINA" }: { scopes?: Scope[]; application?: Application } = {},
+  { scopes = everything, application = "POPINA", legacyId = randomInt(1, 2 ** 31) }: ShopOptions = {},
 ): Promise<Shop> {
   const asAdmin = async <T>(method: string, path: string, body?: unknown) => {
     const answer = await ask(product, method, path, { body, key: product.adminKey });
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
     return (await answer.json()) as T;
   };
-  const legacyId = randomInt(1, 2 ** 31);
   const consumerName = `shop ${randomUUID()}`;
   const place = { organizationId: "1", agencyId: "1", legacyId, application };
   const { id: locationId } = await asAdmin<{ id: string }>("POST", "/v1/locations/import", place);
