@@ -20,14 +20,31 @@ export async function ensurePackages(folder = checkout) {
   const remembered = existsSync(memoryFile) ? JSON.parse(readFileSync(memoryFile, "utf8")) : undefined;
   if (remembered?.lockfile === wanted.lockfile && remembered.patches === wanted.patches) return;
 
+  /** @type {Lockfile} */
+  const parsed = JSON.parse(lockfile);
   const arePatchesNew = remembered !== undefined && remembered.patches !== wanted.patches;
-  if (arePatchesNew || !isInstalled(JSON.parse(lockfile), join(folder, "node_modules", ".package-lock.json"))) {
-    await withProgress("Installing packages with npm ci", async () => {
-      const { code, output } = await runCommand("npm", ["ci", "--no-audit", "--no-fund"], { cwd: folder });
-      if (code !== 0) throw new Failure(`npm ci failed:\n${endOf(output, 25)}`);
+  if (arePatchesNew || !isInstalled(parsed, join(folder, "node_modules", ".package-lock.json"))) {
+    const command = isForEverySystem(parsed) ? ["ci"] : ["install", "--no-save"];
+    await withProgress(`Installing packages with npm ${command[0]}`, async () => {
+      const { code, output } = await runCommand("npm", [...command, "--no-audit", "--no-fund"], { cwd: folder });
+      if (code !== 0) throw new Failure(`npm ${command[0]} failed:\n${complaintIn(output)}`);
     });
   }
   writeFileSync(memoryFile, JSON.stringify(wanted));
+}
+
+/**
+ * @param {string} output npm names the cause first, and ends with advice on how to use it
+ * @returns {string}
+ */
+function complaintIn(output) {
+  const lines = output.split("\n").filter((line) => line.startsWith("npm error"));
+  return lines.length === 0
+    ? endOf(output)
+    : lines
+        .slice(0, 15)
+        .map((line) => `  ${line}`)
+        .join("\n");
 }
 
 /**
@@ -48,7 +65,29 @@ function patchesIn(folder) {
   return names.map((name) => `${name}\n${readFileSync(join(folder, name), "utf8")}`).join("\n");
 }
 
-/** @typedef {{ packages: Record<string, { version?: string, optional?: boolean, devOptional?: boolean }> }} Lockfile */
+/**
+ * @typedef {object} LockedPackage
+ * @property {string} [version]
+ * @property {boolean} [optional]
+ * @property {boolean} [devOptional]
+ * @property {Record<string, string>} [optionalDependencies]
+ */
+/** @typedef {{ packages: Record<string, LockedPackage> }} Lockfile */
+
+/**
+ * Whether the lockfile lists the optional packages of every system. One that was written where some of them could not be
+ * had does not, and then `npm ci` refuses it; `npm install` keeps to it and adds what this system lacks.
+ * @param {Lockfile} lockfile
+ * @returns {boolean}
+ */
+function isForEverySystem({ packages }) {
+  return Object.entries(packages).every(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).every(
+      (name) =>
+        packages[`node_modules/${name}`] !== undefined || packages[`${path}/node_modules/${name}`] !== undefined,
+    ),
+  );
+}
 
 /**
  * Whether npm's own record of what it installed agrees with the lockfile: somebody ran `npm install`. Packages for

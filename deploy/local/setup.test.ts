@@ -51,6 +51,13 @@ it("does not install what npm install has installed, packages for other systems 
   expect(installs()).toHaveLength(1);
 });
 
+it("completes a lockfile that lacks packages of other systems, for which npm ci would refuse it", async () => {
+  const packages = { "node_modules/a": { version: "1.0.0", optionalDependencies: { "a-elsewhere": "1.0.0" } } };
+  writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ packages }));
+  await ensurePackages(folder);
+  expect(installs()).toEqual(["install --no-save --no-audit --no-fund"]);
+});
+
 it("says what npm said when it fails, and tries again the next time", async () => {
   fakeNpm("echo no such registry >&2; exit 1");
   await expect(ensurePackages(folder)).rejects.toThrow(/npm ci failed:\n[\s\S]*no such registry/);
