@@ -16,8 +16,7 @@ export interface CalculateTill {
   timeZone: string;
 }
 
-/** The replies that follow from a till, as text. A text in `rest` is an object without its opening brace and without
- * what is known only when it is stored (ids of the location and times). */
+/** The replies that follow from a till, as text, less the times that are known only when they are stored. */
 export interface CalculatedReport {
   id: string;
   reportVersion: number;
@@ -27,7 +26,7 @@ export interface CalculatedReport {
   startedAt: string;
   finalizedAt: string;
   v2: string;
-  v0Rest: string;
+  v0: string;
   listItem: string;
   orders: CalculatedOrder[];
 }
@@ -36,8 +35,8 @@ export interface CalculatedOrder {
   id: string;
   day: string;
   openedAt: string;
-  v1Rest: string;
-  v2Rest: string;
+  v1: string;
+  v2: string;
 }
 
 /** Null for a training till. */
@@ -75,21 +74,16 @@ export default function calculateTill({
     startedAt: till.startedAt,
     finalizedAt: till.finalizedAt,
     v2: JSON.stringify(report.reportV2),
-    v0Rest: rest(report.reportV0),
+    v0: JSON.stringify(report.reportV0),
     listItem: JSON.stringify(report.listItem),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
       id,
       day: dayOf(openedAt),
       openedAt,
-      v1Rest: rest(v1),
-      v2Rest: rest(v2),
+      v1: JSON.stringify(v1),
+      v2: JSON.stringify(v2),
     })),
   };
-}
-
-/** An object's JSON less the opening brace, to be put behind other members. */
-function rest(value: object): string {
-  return JSON.stringify(value).slice(1);
 }
 
 /** Days of a time zone, YYYY-MM-DD. */

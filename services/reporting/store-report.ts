@@ -35,8 +35,8 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
     locationId,
     rows: report.orders.map((order) => {
       const times = { createdAt: created.get(order.id) ?? now, updatedAt: now };
-      const v1 = stamped(order.v1Rest, times);
-      const v2 = stamped(order.v2Rest, times);
+      const v1 = stamped(order.v1, times);
+      const v2 = stamped(order.v2, times);
       return { ...order, ...times, v1, v2, etag: etagOf(v1, v2), reportId: report.id, pushedAt: pushed.pushedAt };
     }),
   });
@@ -69,7 +69,7 @@ function reportRow(
   report: CalculatedReport,
   { finalized, ...times }: { finalized: Finalized; createdAt: string; updatedAt: string },
 ): reports.ReportRow {
-  const v0 = stamped(report.v0Rest, times);
+  const v0 = stamped(report.v0, times);
   return {
     id: report.id,
     till_id: tillId,
@@ -106,9 +106,10 @@ function finalizedOf({ locationId, tillId, revision }: Pushed, report: Calculate
   };
 }
 
-/** Puts the times of a record before the rest of its JSON. */
-function stamped(rest: string, { createdAt, updatedAt }: { createdAt: string; updatedAt: string }): string {
-  return `{"createdAt":"${createdAt}","updatedAt":"${updatedAt}",${rest}`;
+/** Puts the times of a record behind its id, the first member of its JSON. */
+function stamped(json: string, { createdAt, updatedAt }: { createdAt: string; updatedAt: string }): string {
+  const afterId = json.indexOf(",") + 1;
+  return `${json.slice(0, afterId)}"createdAt":"${createdAt}","updatedAt":"${updatedAt}",${json.slice(afterId)}`;
 }
 
 function etagOf(...texts: string[]): string {
