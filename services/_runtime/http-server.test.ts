@@ -1,4 +1,4 @@
-import { Agent, get } from "node:http";
+import { Agent, get, request } from "node:http";
 import { describe, expect, it } from "vitest";
 import { listen } from "./http-server.ts";
 import { sleep } from "./sleep.ts";
@@ -27,5 +27,31 @@ describe("an HTTP server", () => {
     expect(await reply).toBe("done");
     expect(Date.now() - began).toBeLessThan(2_000);
     agent.destroy();
+  });
+
+  it("answers the next request on a connection whose last body it did not read to its end", async () => {
+    const running = await listen(
+      async (request) => {
+        await request.body?.getReader().read();
+        return new Response("enough");
+      },
+      { port: 0 },
+    );
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = (size: number) =>
+      new Promise<boolean>((resolve, reject) => {
+        const asking = request({ port: running.port, agent, method: "POST" }, (response) => {
+          response.resume().on("end", () => resolve(asking.reusedSocket));
+        });
+        asking.on("error", reject).end(Buffer.alloc(size));
+      });
+    await ask(1_000_000);
+    await sleep(50);
+    expect(await ask(1_000_000)).toBe(true);
+    // Long enough for whatever the first left behind to have its effect.
+    await sleep(600);
+    expect(await ask(1)).toBe(true);
+    agent.destroy();
+    await running.stop();
   });
 });

@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 
@@ -33,7 +33,20 @@ export async function listen(
     overrideGlobalObjects: false,
     serverOptions,
   }) as Server;
+  server.on("request", takeAbandonedBody);
   return startListening(server, { port, hostname });
+}
+
+/**
+ * Takes what is left of a body off the connection when it was answered before it was read to its end: the next request
+ * is found behind it. The stream that was reading it has paused it, and would again.
+ */
+function takeAbandonedBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  outgoing.once("finish", () => {
+    if (incoming.readableEnded) return;
+    incoming.removeAllListeners("data");
+    incoming.resume();
+  });
 }
 
 /** Lets a server listen on `port` (0 for a free one). Rejects with a clear message when it is taken. */

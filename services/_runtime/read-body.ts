@@ -71,6 +71,5 @@ function isZlibError(error: unknown): boolean {
 function tooLarge(limit: number): ApiError {
   return new ApiError("body_too_large", {
     detail: `The body is larger than ${limit / 1024 / 1024} MB (after inflating), which is the most that is taken.`,
-    headers: { connection: "close" },
   });
 }
