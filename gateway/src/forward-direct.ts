@@ -33,7 +33,10 @@ export async function forwardDirect(
     if (upload) exchange.incoming.on("data", () => progress.made());
     exchange.welcomeBody();
     upstream(request)
-      .then((response) => sendResponse(exchange, response, progress))
+      .then((response) => {
+        if (!gone.signal.aborted) return sendResponse(exchange, response, progress);
+        return response.body?.cancel();
+      })
       .then(resolve, reject)
       .finally(() => {
         progress.stop();

@@ -40,11 +40,12 @@ const notForClients = new Set([...hopByHop, "x-request-id"]);
 export function requestHeaders(exchange: Exchange, principalToken: string): string[] {
   const { rawHeaders, headers } = exchange.incoming;
   const named = namedIn(headers.connection);
+  const isRead = exchange.method === "GET" || exchange.method === "HEAD";
   const kept: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] as string).toLowerCase();
     if (notForServices.has(name) || name.startsWith(ownPrefix) || named?.has(name)) continue;
-    if (name === "content-length" && !exchange.hasBody) continue;
+    if (name === "content-length" && isRead) continue;
     kept.push(name, rawHeaders[at + 1] as string);
   }
   const { proto, host } = exchange.origin;

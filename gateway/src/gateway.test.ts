@@ -223,7 +223,7 @@ describe("the log", () => {
       msg: "request",
       method: "GET",
       route: "/v2/reports",
-      service: "reporting",
+      upstream: "reporting",
       path: "/v2/reports/x",
       status: 200,
       bytes: length,

@@ -34,7 +34,7 @@ export function endReply(exchange: Exchange, last?: Uint8Array | string): void {
 }
 
 /** Sends a reply of the gateway's own. */
-export function sendReply(exchange: Exchange, { status, headers, body }: Reply): void {
+function sendReply(exchange: Exchange, { status, headers, body }: Reply): void {
   const { outgoing } = exchange;
   if (exchange.isGone) return;
   if (body instanceof ReadableStream) throw new Error("The gateway's own replies are texts.");

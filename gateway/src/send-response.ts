@@ -30,17 +30,15 @@ export async function sendResponse(exchange: Exchange, response: Response, progr
 
   let next = reader.read();
   const first = await soon(next);
-  if (first?.value) {
-    next = reader.read();
-    const isWhole = (await soon(next))?.done === true;
-    exchange.bytes = first.value.byteLength;
-    if (isWhole) {
-      writeHead(...(response.headers.has("content-length") ? [] : ["content-length", `${exchange.bytes}`]));
-      return endReply(exchange, first.value);
-    }
+  exchange.bytes = first?.value?.byteLength ?? 0;
+  if (first && !first.done) next = reader.read();
+  const isWhole = first?.done || (first && (await soon(next))?.done);
+  if (isWhole) {
+    writeHead(...(response.headers.has("content-length") ? [] : ["content-length", `${exchange.bytes}`]));
+    return endReply(exchange, first.value);
   }
   writeHead();
-  if (first?.value) await written(outgoing, first.value);
+  if (first) await written(outgoing, first.value);
   else outgoing.flushHeaders();
   for (let read = await next; !read.done; read = await reader.read()) {
     progress?.made();

@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { ApiError } from "@pragma/contracts/errors";
+import { problemOf } from "@pragma/contracts/problem";
+import { readBody } from "@pragma/runtime/read-body";
+import { openAllowance } from "@pragma/runtime/receiving-budget";
+import { sleep } from "@pragma/runtime/sleep";
+
+/** What a service in these tests saw of its requests. */
+export interface Seen {
+  aborted: number;
+  /** Chunks that were taken from the service's endless reply. */
+  pulled: number;
+}
+
+/** A service that behaves as the last segment of the path says. */
+export function testService(seen: Seen): (request: Request) => Promise<Response> {
+  const behaviours: Record<string, (request: Request) => Promise<Response> | Response> = {
+    json: ({ method }) =>
+      new Response(method === "HEAD" ? null : '{"é":1}', {
+        headers: { "content-type": "application/json; charset=utf-8", etag: '"abc"', "cache-control": "private" },
+      }),
+    created: () => Response.json({}, { status: 201, headers: { location: "/v2/reports/1" } }),
+    empty: () => new Response(null, { status: 204 }),
+    unchanged: () => new Response(null, { status: 304, headers: { etag: '"abc"' } }),
+    nothing: () => new Response("", { headers: { "content-type": "text/plain" } }),
+    bytes: () => new Response(Buffer.from([0, 1, 254, 255]), { headers: { "content-type": "application/x-bytes" } }),
+    gzip: () =>
+      new Response(gzipSync("text"), {
+        headers: { "content-type": "text/plain", "content-encoding": "gzip" },
+      }),
+    cookies: () =>
+      new Response("x", {
+        headers: [
+          ["set-cookie", "a=1"],
+          ["set-cookie", "b=2"],
+          ["connection", "close"],
+          ["content-type", "text/plain"],
+        ],
+      }),
+    missing: (request) => problem(request, new ApiError("report_not_found")),
+    count: async (request) => {
+      const hash = createHash("sha256");
+      let bytes = 0;
+      for await (const chunk of request.body ?? []) {
+        hash.update(chunk);
+        bytes += chunk.byteLength;
+      }
+      return Response.json({ bytes, hash: hash.digest("hex"), length: request.headers.get("content-length") });
+    },
+    till: async (request) => {
+      const allowance = openAllowance();
+      try {
+        const bytes = await readBody(request, { allowance });
+        return Response.json({ bytes: bytes.byteLength });
+      } catch (error) {
+        if (error instanceof ApiError) return problem(request, error);
+        throw error;
+      } finally {
+        allowance.giveBack();
+      }
+    },
+    refuse: (request) => problem(request, new ApiError("unsupported_media_type")),
+    echo: (request) => new Response(request.body, { headers: { "content-type": "application/x-bytes" } }),
+    endless: () =>
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            seen.pulled++;
+            controller.enqueue(new Uint8Array(64 * 1024));
+          },
+        }),
+        { headers: { "content-type": "application/x-bytes" } },
+      ),
+    slowly: () => streamOf(["one", "two", "three"], { pause: 60, type: "text/plain" }),
+    events: () => streamOf(["data: 1\n\n", "data: 2\n\n"], { pause: 1_500, type: "text/event-stream" }),
+    broken: () =>
+      streamOf(["begun"], {
+        pause: 20,
+        type: "text/plain",
+        end: (controller) => controller.error(new Error("broken")),
+      }),
+    stalled: () => streamOf(["begun"], { pause: 0, type: "text/plain", end: () => {} }),
+    hang: (request) =>
+      new Promise((resolve) => {
+        request.signal.addEventListener("abort", () => {
+          seen.aborted++;
+          resolve(new Response(null, { status: 204 }));
+        });
+      }),
+  };
+  return async (request) => {
+    const name = new URL(request.url).pathname.split("/").at(-1) ?? "";
+    return behaviours[name]?.(request) ?? problem(request, new ApiError("route_not_found"));
+  };
+}
+
+function problem(request: Request, error: ApiError): Response {
+  const body = problemOf(error, request.headers.get("x-request-id") ?? "");
+  return new Response(JSON.stringify(body), {
+    status: error.status,
+    headers: { "content-type": "application/problem+json", ...error.headers },
+  });
+}
+
+function streamOf(
+  texts: string[],
+  {
+    pause,
+    type,
+    end = (controller) => controller.close(),
+  }: { pause: number; type: string; end?: (controller: ReadableStreamDefaultController) => void },
+): Response {
+  const encoder = new TextEncoder();
+  const body = new ReadableStream({
+    async start(controller) {
+      for (const text of texts) {
+        controller.enqueue(encoder.encode(text));
+        await sleep(pause);
+      }
+      end(controller);
+    },
+  });
+  return new Response(body, { headers: { "content-type": type } });
+}
