@@ -43,22 +43,34 @@ export function canInstall() {
  * @param {ServerKind[]} kinds
  * @throws {Failure} with the end of apt-get's output
  */
-export async function installServers(kinds) {
-  await withProgress("Installing servers with apt-get", async (tell) => {
+export function installServers(kinds) {
+  return installPackages("Installing servers with apt-get", {
+    names: () => kinds.map(packageOf),
+    daemons: kinds.flatMap((kind) => daemons[kind]),
+  });
+}
+
+/**
+ * Installs packages from Debian's archive without letting what they bring start, now or with the machine.
+ * @param {string} label what is shown while it takes place
+ * @param {{ names: () => string[], daemons: string[] }} packages `names` is asked once the package lists are up to date
+ * @throws {Failure} with the end of apt-get's output
+ */
+async function installPackages(label, { names, daemons }) {
+  await withProgress(label, async (tell) => {
     tell("package lists");
     await aptGet(["update"], tell);
-    const names = kinds.map(packageOf);
-    tell(names.join(", "));
+    const wanted = names();
+    tell(wanted.join(", "));
     const release = applyBrakes();
     process.once("exit", release);
     try {
-      await aptGet(["install", "--yes", "--no-install-recommends", ...names], tell);
+      await aptGet(["install", "--yes", "--no-install-recommends", ...wanted], tell);
     } finally {
       process.off("exit", release);
       release();
     }
-    // Nor may they start with the machine from now on.
-    spawnSync("systemctl", ["disable", ...kinds.flatMap((kind) => daemons[kind])], { stdio: "ignore" });
+    if (daemons.length > 0) spawnSync("systemctl", ["disable", ...daemons], { stdio: "ignore" });
   });
 }
 

@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -33,15 +34,28 @@ export function temporaryDataFolder(label) {
 }
 
 /**
- * Removes a data folder and what was placed elsewhere on its behalf. Its servers must have stopped.
+ * Removes a data folder, or a folder of several, with what was placed elsewhere on their behalf. Its servers must have
+ * stopped.
  * @param {string} folder
  */
 export function removeDataFolder(folder) {
-  const elsewhere = substituteFor(folder);
-  if (owned(elsewhere)) rmSync(elsewhere, { recursive: true, force: true });
-  removeVolume(folder);
+  for (const each of [folder, ...foldersIn(folder)]) {
+    const elsewhere = substituteFor(each);
+    if (owned(elsewhere)) rmSync(elsewhere, { recursive: true, force: true });
+    removeVolume(each);
+  }
   rmSync(folder, { recursive: true, force: true });
   releaseFolder(folder);
+}
+
+/**
+ * @param {string} folder
+ * @returns {string[]}
+ */
+function foldersIn(folder) {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
 }
 
 /**

@@ -97,7 +97,7 @@ function container(folder, port, password, parameters) {
     port,
     containerPort: 5432,
     env: { POSTGRES_USER: "pragma", POSTGRES_PASSWORD: password, POSTGRES_DB: "pragma" },
-    args: asOptions(parameters),
+    args: ["postgres", ...asOptions(parameters)],
   });
 }
 

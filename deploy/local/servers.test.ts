@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { hearFrom } from "./probe.mjs";
 import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.mjs";
@@ -38,7 +38,7 @@ it("says that a cluster is broken instead of making another in its place", async
   expect(existsSync(join(dataFolder, "cluster", "PG_VERSION"))).toBe(false);
 });
 
-it("keeps PostgreSQL's data where its user can reach it, and removes it with its folder", async () => {
+it("keeps PostgreSQL's data where its user can reach it, and removes it with the folder around it", async () => {
   const dataFolder = join(scratchFolder(), "hidden");
   const told: string[] = [];
   const server = await startPostgres({ dataFolder, durable: false, log: (line) => told.push(line) });
@@ -46,7 +46,7 @@ it("keeps PostgreSQL's data where its user can reach it, and removes it with its
   const elsewhere = /data is in (\/var\/tmp\/pragma-[0-9a-f]{16})\./.exec(told.join("\n"))?.[1];
   expect(elsewhere !== undefined).toBe(process.getuid?.() === 0);
   expect(existsSync(join(elsewhere ?? dataFolder, "cluster", "PG_VERSION"))).toBe(true);
-  removeDataFolder(dataFolder);
+  removeDataFolder(dirname(dataFolder));
   expect([dataFolder, elsewhere ?? ""].some(existsSync)).toBe(false);
 });
 
