@@ -56,7 +56,7 @@ export function installServers(kinds) {
  * @param {{ names: () => string[], daemons: string[] }} packages `names` is asked once the package lists are up to date
  * @throws {Failure} with the end of apt-get's output
  */
-async function installPackages(label, { names, daemons }) {
+export async function installPackages(label, { names, daemons }) {
   await withProgress(label, async (tell) => {
     tell("package lists");
     await aptGet(["update"], tell);

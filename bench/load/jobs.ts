@@ -1,0 +1,69 @@
+/** What the load generator can be told to do, and what it answers. It runs in a process of its own. */
+export interface Jobs {
+  steady: { job: SteadyLoad; answer: LoadAnswer };
+  saturate: { job: SaturatingLoad; answer: LoadAnswer };
+  alternate: { job: Alternation; answer: AlternationAnswer };
+  push: { job: Pushes; answer: PushesAnswer };
+}
+
+export type JobName = keyof Jobs;
+
+interface Target {
+  /** Scheme, host and port. */
+  origin: string;
+  headers: Record<string, string>;
+}
+
+/** Requests that begin at a fixed rate, whether those before them are answered or not. */
+export interface SteadyLoad extends Target {
+  path: string;
+  perSecond: number;
+  seconds: number;
+  connections: number;
+}
+
+/** So many connections, each asking again as soon as it is answered. */
+export interface SaturatingLoad extends Target {
+  path: string;
+  seconds: number;
+  connections: number;
+}
+
+export interface LoadAnswer {
+  requests: number;
+  /** From the first request's beginning to the last one's end. */
+  seconds: number;
+  /** Milliseconds from a request to the end of its reply. */
+  latency: { p50: number; p99: number };
+}
+
+/** Each path in turn, one request at a time. */
+export interface Alternation extends Target {
+  paths: string[];
+  rounds: number;
+}
+
+export interface AlternationAnswer {
+  /** Milliseconds, of each path. */
+  medians: number[];
+}
+
+/** Tills that differ in their ids only, pushed through the gateway. */
+export interface Pushes extends Target {
+  /** The till's JSON. */
+  template: string;
+  tills: number;
+  /** How many push at once, each the next till once the one before is readable. */
+  pushers: number;
+  /** Milliseconds between two questions for a report: how exactly it is known when it could be read. */
+  askEvery: number;
+}
+
+export interface PushesAnswer {
+  /** Milliseconds from the push to its reply, of each till. */
+  answered: number[];
+  /** Milliseconds from the push's reply to the report being readable, of each till. */
+  readable: number[];
+  /** Of the whole. */
+  seconds: number;
+}

@@ -1,0 +1,24 @@
+import { execFileSync } from "node:child_process";
+import { cpus, release, totalmem } from "node:os";
+import { binariesOf } from "../deploy/local/binaries.mjs";
+
+/** What was measured on: figures of two machines, or of two versions, are two things. */
+export function describeMachine(): string[] {
+  const [cpu] = cpus();
+  const versionOf = (kind: "postgres" | "nats" | "redis") => binariesOf(kind)[0]?.version.join(".") ?? "in a container";
+  return [
+    `${cpus().length} cores (${cpu?.model.trim() ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}`,
+    `Node.js ${process.versions.node}, PostgreSQL ${versionOf("postgres")}, NATS ${versionOf("nats")}, Redis ${versionOf("redis")}`,
+    `commit ${commit()}`,
+  ];
+}
+
+function commit(): string {
+  try {
+    const git = (...args: string[]) =>
+      execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return `${git("rev-parse", "--short", "HEAD").trim()}${git("status", "--porcelain") === "" ? "" : " with changes"}`;
+  } catch {
+    return "unknown";
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * `npm run bench`: what the product costs, each figure as a ratio to what is possible on the same machine in the same
+ * minutes. `-- --only a,c` measures some rows, `--quick` shortly, `--profile` writes CPU profiles too.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { explain } from "../deploy/local/failure.mjs";
+import { endGuarded } from "../deploy/local/guarded.mjs";
+import { say, withProgress } from "../deploy/local/progress.mjs";
+import { type Lab, openLab } from "./lab.ts";
+import { describeMachine } from "./machine.ts";
+import { readOptions } from "./options.ts";
+import { hottest } from "./profile.ts";
+import { type Result, type Row, Skip } from "./row.ts";
+import { rows } from "./rows.ts";
+import { tableOf } from "./table.ts";
+
+const results = join(import.meta.dirname, "results");
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
+  process.once(signal, async () => {
+    await endGuarded();
+    process.exit(130);
+  });
+
+try {
+  await main();
+} catch (error) {
+  say(explain(error));
+  process.exitCode = 1;
+}
+await endGuarded();
+
+async function main(): Promise<void> {
+  const { only, quick, profile } = readOptions(
+    process.argv.slice(2),
+    rows.map(({ id }) => id),
+  );
+  const profiles = profile ? join(results, "profiles") : undefined;
+  mkdirSync(results, { recursive: true });
+  const machine = [...describeMachine(), quick ? "quick: too short to judge by" : "full"];
+  for (const line of machine) say(line);
+
+  const lab = await withProgress("Starting servers", () => openLab({ isQuick: quick, profiles }));
+  const outcomes: Result[] = [];
+  try {
+    for (const row of rows) {
+      if (only === undefined || only.includes(row.id)) outcomes.push(await measure(row, lab));
+    }
+  } finally {
+    await withProgress("Stopping", () => lab.close());
+  }
+
+  const table = tableOf(outcomes);
+  writeFileSync(join(results, "latest.md"), `${machine.join("  \n")}\n\n${table}\n`);
+  writeFileSync(join(results, "latest.json"), `${JSON.stringify({ machine, results: outcomes }, undefined, 2)}\n`);
+  say(`\n${table}`);
+  if (profiles) say(hottest(profiles));
+}
+
+async function measure(row: Row, lab: Lab): Promise<Result> {
+  const { id, title, limit } = row;
+  try {
+    const outcome = await withProgress(`Row ${id}`, (tell) => row.run(lab, tell));
+    return { id, title, limit, ...outcome };
+  } catch (error) {
+    if (error instanceof Skip) return { id, title, limit, skipped: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,109 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { canInstall, installPackages } from "../deploy/local/apt.mjs";
+import { runServer } from "../deploy/local/private-server.mjs";
+import { cpuSecondsOfTree } from "./process-usage.ts";
+import { Skip } from "./row.ts";
+
+/** A private nginx with one worker. */
+export interface Nginx {
+  url: string;
+  cpuSeconds(): number;
+  stop(): Promise<void>;
+}
+
+interface NginxSetting {
+  folder: string;
+  /** Where requests go. */
+  upstream: string;
+  /** Added to every request. */
+  headers: Record<string, string>;
+}
+
+/**
+ * Starts nginx as a proxy. It keeps connections on both sides, holds a whole report in memory, and writes a line for
+ * every request, as the gateway does.
+ *
+ * @throws Skip when there is none on this machine and none can be installed.
+ */
+export async function startNginx({ folder, upstream, headers }: NginxSetting): Promise<Nginx> {
+  const command = await findNginx();
+  mkdirSync(folder, { recursive: true });
+  const { pid, port, stop } = await runServer({
+    name: "nginx",
+    folder,
+    port: undefined,
+    log: (line) => process.stderr.write(`${line}\n`),
+    stopSignal: "SIGTERM",
+    launch(onPort) {
+      const file = join(folder, "nginx.conf");
+      writeFileSync(file, configuration({ folder, port: onPort, upstream: new URL(upstream).host, headers }));
+      return { command, args: ["-p", folder, "-c", file, "-e", join(folder, "error.log")] };
+    },
+    isReady: async (onPort) => {
+      try {
+        await fetch(`http://127.0.0.1:${onPort}/`);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  });
+  return { url: `http://127.0.0.1:${port}`, cpuSeconds: () => cpuSecondsOfTree(pid), stop };
+}
+
+const places = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx", "/opt/homebrew/bin/nginx"];
+
+async function findNginx(): Promise<string> {
+  const find = () => places.find((path) => existsSync(path));
+  const found = find();
+  if (found) return found;
+  if (!canInstall()) throw new Skip("nginx is not on this machine. Install it (Debian: apt-get install nginx-light).");
+  await installPackages("Installing nginx with apt-get", { names: () => ["nginx"], daemons: ["nginx"] });
+  const installed = find();
+  if (!installed) throw new Skip("nginx was installed and is not where it should be.");
+  return installed;
+}
+
+function configuration({
+  folder,
+  port,
+  upstream,
+  headers,
+}: Omit<NginxSetting, "upstream"> & { port: number; upstream: string }): string {
+  const added = Object.entries(headers).map(([name, value]) => `proxy_set_header ${name} "${value}";`);
+  return `
+${process.getuid?.() === 0 ? "user root;" : ""}
+daemon off;
+worker_processes 1;
+pid ${join(folder, "nginx.pid")};
+events { worker_connections 1024; }
+http {
+  access_log ${join(folder, "access.log")} combined;
+  client_body_temp_path ${join(folder, "body")};
+  proxy_temp_path ${join(folder, "proxy")};
+  fastcgi_temp_path ${join(folder, "fastcgi")};
+  uwsgi_temp_path ${join(folder, "uwsgi")};
+  scgi_temp_path ${join(folder, "scgi")};
+  keepalive_requests 100000000;
+  proxy_buffer_size 16k;
+  proxy_buffers 8 32k;
+  proxy_busy_buffers_size 64k;
+  proxy_max_temp_file_size 0;
+  upstream service {
+    server ${upstream};
+    keepalive 64;
+    keepalive_requests 100000000;
+  }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://service;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      ${added.join("\n      ")}
+    }
+  }
+}
+`;
+}

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Ticks a second in which the kernel tells CPU times to programs, on every machine that Node.js runs on. */
+const ticksPerSecond = 100;
+
+interface ProcessStat {
+  pid: number;
+  parent: number;
+  /** CPU seconds of all its threads. */
+  own: number;
+  /** CPU seconds of its children that have ended. */
+  ofEnded: number;
+}
+
+/** Reads a line of /proc/<pid>/stat. The name in it may hold spaces and brackets. */
+export function parseStat(line: string): ProcessStat {
+  const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
+  // The state is the third field of the line and the first here.
+  const at = (field: number) => Number(fields[field - 3]);
+  return {
+    pid: Number.parseInt(line, 10),
+    parent: at(4),
+    own: (at(14) + at(15)) / ticksPerSecond,
+    ofEnded: (at(16) + at(17)) / ticksPerSecond,
+  };
+}
+
+/** CPU seconds that a process has used since it began, in all its threads, as a user and in the kernel. */
+export function cpuSeconds(pid: number): number {
+  return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8")).own;
+}
+
+/** CPU seconds of a process, its children and theirs, also of those that have ended. */
+export function cpuSecondsOfTree(root: number): number {
+  const all = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => statOf(name) ?? []);
+  const seconds = (pid: number): number =>
+    all.reduce((sum, stat) => {
+      if (stat.pid === pid) return sum + stat.own + stat.ofEnded;
+      return stat.parent === pid ? sum + seconds(stat.pid) : sum;
+    }, 0);
+  return seconds(root);
+}
+
+function statOf(pid: string): ProcessStat | undefined {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resident memory of a process in megabytes (2^20 bytes): now, and the most that it ever was. */
+export function memoryOf(pid: number): { now: number; peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const megabytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
+  return { now: megabytes("VmRSS"), peak: megabytes("VmHWM") };
+}

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { SourceMap } from "node:module";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** What `node --cpu-prof` writes, as far as it is read here. */
+export interface CpuProfile {
+  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number; columnNumber: number } }[];
+  samples: number[];
+  /** Microseconds since the sample before. */
+  timeDeltas: number[];
+}
+
+interface Hot {
+  where: string;
+  /** Of the time that the process was busy, 0 to 1. */
+  share: number;
+}
+
+/** Functions that a profile shows while nothing runs. */
+const idle = new Set(["(idle)", "(program)", "(root)"]);
+const shown = 25;
+
+/** The functions in which each profiled process spent most of its time, by their own time. */
+export function hottest(folder: string): string {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".cpuprofile"))
+    .map((name) => {
+      const profile = JSON.parse(readFileSync(join(folder, name), "utf8")) as CpuProfile;
+      const lines = selfTimes(profile)
+        .slice(0, shown)
+        .map(({ where, share }) => `  ${(share * 100).toFixed(1).padStart(5)} %  ${where}`);
+      return `${name}\n${lines.join("\n")}\n`;
+    })
+    .join("\n");
+}
+
+/** Every function's own time, the most first. */
+export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile): Hot[] {
+  const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
+  const times = new Map<string, number>();
+  let busy = 0;
+  for (const [index, sample] of samples.entries()) {
+    const place = places.get(sample) ?? "unknown";
+    const time = timeDeltas[index] ?? 0;
+    if (idle.has(place)) continue;
+    busy += time;
+    times.set(place, (times.get(place) ?? 0) + time);
+  }
+  return [...times].map(([where, time]) => ({ where, share: time / busy })).sort((a, b) => b.share - a.share);
+}
+
+function placeOf({ functionName, url, lineNumber, columnNumber }: CpuProfile["nodes"][number]["callFrame"]): string {
+  const name = functionName || "(anonymous)";
+  if (url === "") return name;
+  if (!url.startsWith("file:")) return `${name}  ${url}:${lineNumber + 1}`;
+  const file = fileURLToPath(url);
+  const origin = sourceMapOf(file)?.findEntry(lineNumber, columnNumber);
+  const place =
+    origin && "originalSource" in origin
+      ? `${fileURLToPath(new URL(origin.originalSource, url))}:${origin.originalLine + 1}`
+      : `${file}:${lineNumber + 1}`;
+  return `${name}  ${relative(process.cwd(), place)}`;
+}
+
+const maps = new Map<string, SourceMap | undefined>();
+
+function sourceMapOf(file: string): SourceMap | undefined {
+  if (!maps.has(file)) maps.set(file, readMap(`${file}.map`));
+  return maps.get(file);
+}
+
+function readMap(file: string): SourceMap | undefined {
+  try {
+    return new SourceMap(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    return undefined;
+  }
+}

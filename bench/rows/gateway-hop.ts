@@ -1,0 +1,114 @@
+import { figureOf, type Pair } from "../figure.ts";
+import type { Lab } from "../lab.ts";
+import { type Nginx, startNginx } from "../nginx.ts";
+import { putReport } from "../put-report.ts";
+import type { Outcome, Row } from "../row.ts";
+import { principalHeaders } from "../sign-principal.ts";
+import { spreadOf } from "../spread.ts";
+
+/** Requests a second at which neither side has much to do. */
+const easyRate = 300;
+const connections = 16;
+
+interface Side {
+  origin: string;
+  headers: Record<string, string>;
+  cpuSeconds(): number;
+}
+
+export const gatewayHop: Row = {
+  id: "a",
+  title: "The gateway's hop: GET /v2/reports/{id} of 58 KB, gateway and reporting each in a process of its own",
+  limit:
+    "nginx (one worker, access log, kept-alive upstream) in front of the same reporting process, which it sends a principal signed beforehand",
+  async run(lab, tell) {
+    const { product, shop } = await lab.product("split");
+    const path = await putReport(product, shop);
+    const reporting = product.process("reporting");
+    const nginx = await startNginx({
+      folder: `${lab.folder}/nginx`,
+      upstream: reporting.url,
+      headers: await principalHeaders(product, shop.locationId),
+    });
+    try {
+      const gateway = product.process("gateway");
+      const ours = { origin: gateway.url, headers: shop.headers, cpuSeconds: gateway.cpuSeconds };
+      return await compare(lab, { ours, limit: sideOf(nginx), path, tell });
+    } finally {
+      await nginx.stop();
+    }
+  },
+};
+
+function sideOf({ url, cpuSeconds }: Nginx): Side {
+  return { origin: url, headers: {}, cpuSeconds };
+}
+
+interface Sides {
+  ours: Side;
+  limit: Side;
+  path: string;
+  tell(detail: string): void;
+}
+
+async function compare(lab: Lab, { ours, limit, path, tell }: Sides): Promise<Outcome> {
+  const seconds = lab.isQuick ? 2 : 6;
+  const repetitions = lab.isQuick ? 2 : 7;
+  const steadily = ({ origin, headers }: Side) => ({
+    ...{ origin, headers, path, connections },
+    ...{ seconds, perSecond: easyRate },
+  });
+
+  tell("warming up");
+  for (const side of [ours, limit, ours, limit]) {
+    const { origin, headers } = side;
+    await lab.load.run("saturate", { origin, headers, path, connections, seconds: lab.isQuick ? 1 : 4 });
+  }
+
+  const cpu: Pair[] = [];
+  const shares: number[] = [];
+  const latencies: Pair[] = [];
+  for (let turn = 1; turn <= repetitions; turn += 1) {
+    tell(`CPU at ${easyRate} requests/s, ${turn} of ${repetitions}`);
+    const [mine, theirs] = [await atEase(lab, ours, steadily(ours)), await atEase(lab, limit, steadily(limit))];
+    cpu.push({ ours: mine.microseconds, limit: theirs.microseconds });
+    latencies.push({ ours: mine.p50, limit: theirs.p50 });
+    shares.push(mine.share);
+  }
+
+  const rates: Pair[] = [];
+  for (let turn = 1; turn <= repetitions; turn += 1) {
+    tell(`as fast as it goes, ${turn} of ${repetitions}`);
+    const fastest = async ({ origin, headers }: Side) => {
+      const { requests, seconds: took } = await lab.load.run("saturate", {
+        ...{ origin, headers, path, connections, seconds: seconds / 2 },
+      });
+      return requests / took;
+    };
+    rates.push({ ours: await fastest(ours), limit: await fastest(limit) });
+  }
+
+  const goal = { atMost: 2, aim: 1.25 };
+  const busy = Math.round(spreadOf(shares).most * 100);
+  return {
+    figures: [
+      figureOf(cpu, { what: `CPU a request at ${easyRate} requests/s`, unit: "µs", goal }),
+      figureOf(rates, { what: `requests as fast as it goes, ${connections} connections`, unit: "/s" }),
+      figureOf(latencies, { what: `p50 at ${easyRate} requests/s`, unit: "ms" }),
+    ],
+    notes: [
+      `At ${easyRate} requests/s the gateway used at most ${busy} % of a core.`,
+      "As fast as it goes: the generator, the hop, reporting and PostgreSQL share the machine, and reporting is what is full.",
+    ],
+  };
+}
+
+/** What a request costs at an equal load that saturates nobody. */
+async function atEase(lab: Lab, side: Side, load: Parameters<typeof lab.load.run<"steady">>[1]) {
+  const before = side.cpuSeconds();
+  const { requests, seconds, latency } = await lab.load.run("steady", load);
+  const used = side.cpuSeconds() - before;
+  if (seconds > load.seconds * 1.1)
+    throw new Error(`${load.perSecond} requests/s were not served: ${seconds} s instead of ${load.seconds} s.`);
+  return { microseconds: (used / requests) * 1e6, share: used / seconds, p50: latency.p50 };
+}
