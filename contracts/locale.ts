@@ -102,7 +102,7 @@ const regionsByLanguage = {
 };
 
 /** Every locale code that a till may carry: language, underscore, region. */
-export const locales: string[] = Object.entries(regionsByLanguage).flatMap(([language, regions]) =>
+const locales: string[] = Object.entries(regionsByLanguage).flatMap(([language, regions]) =>
   regions.split(" ").map((region) => `${language}_${region}`),
 );
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { applicationInBody, applicationSchema } from "./application.ts";
 import { UtcDateTime } from "./date-time.ts";
+import { locationDetailsExample } from "./examples/location.ts";
 import { withoutDefaults } from "./fields.ts";
 import { optionsShape } from "./location-options.ts";
 import { LocationSettings, LocationSettingsChange, LocationSettingsInput } from "./location-settings.ts";
@@ -49,7 +50,11 @@ export const LocationDetails = z
     ...withoutDefaults(optionsShape),
     locationSettings: LocationSettings,
   })
-  .meta({ id: "LocationDetails", description: "A location with every option and setting" });
+  .meta({
+    id: "LocationDetails",
+    description: "A location with every option and setting",
+    example: locationDetailsExample,
+  });
 
 export type LocationDetails = z.infer<typeof LocationDetails>;
 
@@ -87,7 +92,9 @@ export const ChangeLocation = storable(
 
 export type ChangeLocation = z.infer<typeof ChangeLocation>;
 
-export const CreatedLocation = z.object({ id: locationId }).meta({ id: "CreatedLocation" });
+export const CreatedLocation = z
+  .object({ id: locationId })
+  .meta({ id: "CreatedLocation", example: { id: locationDetailsExample.id } });
 
 const Device = z
   .object({

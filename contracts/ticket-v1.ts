@@ -102,7 +102,7 @@ export const PaymentV1 = z
 export type PaymentV1 = z.infer<typeof PaymentV1>;
 
 /** A set menu of a ticket, in the older format. */
-export const MenuV1 = z
+const MenuV1 = z
   .object({
     client_id: optionalText("Id of the menu in the catalogue"),
     name: optionalText("Name of the menu"),

@@ -15,7 +15,7 @@ import { OrderData } from "./order-data.ts";
 import { refuseTwice } from "./refuse-twice.ts";
 
 /** Money that entered or left the drawer other than by a sale. */
-export const FinancialMovement = z
+const FinancialMovement = z
   .object({
     id: optionalText("Id of the movement"),
     amount: amount("Negative when money left the drawer"),
@@ -40,7 +40,7 @@ export const FinancialMovement = z
   });
 
 /** What the point of sale says was taken by one payment method over the shift. */
-export const DeclaredPayment = z
+const DeclaredPayment = z
   .object({
     paymentMode: z.enum(paymentModes).meta({ description: "How it was paid" }),
     paymentAmount: amount("Sum of the payments"),

@@ -20,7 +20,7 @@ function codeOf(issue: z.core.$ZodIssue): string {
 }
 
 /** `["orderList", 3, "guestsCount"]` as `orderList[3].guestsCount`. */
-export function pathOf(path: readonly PropertyKey[]): string {
+function pathOf(path: readonly PropertyKey[]): string {
   return path
     .map((key, index) => (typeof key === "number" ? `[${key}]` : `${index > 0 ? "." : ""}${String(key)}`))
     .join("");

@@ -5,8 +5,9 @@ function logged(write: (log: ReturnType<typeof createLogger>) => void): {
   text: string;
   fields: Record<string, never>;
 } {
-  let text = "";
-  write(createLogger({ name: "test", level: "info", destination: { write: (line: string) => void (text += line) } }));
+  const lines: string[] = [];
+  write(createLogger({ name: "test", level: "info", destination: { write: (line: string) => void lines.push(line) } }));
+  const text = lines.join("");
   return { text, fields: JSON.parse(text) };
 }
 

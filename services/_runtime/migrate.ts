@@ -18,7 +18,9 @@ interface Migration {
  * own. Throws when one that has run was edited since, or when the schema is ahead of this code.
  */
 export async function migrate(database: Database, { folders, log }: { folders: string[]; log: Logger }): Promise<void> {
-  const known = (await Promise.all([...new Set([packageFolder(import.meta.url), ...folders])].map(readMigrations))).flat();
+  const known = (
+    await Promise.all([...new Set([packageFolder(import.meta.url), ...folders])].map(readMigrations))
+  ).flat();
   const lock = advisoryLockKey(`migrate ${database.schema}`);
   const connection = await database.sql.reserve();
   try {

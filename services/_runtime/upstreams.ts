@@ -8,7 +8,7 @@ import type { Upstream, Upstreams } from "./upstream.ts";
 const variableOf = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_URL`;
 
 /** Where each service is reached over HTTP, for those that run in another process. */
-export const upstreamUrls = z.object(
+const upstreamUrls = z.object(
   Object.fromEntries(serviceNames.map((service) => [variableOf(service), z.url({ protocol: /^https?$/ }).optional()])),
 );
 

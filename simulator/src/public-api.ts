@@ -11,7 +11,7 @@ interface Call<Body> {
 }
 
 /** A reply that the API gave instead of what was asked for. */
-export class RefusedCall extends Error {
+class RefusedCall extends Error {
   override name = "RefusedCall";
   readonly status: number;
 

@@ -23,6 +23,8 @@ export interface Product {
 
 export interface ProductProcess {
   opsUrl: string;
+  /** Of the process as it runs now; undefined before it was started. */
+  readonly pid: number | undefined;
   start(): Promise<void>;
   /** SIGKILL, as a power cut. */
   kill(): Promise<void>;
@@ -32,12 +34,14 @@ export interface ProductProcess {
 
 const main = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "dist", "main.js");
 
-/** Starts the product on the servers that `variables` name, in one process, or in one for each part. */
+/**
+ * Starts the product on the servers that `variables` name, in one process, or in one for each part. Several may run on
+ * the same servers, as instances of one installation: those share their `adminKey`.
+ */
 export async function startProduct(
   variables: Record<string, string>,
-  { split = false }: { split?: boolean } = {},
+  { split = false, adminKey = `admin-key-of-a-test-${randomUUID()}` }: { split?: boolean; adminKey?: string } = {},
 ): Promise<Product> {
-  const adminKey = `admin-key-of-a-test-${randomUUID()}`;
   const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
   const gatewayPort = await freePort();
   const processes = new Map<Role, ProductProcess>();
@@ -83,6 +87,9 @@ async function prepare(
 
   return {
     opsUrl,
+    get pid() {
+      return child?.pid;
+    },
     async start() {
       child = spawn(process.execPath, [main], {
         env: {

@@ -28,7 +28,7 @@ interface AskOptions {
 }
 
 /** Asks the product, with a key; the body is sent as JSON unless it is text or bytes. */
-export async function ask(
+async function ask(
   product: Product,
   method: string,
   path: string,

@@ -1,9 +1,4 @@
-import {
-  type RunningServer,
-  startNats,
-  startPostgres,
-  temporaryDataFolder,
-} from "../../../deploy/local/servers.mjs";
+import { type RunningServer, startNats, startPostgres, temporaryDataFolder } from "../../../deploy/local/servers.mjs";
 
 /** Servers of a test's own, to be killed and started again. */
 export interface PrivateServers {

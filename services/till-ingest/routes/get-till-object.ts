@@ -1,4 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
+import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { readableLocation } from "@pragma/runtime/own-location";
 import { taggedStream } from "@pragma/runtime/reply";
 import { z } from "zod";
@@ -20,6 +21,7 @@ export const getTillObject = defineRoute({
     200: {
       description: "The body, in the format that it was pushed in",
       schema: z.record(z.string(), z.unknown()).meta({ description: "A till as it was pushed: V1 or V2" }),
+      example: tillV2Example,
     },
     304: { description: "The client has it already" },
   },
