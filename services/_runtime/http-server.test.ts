@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { Agent, get, request } from "node:http";
+import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { listen } from "./http-server.ts";
 import { sleep } from "./sleep.ts";
@@ -27,6 +29,15 @@ describe("an HTTP server", () => {
     expect(await reply).toBe("done");
     expect(Date.now() - began).toBeLessThan(2_000);
     agent.destroy();
+  });
+
+  it("does not wait for a connection that has asked for nothing", async () => {
+    const running = await listen(() => new Response("here"), { port: 0 });
+    const silent = connect(running.port);
+    await once(silent, "connect");
+    const began = Date.now();
+    await Promise.all([running.stop(), once(silent, "close")]);
+    expect(Date.now() - began).toBeLessThan(2_000);
   });
 
   it("answers the next request on a connection whose last body it did not read to its end", async () => {

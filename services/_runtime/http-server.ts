@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 
 /** An HTTP server that is listening. */
@@ -62,11 +62,24 @@ export async function startListening(
     );
     server.listen(port, hostname, resolve);
   });
-  return { port: (server.address() as AddressInfo).port, server, stop: () => drain(server) };
+  const silent = silentConnections(server);
+  return { port: (server.address() as AddressInfo).port, server, stop: () => drain(server, silent) };
 }
 
-function drain(server: Server): Promise<void> {
+/** Connections that have not asked for anything yet; Node does not count them as idle. */
+function silentConnections(server: Server): Set<Socket> {
+  const silent = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    silent.add(socket);
+    socket.once("close", () => silent.delete(socket));
+  });
+  server.on("request", ({ socket }: IncomingMessage) => silent.delete(socket));
+  return silent;
+}
+
+function drain(server: Server, silent: Set<Socket>): Promise<void> {
   return new Promise((resolve) => {
+    for (const socket of silent) socket.destroy();
     const deadline = setTimeout(() => server.closeAllConnections(), drainTime);
     // A connection that was busy when the server closed stays open, idle, once it is done.
     const sweep = setInterval(() => server.closeIdleConnections(), sweepTime);
