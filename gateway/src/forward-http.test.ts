@@ -1,0 +1,236 @@
+import type { AddressInfo } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+import { sleep } from "@pragma/runtime/sleep";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { head, openConnection, readReply } from "./testing/raw-client.ts";
+import { startTestGateway, type TestGateway } from "./testing/test-gateway.ts";
+
+let environment: TestEnvironment;
+let gateway: TestGateway;
+let key: string;
+let upstream: Server;
+/** What the upstream does with each request, in the order they come; the last goes on for ever. */
+let script: ((socket: Socket, request: string) => void)[];
+let requests: string[];
+let connections: Set<Socket>;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+});
+afterAll(() => environment.remove());
+
+beforeEach(async () => {
+  script = [];
+  requests = [];
+  connections = new Set();
+  upstream = createServer((socket) => {
+    connections.add(socket.on("error", () => {}).on("close", () => connections.delete(socket)));
+    socket.on("data", (bytes) => {
+      if (!/^[A-Z]+ \//.test(bytes.toString("latin1"))) return;
+      requests.push(bytes.toString("latin1"));
+      (script.length > 1 ? script.shift() : script[0])?.(socket, bytes.toString("latin1"));
+    });
+  });
+  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
+  const { port } = upstream.address() as AddressInfo;
+  gateway = await startTestGateway(environment, {
+    variables: { REPORTING_URL: `http://127.0.0.1:${port}`, UPSTREAM_TIMEOUT: "1" },
+  });
+  ({ key } = gateway.accounts.addKey());
+});
+afterEach(async () => {
+  for (const socket of connections) socket.destroy();
+  upstream.close();
+  await gateway.stop();
+});
+
+const say = (text: string) => (socket: Socket) => void socket.write(text);
+const ok = say("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+const reset = (socket: Socket) => void socket.resetAndDestroy();
+const ask = (init: RequestInit = {}) => gateway.ask("/v2/reports/", { key, ...init });
+const codeOf = async (reply: Response) => ((await reply.json()) as { code: string }).code;
+
+describe("a connection that is reset before the reply", () => {
+  it("is tried once more for a GET", async () => {
+    script = [reset, ok];
+    const reply = await ask({ headers: { "x-request-id": "tried-again" } });
+    expect([reply.status, await reply.text()]).toEqual([200, "ok"]);
+    expect(requests).toHaveLength(2);
+    const line = await eventually("its line", () =>
+      gateway.logged.find(({ requestId }) => requestId === "tried-again"),
+    );
+    expect(line).toMatchObject({ status: 200, retried: true });
+  });
+
+  it("is tried once more and no more", async () => {
+    script = [reset];
+    const reply = await ask();
+    expect([reply.status, reply.headers.get("retry-after"), await codeOf(reply)]).toEqual([
+      503,
+      "2",
+      "service_unavailable",
+    ]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it("is not tried again for a POST", async () => {
+    script = [reset, ok];
+    const reply = await ask({ method: "POST", body: "{}" });
+    expect([reply.status, await codeOf(reply)]).toEqual([503, "service_unavailable"]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it("is tried again when it was kept from before and closed meanwhile", async () => {
+    script = [ok];
+    for (let request = 0; request < 20; request++) {
+      expect((await ask()).status).toBe(200);
+      for (const socket of connections) socket.end();
+      if (request % 3 === 0) await sleep(5);
+    }
+  });
+});
+
+describe("a service", () => {
+  it("that nobody can connect to is unavailable for a moment", async () => {
+    upstream.close();
+    const reply = await ask();
+    expect([reply.status, reply.headers.get("retry-after"), await codeOf(reply)]).toEqual([
+      503,
+      "2",
+      "service_unavailable",
+    ]);
+    expect(gateway.logged.some(({ level }) => level === "error")).toBe(true);
+  });
+
+  it("that is gone in the middle of its reply cuts the client off", async () => {
+    for (const text of [
+      "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\nonly this\r\n",
+    ]) {
+      script = [
+        (socket) => {
+          socket.write(text);
+          setTimeout(() => socket.destroy(), 50);
+        },
+      ];
+      const socket = await openConnection(gateway.port);
+      socket.write(head("GET /v2/reports/", { authorization: key }));
+      const reply = await readReply(socket);
+      expect(reply).toMatchObject({ status: 200, isCutOff: true });
+      expect(reply.body.toString()).toBe("only this");
+    }
+    expect(requests).toHaveLength(2);
+  });
+
+  it("that is gone before it has sent everything it announced is not tried again", async () => {
+    script = [
+      (socket) => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n");
+        setTimeout(() => socket.destroy(), 20);
+      },
+    ];
+    await expect(ask().then((reply) => reply.text())).rejects.toThrow();
+    expect(requests).toHaveLength(1);
+  });
+
+  it("that stops in the middle of its reply is given up on", async () => {
+    script = [say("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nonly this")];
+    const began = performance.now();
+    await expect(ask().then((reply) => reply.text())).rejects.toThrow();
+    expect(performance.now() - began).toBeLessThan(2_500);
+    await eventually("its connection to be closed", () => connections.size === 0);
+  });
+
+  it("that says something on the way is heard at the end", async () => {
+    script = [say("HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok")];
+    expect(await (await ask()).text()).toBe("ok");
+  });
+
+  it("that speaks no HTTP is our own fault", async () => {
+    script = [say("HELLO\r\n\r\n")];
+    const reply = await ask();
+    expect([reply.status, await codeOf(reply)]).toEqual([500, "internal_error"]);
+  });
+
+  it("does not decide on the client's connection, nor on the request id", async () => {
+    script = [
+      say(
+        "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close, x-hop\r\nx-hop: 1\r\nkeep-alive: timeout=1\r\nx-request-id: theirs\r\n\r\nok",
+      ),
+    ];
+    const { headers } = await ask({ headers: { "x-request-id": "mine" } });
+    expect(headers.get("connection")).toBe("keep-alive");
+    expect(headers.get("keep-alive")).toBe("timeout=75");
+    expect(headers.get("x-request-id")).toBe("mine");
+  });
+
+  it("keeps its connection from one request to the next", async () => {
+    script = [ok];
+    const ports = new Set<number | undefined>();
+    for (let request = 0; request < 5; request++) {
+      await (await ask()).text();
+      for (const { remotePort } of connections) ports.add(remotePort);
+    }
+    expect(ports.size).toBe(1);
+  });
+
+  it("sees its connection closed when the client goes away", async () => {
+    let asked: Socket | undefined;
+    script = [
+      (connection) => {
+        asked = connection;
+      },
+    ];
+    const socket = await openConnection(gateway.port);
+    socket.write(head("GET /v2/reports/", { authorization: key }));
+    await eventually("the request to come", () => requests.length === 1);
+    socket.destroy();
+    await eventually("the connection to be closed", () => asked?.destroyed, { withinSeconds: 1 });
+  });
+
+  it("is given all the time that a slow client takes to send", async () => {
+    script = [
+      (socket, request) => {
+        let received = request.length - request.indexOf("abc");
+        socket.on("data", (chunk) => {
+          received += chunk.length;
+          if (received >= 6) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+        });
+      },
+    ];
+    const socket = await openConnection(gateway.port);
+    socket.write(head("POST /v2/reports/", { authorization: key, "content-length": 6 }));
+    socket.write("abc");
+    await sleep(1_500);
+    socket.write("def");
+    expect(await readReply(socket)).toMatchObject({ status: 200 });
+    socket.destroy();
+  });
+
+  it("that does not take a body in time is given up on", async () => {
+    script = [(socket) => void socket.pause()];
+    const reply = await ask({ method: "POST", body: Buffer.alloc(20_000_000) });
+    expect([reply.status, await codeOf(reply)]).toEqual([504, "upstream_timeout"]);
+  });
+});
+
+describe("a gateway that stops", () => {
+  it("lets requests finish, and closes their connections", async () => {
+    script = [(socket) => void setTimeout(() => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"), 400)];
+    const idle = await openConnection(gateway.port);
+    const idleClosed = new Promise((resolve) => idle.once("close", resolve));
+    const socket = await openConnection(gateway.port);
+    socket.write(head("GET /v2/reports/", { authorization: key }));
+    await eventually("the request to come", () => requests.length === 1);
+    const stopping = gateway.stop();
+    await sleep(50);
+    await expect(openConnection(gateway.port)).rejects.toThrow("ECONNREFUSED");
+    const reply = await readReply(socket);
+    expect(reply).toMatchObject({ status: 200, isCutOff: false, headers: { connection: "close" } });
+    const began = performance.now();
+    await Promise.all([stopping, idleClosed]);
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+});
