@@ -6,26 +6,29 @@
  */
 import { createInterface } from "node:readline";
 import { removeDataFolder } from "./data-folder.mjs";
-import { endProcess } from "./process-identity.mjs";
+import { endProcess, killGroup } from "./process-identity.mjs";
 
 /** @typedef {import("./process-identity.mjs").KnownProcess} KnownProcess */
-/** @typedef {{ guard: KnownProcess, signal: NodeJS.Signals } | { release: KnownProcess } | { guardFolder: string } | { releaseFolder: string }} GuardLine */
+/** @typedef {{ guard: KnownProcess, signal: NodeJS.Signals, group: boolean } | { release: KnownProcess } | { guardFolder: string } | { releaseFolder: string }} GuardLine */
 
 const graceMs = 10_000;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
 
-/** @type {Map<number, { known: KnownProcess, signal: NodeJS.Signals }>} */
+/** @type {Map<number, { known: KnownProcess, signal: NodeJS.Signals, group: boolean }>} */
 const processes = new Map();
 /** @type {Set<string>} */
 const folders = new Set();
 
 for await (const line of createInterface({ input: process.stdin })) {
   const change = /** @type {GuardLine} */ (JSON.parse(line));
-  if ("guard" in change) processes.set(change.guard.pid, { known: change.guard, signal: change.signal });
+  if ("guard" in change) processes.set(change.guard.pid, { ...change, known: change.guard });
   if ("release" in change) processes.delete(change.release.pid);
   if ("guardFolder" in change) folders.add(change.guardFolder);
   if ("releaseFolder" in change) folders.delete(change.releaseFolder);
 }
 
-for (const { known, signal } of [...processes.values()].reverse()) await endProcess(known, signal, graceMs);
+for (const { known, signal, group } of [...processes.values()].reverse()) {
+  await endProcess(known, signal, graceMs);
+  if (group) killGroup(known.pid);
+}
 for (const folder of folders) await removeDataFolder(folder);

@@ -12,7 +12,16 @@ let guard;
  * @param {NodeJS.Signals} signal asks it to end gracefully
  */
 export function guardProcess(known, signal) {
-  tell({ guard: known, signal });
+  tell({ guard: known, signal, group: false });
+}
+
+/**
+ * The same for a process that leads a group, and for whatever is left of the group.
+ * @param {KnownProcess} known
+ * @param {NodeJS.Signals} signal
+ */
+export function guardGroup(known, signal) {
+  tell({ guard: known, signal, group: true });
 }
 
 /**

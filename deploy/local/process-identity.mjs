@@ -79,6 +79,18 @@ export function send(known, signal) {
 }
 
 /**
+ * Kills what is left of a process group.
+ * @param {number} leader the process that it was made for, which may have ended
+ */
+export function killGroup(leader) {
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== "ESRCH") throw error;
+  }
+}
+
+/**
  * @param {KnownProcess} known
  * @param {number} withinMs
  * @returns {Promise<boolean>}
