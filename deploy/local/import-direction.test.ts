@@ -27,6 +27,7 @@ const refused = [
   ["simulator/src/a.ts", "@pragma/runtime/config"],
   ["simulator/src/b.ts", "../../services/_runtime/config.ts"],
   ["tests/a.ts", "../gateway/src/main.ts"],
+  ["bench/a.ts", "../gateway/src/main.ts"],
   ["deploy/local/a.mjs", "zod"],
   ["deploy/local/b.mjs", "../../contracts/money.ts"],
 ] as const;
@@ -44,6 +45,7 @@ const allowed = [
   ["simulator/src/z.ts", "@pragma/contracts/money"],
   ["tests/z.ts", "@pragma/services/main"],
   ["tests/y.ts", "../deploy/local/servers.mjs"],
+  ["bench/z.ts", "@pragma/services/definitions"],
   ["deploy/local/z.mjs", "node:timers/promises"],
   ["deploy/local/y.mjs", "./failure.mjs"],
 ] as const;

@@ -54,7 +54,7 @@ function draw() {
     const line = slow
       .map(describe)
       .join("; ")
-      .slice(0, (process.stdout.columns ?? 80) - 1);
+      .slice(0, (process.stdout.columns || 80) - 1);
     process.stdout.write(`\r\x1b[2K${line}`);
   } else if (isNew || Date.now() - lastPlainLine >= remindMs) {
     lastPlainLine = Date.now();

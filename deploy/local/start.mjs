@@ -54,7 +54,11 @@ function portFrom(variable, usual) {
 
 async function build() {
   await withProgress("Compiling", async () => {
-    const { code, output } = await runCommand(join(checkout, "node_modules", ".bin", "tsc"), ["-b"], { cwd: checkout });
+    const { code, output } = await runCommand(
+      join(checkout, "node_modules", ".bin", "tsc"),
+      ["-b", "services", "simulator"],
+      { cwd: checkout },
+    );
     if (code !== 0) throw new Failure(`The code does not compile:\n${endOf(output, 40)}`);
   });
 }
@@ -65,11 +69,12 @@ async function build() {
  * @returns {Record<string, string | undefined>}
  */
 function productEnvironment(urls) {
-  const { principalKeys, adminKey } = secretsIn(stateFolder);
+  const { principalKeys, dataKeys, adminKey } = secretsIn(stateFolder);
   const given = Object.entries(process.env).filter(([, value]) => value !== "");
   return {
     OBJECT_STORE: `file:${join(stateFolder, "objects")}`,
     PRINCIPAL_KEYS: principalKeys,
+    DATA_KEYS: dataKeys,
     PRAGMA_ADMIN_KEY: adminKey,
     ...Object.fromEntries(given),
     ...urls,
