@@ -20,6 +20,8 @@ interface Hot {
 /** Functions that a profile shows while nothing runs. */
 const idle = new Set(["(idle)", "(program)", "(root)"]);
 const shown = 25;
+/** Microseconds from a process's beginning that are its start-up, and no part of its work. */
+const startUp = 6_000_000;
 
 /** The functions in which each profiled process spent most of its time, by their own time. */
 export function hottest(folder: string): string {
@@ -35,15 +37,17 @@ export function hottest(folder: string): string {
     .join("\n");
 }
 
-/** Every function's own time, the most first. */
+/** Every function's own time once the process was up, the most first. */
 export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile): Hot[] {
   const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
   const times = new Map<string, number>();
   let busy = 0;
+  let since = 0;
   for (const [index, sample] of samples.entries()) {
     const place = places.get(sample) ?? "unknown";
     const time = timeDeltas[index] ?? 0;
-    if (idle.has(place)) continue;
+    since += time;
+    if (since < startUp || idle.has(place)) continue;
     busy += time;
     times.set(place, (times.get(place) ?? 0) + time);
   }

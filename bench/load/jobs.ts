@@ -37,14 +37,15 @@ export interface LoadAnswer {
   latency: { p50: number; p99: number };
 }
 
-/** Each path in turn, one request at a time. */
-export interface Alternation extends Target {
-  paths: string[];
+/** Each page in turn, one request at a time. */
+export interface Alternation {
+  origin: string;
+  pages: { path: string; headers: Record<string, string> }[];
   rounds: number;
 }
 
 export interface AlternationAnswer {
-  /** Milliseconds, of each path. */
+  /** Milliseconds, of each page. */
   medians: number[];
 }
 

@@ -59,13 +59,13 @@ function answerOf(latencies: number[], started: number): LoadAnswer {
   };
 }
 
-export async function alternate({ paths, rounds, ...target }: Alternation): Promise<AlternationAnswer> {
-  const pool = poolOf(target.origin, 1);
-  const latencies = paths.map((): number[] => []);
+export async function alternate({ origin, pages, rounds }: Alternation): Promise<AlternationAnswer> {
+  const pool = poolOf(origin, 1);
+  const latencies = pages.map((): number[] => []);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [place, path] of paths.entries()) {
+    for (const [place, page] of pages.entries()) {
       const since = performance.now();
-      await askGood(pool, { path, headers: target.headers });
+      await askGood(pool, page);
       latencies[place]?.push(performance.now() - since);
     }
   }

@@ -1,0 +1,51 @@
+import { schemaOf } from "@pragma/runtime/start-service";
+import { runServer } from "../deploy/local/private-server.mjs";
+import { compiled } from "./compiled.ts";
+import type { Lab } from "./lab.ts";
+import { cpuSeconds, memoryOf } from "./process-usage.ts";
+import type { Product } from "./product.ts";
+
+/** The smallest server that answers a page of orders, in a process of its own. */
+export interface BareServer {
+  url: string;
+  cpuSeconds(): number;
+  /** Megabytes. */
+  memory(): { now: number; peak: number };
+  stop(): Promise<void>;
+}
+
+/** Starts it on the orders of a product's location. */
+export async function startBareServer(
+  { folder, urls }: Pick<Lab, "folder" | "urls">,
+  { namespace }: Pick<Product, "namespace">,
+  locationId: string,
+): Promise<BareServer> {
+  const { pid, port, stop } = await runServer({
+    name: "The bare server",
+    folder: `${folder}/bare-server-${namespace}`,
+    port: undefined,
+    log: (line) => process.stderr.write(`${line}\n`),
+    stopSignal: "SIGTERM",
+    launch: (onPort) => ({
+      command: process.execPath,
+      args: [compiled("measured/bare-server")],
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: urls.DATABASE_URL,
+        SCHEMA: schemaOf(namespace, "reporting"),
+        LOCATION_ID: locationId,
+        PORT: String(onPort),
+      },
+    }),
+    async isReady(onPort) {
+      try {
+        const reply = await fetch(`http://127.0.0.1:${onPort}/`);
+        await reply.arrayBuffer();
+        return reply.ok;
+      } catch {
+        return false;
+      }
+    },
+  });
+  return { url: `http://127.0.0.1:${port}`, cpuSeconds: () => cpuSeconds(pid), memory: () => memoryOf(pid), stop };
+}

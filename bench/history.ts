@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import { adjustStretches } from "@pragma/reporting/queries/stretches";
+import { createLogger } from "@pragma/runtime/logger";
+import { type Database, openDatabase } from "@pragma/runtime/postgres";
+import { schemaOf } from "@pragma/runtime/start-service";
+import postgres from "postgres";
+import { orderTexts } from "./order-texts.ts";
+
+/** Where a pretend past is put. */
+export interface Past {
+  /** Tells SQL from SQL: rows are written in bulk, with no limit of time. */
+  sql: postgres.Sql;
+  /** As the product has it: what it counts, it counts itself. */
+  database: Database;
+  close(): Promise<void>;
+}
+
+/** A location's past: so many days, with so many orders each, in tills of a thousand. */
+export interface LocationPast {
+  days: number;
+  ordersPerDay: number;
+}
+
+/** The last day of every past. */
+const lastDay = "2026-05-29";
+const ordersPerTill = 1_000;
+
+export function openPast(databaseUrl: string, namespace: string): Past {
+  const schema = schemaOf(namespace, "reporting");
+  const sql = postgres(databaseUrl, {
+    max: 2,
+    connection: { search_path: schema, synchronous_commit: "off" },
+    onnotice: () => {},
+  });
+  const log = createLogger({ name: "bench", level: "silent" });
+  const database = openDatabase({ DATABASE_URL: databaseUrl, DATABASE_POOL: 2 }, { schema, log });
+  return {
+    sql,
+    database,
+    async close() {
+      await sql.end();
+      await database.close();
+    },
+  };
+}
+
+/** Gives a new location a past. @returns the location's id. */
+export async function writePast(
+  { sql, database }: Past,
+  { days, ordersPerDay }: LocationPast,
+  tell: (detail: string) => void,
+): Promise<string> {
+  const locationId = randomUUID();
+  const tillsPerDay = Math.ceil(ordersPerDay / ordersPerTill);
+  const tills = days * tillsPerDay;
+  for (let till = 0; till < tills; till += 1) {
+    if (till % 10 === 0) tell(`${till * ordersPerTill} of ${days * ordersPerDay} orders`);
+    const daysAgo = days - 1 - Math.floor(till / tillsPerDay);
+    await writeTill({ sql, database }, { locationId, daysAgo, part: till % tillsPerDay, tillsPerDay });
+  }
+  return locationId;
+}
+
+interface TillPlace {
+  locationId: string;
+  daysAgo: number;
+  /** Which of the day's tills it is. */
+  part: number;
+  tillsPerDay: number;
+}
+
+async function writeTill(
+  { sql, database }: Pick<Past, "sql" | "database">,
+  { locationId, daysAgo, part, tillsPerDay }: TillPlace,
+): Promise<void> {
+  const [tillId, reportId] = [randomUUID(), randomUUID()];
+  const opens = sql`(${lastDay}::date - ${daysAgo}::int)::timestamptz
+    + interval '8 hours' + interval '12 hours' * ${part / tillsPerDay}::float8`;
+  await sql`insert into tills (till_id, location_id, revision, pushed_at) values (${tillId}, ${locationId}, 1, now())`;
+  await sql`
+    insert into reports
+      (id, till_id, location_id, revision, report_version, day, started_at, created_at, updated_at, order_count, etag,
+       finalized, v2, v0, list_item)
+    values (${reportId}, ${tillId}, ${locationId}, 1, 1, ${lastDay}::date - ${daysAgo}::int, ${opens}, now(), now(),
+       ${ordersPerTill}, 'seeded', '{}', '{}', '{}', '{}')`;
+  const orders = await sql<{ id: string; day: string; at: string }[]>`
+    insert into orders
+      (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2)
+    select ${tillId}, ${locationId}, id, ${reportId}, ${lastDay}::date - ${daysAgo}::int,
+      ${opens} + interval '12 hours' * (number::float8 / ${ordersPerTill * tillsPerDay}::int), now(), now(), now(), 'seeded',
+      '{"id":"' || id || '",' || (${orderTexts}::text[])[1 + number % ${orderTexts.length}], '{}'
+    from (
+      select number, gen_random_uuid() as id from generate_series(0, ${ordersPerTill - 1}::int) as number
+    ) as given
+    returning id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at`;
+  await database.transaction(async (tx) => {
+    const changes = orders.map((order) => ({ ...order, delta: 1 as const }));
+    await adjustStretches(tx, { locationId, kind: "order", changes });
+  });
+}
+
+/** Brings the database to the state that it comes to by itself, in time. */
+export async function settle({ sql }: Past): Promise<void> {
+  for (const table of ["orders", "reports", "tills", "stretches"]) await sql`vacuum analyze ${sql(table)}`;
+}
+
+/** The day that is so many days before the last one. */
+export function dayOfPast(daysAgo: number): string {
+  return new Date(Date.parse(lastDay) - daysAgo * 86_400_000).toISOString().slice(0, 10);
+}

@@ -1,0 +1,137 @@
+import { type Figure, figureOf, type Pair } from "../figure.ts";
+import { dayOfPast, openPast, settle, writePast } from "../history.ts";
+import type { Lab } from "../lab.ts";
+import type { ProductProcess } from "../product.ts";
+import type { Row } from "../row.ts";
+import { principalHeaders } from "../sign-principal.ts";
+
+const namespace = "bench_history";
+const pageSizes = [10, 100];
+const goal = { atMost: 1.5 };
+
+/** A list of orders, as it is asked for. */
+interface List {
+  name: string;
+  headers: Record<string, string>;
+  /** Filters, such as `since=2026-01-01`. */
+  filters: string;
+  orders: number;
+}
+
+export const listDepth: Row = {
+  id: "c",
+  title: "Lists whose cost depends neither on depth nor on history: GET /v1/orders/ asked of reporting, one at a time",
+  limit: "the first page of the same list; for an index, the same page by pageToken; for a history, that of one day",
+  async run(lab, tell) {
+    const product = await lab.startProduct(namespace, ["reporting"]);
+    const past = openPast(lab.urls.DATABASE_URL, namespace);
+    try {
+      const days = lab.isQuick ? 100 : 1_000;
+      const perDay = 1_000;
+      const onBusyDay = lab.isQuick ? 10_000 : 100_000;
+      const since = performance.now();
+      const write = async (location: { days: number; ordersPerDay: number }, name: string) => ({
+        headers: await principalHeaders(
+          product,
+          await writePast(past, location, (detail) => tell(`writing ${name}: ${detail}`)),
+        ),
+        filters: "",
+        orders: location.days * location.ordersPerDay,
+        name,
+      });
+      const long = await write({ days, ordersPerDay: perDay }, `${days} days x ${perDay}`);
+      const busy = await write({ days: 1, ordersPerDay: onBusyDay }, `one day of ${onBusyDay}`);
+      const young = await write({ days: 1, ordersPerDay: perDay }, `one day of ${perDay}`);
+      tell("vacuuming");
+      await settle(past);
+      const seconds = Math.round((performance.now() - since) / 1000);
+
+      const half = {
+        ...long,
+        name: `${days / 2} of these days`,
+        filters: `since=${dayOfPast(days * 0.75)}&until=${dayOfPast(days * 0.25 + 1)}`,
+        orders: (days / 2) * perDay,
+      };
+      const ask = createAsk(lab, product.process("reporting"));
+      const figures: Figure[] = [];
+      for (const list of [long, half, busy]) {
+        for (const size of pageSizes) {
+          tell(`${list.name}, ${size} a page`);
+          figures.push(await ask.lastByFirst(list, size), await ask.indexByToken(list, size));
+        }
+      }
+      for (const size of pageSizes) figures.push(await ask.longByYoung(long, young, size));
+      return { figures, notes: [`The orders were written in ${seconds} s; their texts are real, of 1 to 4 KB.`] };
+    } finally {
+      await past.close();
+      await product.stop();
+    }
+  },
+};
+
+function createAsk(lab: Lab, { url }: Pick<ProductProcess, "url">) {
+  const rounds = lab.isQuick ? 10 : 30;
+  const repetitions = lab.isQuick ? 2 : 7;
+
+  async function compare(what: string, ours: Page, limit: Page): Promise<Figure> {
+    const pairs: Pair[] = [];
+    // The first repetition warms up.
+    for (let turn = 0; turn <= repetitions; turn += 1) {
+      const [mine, theirs] = await lab.load
+        .run("alternate", { origin: url, pages: [ours, limit], rounds })
+        .then(({ medians }) => medians);
+      if (mine === undefined || theirs === undefined) throw new Error("Two pages have two medians.");
+      if (turn > 0) pairs.push({ ours: mine, limit: theirs });
+    }
+    return figureOf(pairs, { what, unit: "ms", goal });
+  }
+
+  const page = ({ filters, headers }: List, size: number, place: string): Page => ({
+    path: `/v1/orders/?size=${size}${filters && `&${filters}`}${place && `&${place}`}`,
+    headers,
+  });
+
+  const lastIndex = ({ orders }: List, size: number) => orders / size - 1;
+
+  /** The token of the page that has this index. */
+  async function tokenOf(list: List, size: number, index: number): Promise<string> {
+    const { path, headers } = page(list, size, `index=${index - 1}`);
+    const reply = await fetch(url + path, { headers });
+    const { nextPageToken, meta } = (await reply.json()) as {
+      nextPageToken: string | null;
+      meta: { totalCount: number };
+    };
+    if (nextPageToken === null || meta.totalCount !== list.orders) {
+      throw new Error(`The list of ${list.name} has ${meta.totalCount} orders, not ${list.orders}, or ends too early.`);
+    }
+    return nextPageToken;
+  }
+
+  return {
+    lastByFirst: (list: List, size: number) =>
+      compare(
+        `${list.name}, ${size} a page: last page against first`,
+        page(list, size, `index=${lastIndex(list, size)}`),
+        page(list, size, ""),
+      ),
+    async indexByToken(list: List, size: number) {
+      const index = lastIndex(list, size);
+      return compare(
+        `${list.name}, ${size} a page: last by index against by token`,
+        page(list, size, `index=${index}`),
+        page(list, size, `pageToken=${await tokenOf(list, size, index)}`),
+      );
+    },
+    longByYoung: (long: List, young: List, size: number) =>
+      compare(
+        `first page of ${long.name} against ${young.name}, ${size} a page`,
+        page(long, size, ""),
+        page(young, size, ""),
+      ),
+  };
+}
+
+interface Page {
+  path: string;
+  headers: Record<string, string>;
+}
