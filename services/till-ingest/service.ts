@@ -1,8 +1,8 @@
 import { defineService } from "@pragma/runtime/define-service";
+import { askAccounts } from "@pragma/runtime/locations";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { principalSigner } from "@pragma/runtime/principal-token";
 import { tillIngestConfig } from "./config.ts";
-import { askAccounts } from "./locations.ts";
 import { removeOrphans } from "./periodic/remove-orphans.ts";
 import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
 import { countOverdue } from "./queries/tills.ts";
@@ -23,7 +23,7 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
   open({ db, log, metrics, upstreams }, config) {
     const objects = openObjectStore(config.OBJECT_STORE);
     const reader = openTillReader({ threads: config.READING_THREADS });
-    const locations = askAccounts(upstreams, principalSigner(config.PRINCIPAL_KEYS));
+    const locations = askAccounts(upstreams, { name: "till-ingest", sign: principalSigner(config.PRINCIPAL_KEYS) });
     metrics.observe("tills_overdue", "Tills that were announced again and still have no result", () =>
       countOverdue(db.sql),
     );

@@ -1,8 +1,8 @@
 import { routesOf } from "@pragma/runtime/define-route";
+import type { Locations } from "@pragma/runtime/locations";
 import type { Logger } from "@pragma/runtime/logger";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Database } from "@pragma/runtime/postgres";
-import type { Locations } from "./locations.ts";
 import type { TillReader } from "./till-reader.ts";
 
 /** What the till-ingest service stands on. */

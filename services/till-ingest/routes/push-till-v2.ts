@@ -1,11 +1,11 @@
 import { PushedTill } from "@pragma/contracts/till";
 import { TillV2 } from "@pragma/contracts/till-v2";
+import { namedLocation } from "@pragma/runtime/locations";
 import { z } from "zod";
 import { acceptTill } from "../accept-till.ts";
 import { pushReply } from "../push-reply.ts";
 import { tillBody } from "../till-body.ts";
 import { defineRoute } from "../till-ingest.ts";
-import { namedLocation } from "../till-location.ts";
 
 export const pushTillV2 = defineRoute({
   method: "post",

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import { problemOf } from "@pragma/contracts/problem";
-import { readConfig, runtimeConfig } from "@pragma/runtime/config";
-import { principalHeader, principalReader } from "@pragma/runtime/principal-token";
-import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import type { Upstream } from "@pragma/runtime/upstream";
+import { readConfig, runtimeConfig } from "../config.ts";
+import { principalHeader, principalReader } from "../principal-token.ts";
+import type { Upstream } from "../upstream.ts";
+import type { TestEnvironment } from "./test-environment.ts";
 
 /** Stands in for the accounts service, which answers other services what it knows of a location. */
 export interface PretendAccounts {

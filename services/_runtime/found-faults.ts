@@ -1,10 +1,10 @@
 import { type Fault, maxFaults } from "@pragma/contracts/errors";
-import { faultsOf, mostCounted } from "@pragma/runtime/faults";
 import type { z } from "zod";
-import type { FaultyTill } from "./till-facts.ts";
+import type { FaultyBody } from "./define-route.ts";
+import { faultsOf, mostCounted } from "./faults.ts";
 
 /** Gathers the faults of a body that is checked part by part: keeps those that a reply lists, and counts all. */
-export class FoundFaults implements FaultyTill {
+export class FoundFaults implements FaultyBody {
   readonly faults: Fault[] = [];
   count = 0;
 

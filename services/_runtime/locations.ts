@@ -3,9 +3,11 @@ import type { Application } from "@pragma/contracts/application";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { problemSchema } from "@pragma/contracts/problem";
-import { principalHeader } from "@pragma/runtime/principal-token";
-import { currentRequestId, currentTraceparent } from "@pragma/runtime/request-context";
-import type { Upstreams } from "@pragma/runtime/upstream";
+import type { ServiceName } from "@pragma/contracts/service-names";
+import { ownLocation } from "./own-location.ts";
+import { principalHeader } from "./principal-token.ts";
+import { currentRequestId, currentTraceparent } from "./request-context.ts";
+import type { Upstreams } from "./upstream.ts";
 
 /**
  * The facts of locations other than the asking key's own, from the accounts service.
@@ -19,15 +21,21 @@ export interface Locations {
 
 const patience = 5_000;
 
-/** Who asks when this service does. */
-const self: Principal = {
-  keyId: "00000000-0000-0000-0000-000000000000",
-  consumer: "till-ingest",
-  scopes: ["internal"],
-  location: null,
-};
+interface Asking {
+  /** The service that asks. */
+  name: ServiceName;
+  sign: (principal: Principal) => Promise<string>;
+}
 
-export function askAccounts(upstreams: Upstreams, sign: (principal: Principal) => Promise<string>): Locations {
+/** Locations as the accounts service knows them at the moment of asking. */
+export function askAccounts(upstreams: Upstreams, { name, sign }: Asking): Locations {
+  const self: Principal = {
+    keyId: "00000000-0000-0000-0000-000000000000",
+    consumer: name,
+    scopes: ["internal"],
+    location: null,
+  };
+
   async function ask(path: string, sought: string): Promise<LocationFacts> {
     const requestId = currentRequestId();
     const traceparent = currentTraceparent();
@@ -61,4 +69,18 @@ export function askAccounts(upstreams: Upstreams, sign: (principal: Principal) =
         `of ${application} with the legacyId ${legacyId}`,
       ),
   };
+}
+
+/**
+ * The location that a write is about: the one that it names, or else the key's own, whose facts the principal carries.
+ *
+ * @throws `ApiError` location_forbidden, location_not_found, invalid_request (a key without location that names none).
+ */
+export async function namedLocation(
+  principal: Principal,
+  asked: string | undefined,
+  locations: Locations,
+): Promise<LocationFacts> {
+  const id = ownLocation(principal, asked);
+  return principal.location?.id === id ? principal.location : locations.byId(id);
 }
