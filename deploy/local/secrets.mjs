@@ -8,6 +8,7 @@ import { keptFile } from "./kept-file.mjs";
  * What a checkout's installation keeps to itself.
  * @typedef {object} Secrets
  * @property {string} principalKeys `name:secret`: what the gateway signs principals with
+ * @property {string} dataKeys `name:secret`: what data at rest is encrypted with
  * @property {string} adminKey the first admin key
  */
 
@@ -20,14 +21,22 @@ import { keptFile } from "./kept-file.mjs";
 export function secretsIn(folder) {
   const file = join(folder, "secrets.json");
   const text = keptFile(file, () => {
-    const fresh = { principalKeys: `local:${randomBytes(32).toString("hex")}`, adminKey: newApiKey() };
+    const fresh = { principalKeys: newSecret(), dataKeys: newSecret(), adminKey: newApiKey() };
     return `${JSON.stringify(fresh, undefined, 2)}\n`;
   });
   try {
-    const { principalKeys, adminKey } = JSON.parse(text) ?? {};
-    if (typeof principalKeys === "string" && typeof adminKey === "string") return { principalKeys, adminKey };
+    const { principalKeys, dataKeys, adminKey } = JSON.parse(text) ?? {};
+    if ([principalKeys, dataKeys, adminKey].every((secret) => typeof secret === "string"))
+      return { principalKeys, dataKeys, adminKey };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
   throw new Failure(`${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`);
+}
+
+/**
+ * @returns {string}
+ */
+function newSecret() {
+  return `local:${randomBytes(32).toString("hex")}`;
 }

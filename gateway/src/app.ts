@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
+import { replyToError } from "@pragma/runtime/error-reply";
 import type { Logger } from "@pragma/runtime/logger";
 import { json, type Reply, tagged } from "@pragma/runtime/reply";
-import { replyToError } from "@pragma/runtime/service-app";
 import { type Context, Hono } from "hono";
 import type { Cors } from "./cors.ts";
 import type { Documents, ServedDocument } from "./documents.ts";

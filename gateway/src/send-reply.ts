@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
+import { replyToError } from "@pragma/runtime/error-reply";
 import type { Logger } from "@pragma/runtime/logger";
 import type { Reply } from "@pragma/runtime/reply";
-import { replyToError } from "@pragma/runtime/service-app";
 import type { Exchange } from "./exchange.ts";
 
 /** How long the rest of a body that nobody wants is taken: at most, and without any of it coming, in milliseconds. */

@@ -23,7 +23,7 @@ export function readConfig<Schema extends z.ZodType>(schema: Schema, environment
 export const numberFromEnv = (schema: z.ZodNumber) =>
   z.string().regex(/^\d+$/, "must be a whole number").transform(Number).pipe(schema);
 
-const signingKeys = z
+const secretKeys = z
   .string()
   .transform((text) => text.split(",").map((entry) => entry.trim().split(":")))
   .pipe(
@@ -43,7 +43,9 @@ export const runtimeConfig = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
   NATS_URL: z.url({ protocol: /^(nats|tls)$/, error: "must be a nats:// URL" }),
   /** `name:secret,...`; the first signs, all are accepted, so that keys can be rotated. */
-  PRINCIPAL_KEYS: signingKeys,
+  PRINCIPAL_KEYS: secretKeys,
+  /** `name:secret,...`, for what is kept encrypted: the first seals, all open. */
+  DATA_KEYS: secretKeys,
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Connections to PostgreSQL that this service may hold. */
   DATABASE_POOL: numberFromEnv(z.number().int().min(2).max(200)).default(10),

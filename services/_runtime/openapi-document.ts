@@ -2,6 +2,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { type ErrorCode, errorCatalogue } from "@pragma/contracts/errors";
 import { problemSchema } from "@pragma/contracts/problem";
 import { scopes } from "@pragma/contracts/scopes";
+import { z } from "zod";
 import type { Audience, Operation } from "./define-route.ts";
 
 /** An OpenAPI 3.1 document. */
@@ -35,6 +36,14 @@ const bodyErrors: ErrorCode[] = [
   "overloaded",
 ];
 
+const idempotencyHeaders = z.object({
+  "Idempotency-Key": z.string().max(255).optional().meta({
+    description:
+      "Any text of your own, such as a uuid: the same request under the same key has its effect once in 24 hours",
+    example: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
+  }),
+});
+
 /** Describes operations as OpenAPI 3.1. Throws when two of them have one path and method, or one operation id. */
 export function describeOperations(operations: Operation[], options: DocumentOptions): OpenApiDocument {
   refuseCollisions(operations);
@@ -58,6 +67,7 @@ export function describeOperations(operations: Operation[], options: DocumentOpt
       request: {
         ...(params && { params }),
         ...(query && { query }),
+        ...(route.method === "post" && route.scope !== null && { headers: idempotencyHeaders }),
         ...(body && {
           body: {
             required: true,
@@ -98,9 +108,11 @@ function successesOf({ responses }: Operation) {
 }
 
 /** One response for each status, naming the codes that it may carry. */
-function errorsOf({ errors, request, scope }: Operation) {
+function errorsOf({ errors, request, scope, method }: Operation) {
   const hasInput = request?.params || request?.query;
+  const idempotencyErrors: ErrorCode[] = ["invalid_request", "idempotency_key_in_use", "idempotency_key_reused"];
   const codes = new Set<ErrorCode>([
+    ...(method === "post" ? idempotencyErrors : []),
     ...(request?.body ? bodyErrors : []),
     ...(hasInput ? (["invalid_request"] as const) : []),
     ...errors,

@@ -1,7 +1,9 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
 import postgres from "postgres";
 import type { RuntimeConfig } from "./config.ts";
 import type { Logger } from "./logger.ts";
+import { createSemaphore } from "./semaphore.ts";
 
 // What queries give back: bigints as numbers, since amounts and counts are safe integers.
 type Types = { bigint: number; date: Date };
@@ -16,6 +18,11 @@ export interface Database {
   schema: string;
   /** Runs `work` in a transaction; events published in it leave once it has committed. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * The same, and every `transaction` that is begun within `work` is part of this one. Only so many at a time that each
+   * can still get another connection of the pool for queries outside of it.
+   */
+  ambientTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Called after each commit of a transaction that published. */
   onPublished(listener: () => void): void;
   close(): Promise<void>;
@@ -55,19 +62,27 @@ export function openDatabase(
     onnotice: (notice) => log.debug({ notice: notice.message }, "notice from PostgreSQL"),
   });
   let published = () => {};
+  const ambient = new AsyncLocalStorage<Transaction>();
+  const ambientPlaces = createSemaphore(Math.max(1, Math.floor(config.DATABASE_POOL / 2) - 1));
+
+  async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const outer = ambient.getStore();
+    if (outer) return work(outer);
+    let wrote = false;
+    const { value } = await sql.begin(async (tx) => {
+      const result = await work(tx);
+      wrote = publishing.has(tx);
+      return { value: result };
+    });
+    if (wrote) published();
+    return value as T;
+  }
+
   return {
     sql,
     schema,
-    async transaction(work) {
-      let wrote = false;
-      const result = await sql.begin(async (tx) => {
-        const value = await work(tx);
-        wrote = publishing.has(tx);
-        return { value };
-      });
-      if (wrote) published();
-      return result.value as Awaited<ReturnType<typeof work>>;
-    },
+    transaction,
+    ambientTransaction: (work) => ambientPlaces.run(() => transaction((tx) => ambient.run(tx, () => work(tx)))),
     onPublished(listener) {
       published = listener;
     },

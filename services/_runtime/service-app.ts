@@ -1,25 +1,26 @@
-import { ApiError, type Fault } from "@pragma/contracts/errors";
+import { createHash } from "node:crypto";
+import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { problemOf } from "@pragma/contracts/problem";
 import { allows } from "@pragma/contracts/scopes";
 import { type Context, Hono } from "hono";
-import type { z } from "zod";
-import type { Route, RouteInput, RouteScope } from "./define-route.ts";
-import { faultsOf, refuseFaults } from "./faults.ts";
+import type { Route, RouteScope } from "./define-route.ts";
+import { replyToError } from "./error-reply.ts";
+import { refuseFaults } from "./faults.ts";
+import type { Idempotency } from "./idempotency.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
-import { isPassing } from "./passing-cause.ts";
 import { principalHeader } from "./principal-token.ts";
-import { readBody } from "./read-body.ts";
 import { type Allowance, openAllowance } from "./receiving-budget.ts";
 import type { Reply } from "./reply.ts";
 import { addToLog, withRequestContext } from "./request-context.ts";
+import { readInput } from "./request-input.ts";
 
 interface ServiceAppOptions<Services> {
   service: string;
   routes: Route<Services>[];
   services: Services;
   readPrincipal: (token: string | null | undefined) => Promise<Principal>;
+  idempotency: Idempotency;
   log: Logger;
   metrics: Metrics;
 }
@@ -67,7 +68,7 @@ type Servable<Services> = Pick<Route<Services>, "path" | "handle"> & Partial<Rou
 async function serve<Services>(
   context: Context,
   route: Servable<Services>,
-  { service, services, readPrincipal, log, metrics }: ServiceAppOptions<Services>,
+  { service, services, readPrincipal, idempotency, log, metrics }: ServiceAppOptions<Services>,
 ): Promise<Response> {
   const started = performance.now();
   const request = context.req.raw;
@@ -82,7 +83,7 @@ async function serve<Services>(
       const principal = await readPrincipal(request.headers.get(principalHeader));
       addToLog({ consumer: principal.consumer, keyId: principal.keyId, locationId: principal.location?.id });
       if (route.scope) demandScope(principal, route.scope);
-      reply = await route.handle(await readInput(context, route, { principal, services, allowance }));
+      reply = await answer(context, route, { principal, services, allowance, idempotency });
     } catch (error) {
       reply = replyToError(error, requestId, log);
     } finally {
@@ -107,6 +108,38 @@ async function serve<Services>(
   });
 }
 
+interface Answering<Services> {
+  principal: Principal;
+  services: Services;
+  allowance: Allowance;
+  idempotency: Idempotency;
+}
+
+/** Reads the request and has the route handle it; a POST that carries an Idempotency-Key is handled once. */
+async function answer<Services>(
+  context: Context,
+  route: Servable<Services>,
+  { principal, services, allowance, idempotency }: Answering<Services>,
+): Promise<Reply> {
+  const key = route.method === "post" ? idempotencyKeyOf(context.req.raw) : undefined;
+  if (key === undefined) return route.handle(await readInput(context, route, { principal, services, allowance }));
+  let body: Uint8Array = new Uint8Array();
+  const onBody = (bytes: Uint8Array) => {
+    body = createHash("sha256").update(bytes).digest();
+  };
+  const input = await readInput(context, route, { principal, services, allowance, onBody });
+  const { pathname, search } = input.url;
+  const operation = `POST ${pathname.replace(/\/$/, "")}${search}`;
+  return idempotency.once({ key, principal, operation, body }, () => route.handle(input));
+}
+
+function idempotencyKeyOf(request: Request): string | undefined {
+  const key = request.headers.get("idempotency-key");
+  if (key === null || /^[\x21-\x7e]{1,255}$/.test(key)) return key ?? undefined;
+  const message = "must be 1 to 255 visible ASCII characters";
+  return refuseFaults([{ in: "header", path: "idempotency-key", code: "invalid_format", message }], 1) as never;
+}
+
 async function responseOf({ status, body, headers }: Reply, method: string): Promise<Response> {
   if (method !== "HEAD") return new Response(body as string | null, { status, headers });
   // What is not sent has to be closed.
@@ -121,99 +154,4 @@ function demandScope(principal: Principal, scope: RouteScope): void {
       detail: `This operation needs the scope ${scope}; the key's consumer has: ${principal.scopes.join(", ") || "none"}.`,
     });
   }
-}
-
-/** Reads and checks every part of the request, so that all faults are reported at once. */
-async function readInput<Services>(
-  context: Context,
-  route: Servable<Services>,
-  { principal, services, allowance }: { principal: Principal; services: Services; allowance: Allowance },
-): Promise<RouteInput<z.ZodObject, z.ZodObject, unknown, Services>> {
-  const request = context.req.raw;
-  const url = new URL(request.url);
-  const faults: Fault[] = [];
-  let count = 0;
-  const check = (part: "path" | "query", schema: z.ZodObject | undefined, input: Record<string, unknown>) => {
-    const result = schema?.safeParse(input);
-    if (result && !result.success) {
-      faults.push(...faultsOf(part, result.error, input));
-      count += result.error.issues.length;
-    }
-    return result?.data ?? {};
-  };
-  const params = check("path", route.request?.params, context.req.param());
-  const query = check("query", route.request?.query, queryOf(url));
-  let body: unknown;
-  if (route.request?.body) {
-    demandJson(request);
-    const { limit } = route.request.body;
-    const bytes = await readBody(request, { allowance, ...(limit !== undefined && { limit }) });
-    const result = await route.request.body.read(bytes, services);
-    if ("faults" in result) {
-      faults.push(...result.faults);
-      count += result.count;
-    } else body = result.value;
-  }
-  refuseFaults(faults, count);
-  return {
-    params,
-    query,
-    body,
-    principal,
-    services,
-    url,
-    origin: originOf(request, url),
-    header: (name) => request.headers.get(name) ?? undefined,
-    signal: request.signal,
-  };
-}
-
-/** Each parameter's first value: one that is repeated is not a list here. */
-function queryOf(url: URL): Record<string, string> {
-  const query: Record<string, string> = {};
-  for (const [name, value] of url.searchParams) query[name] ??= value;
-  return query;
-}
-
-function originOf(request: Request, url: URL): string {
-  const host = request.headers.get("x-forwarded-host") ?? url.host;
-  return `${request.headers.get("x-forwarded-proto") ?? "http"}://${host}`;
-}
-
-function demandJson(request: Request): void {
-  const type = request.headers.get("content-type");
-  if (type === null || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return;
-  throw new ApiError("unsupported_media_type", {
-    detail: `The content type ${type} is not supported: send application/json.`,
-    headers: { accept: "application/json" },
-  });
-}
-
-const retryAfter = { "retry-after": "2" };
-
-/** The problem details of whatever a route threw. What is no error of the catalogue is logged, and told to nobody. */
-export function replyToError(error: unknown, requestId: string, log: Logger): Reply {
-  const apiError = asApiError(error);
-  if (apiError.status >= 500) log.error({ err: error, requestId, code: apiError.code }, "request failed");
-  addToLog({ code: apiError.code, ...(apiError.faults && { faults: apiError.faults.length }) });
-  return {
-    status: apiError.status,
-    body: JSON.stringify(problemOf(apiError, requestId)),
-    headers: { "content-type": "application/problem+json", "cache-control": "no-store", ...apiError.headers },
-  };
-}
-
-function asApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  if (isPassing(error)) {
-    return new ApiError("service_unavailable", {
-      detail: "Something that this service needs is away. Nothing was done; try again in a moment.",
-      headers: retryAfter,
-      cause: error,
-    });
-  }
-  return new ApiError("internal_error", {
-    detail: "This was logged. Name the requestId when you ask about it.",
-    cause: error,
-  });
 }

@@ -4,6 +4,8 @@ import { reasonOf, startConsuming } from "./consume.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { openEventBus } from "./event-bus.ts";
 import { handleEvent, readEnvelope } from "./handle-event.ts";
+import { housekeeping } from "./housekeeping.ts";
+import { openIdempotency } from "./idempotency.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import { migrate } from "./migrate.ts";
@@ -18,6 +20,7 @@ import { withRequestContext } from "./request-context.ts";
 import { createServiceApp } from "./service-app.ts";
 import { sleep } from "./sleep.ts";
 import type { Upstream, Upstreams } from "./upstream.ts";
+import { openVault } from "./vault.ts";
 
 /** A service that is up: its HTTP side as a function, and everything behind it running. */
 export interface RunningService {
@@ -88,11 +91,22 @@ export async function startService(
       startConsuming({ service: name, subscription, database: db, services, bus, log, metrics }),
     );
     closers.push(() => Promise.all(consuming.map((each) => each.stop())));
-    const tasks = (definition.periodic ?? []).map((task) => startPeriodic(task, { database: db, services, log }));
+    const tasks = [
+      startPeriodic(housekeeping, { database: db, services: { db }, log }),
+      ...(definition.periodic ?? []).map((task) => startPeriodic(task, { database: db, services, log })),
+    ];
     closers.push(() => Promise.all(tasks.map((task) => task.stop())));
 
     const readPrincipal = principalReader(config.PRINCIPAL_KEYS);
-    const app = createServiceApp({ service: name, routes: definition.routes, services, readPrincipal, log, metrics });
+    const app = createServiceApp({
+      service: name,
+      routes: definition.routes,
+      services,
+      readPrincipal,
+      idempotency: openIdempotency(db, openVault(config.DATA_KEYS)),
+      log,
+      metrics,
+    });
 
     const retryOne = async (message: ParkedMessage) => {
       const { subscription: type } = message;

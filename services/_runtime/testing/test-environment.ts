@@ -27,6 +27,7 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
     NAMESPACE: namespace,
     OBJECT_STORE: `file:${objects}`,
     PRINCIPAL_KEYS: `test:${"test-signing-secret-".repeat(2)}`,
+    DATA_KEYS: `test:${"test-data-secret-".repeat(2)}`,
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "silent",
     DATABASE_POOL: "5",
     ...overrides,

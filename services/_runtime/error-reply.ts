@@ -1,0 +1,35 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { problemOf } from "@pragma/contracts/problem";
+import type { Logger } from "./logger.ts";
+import { isPassing } from "./passing-cause.ts";
+import type { Reply } from "./reply.ts";
+import { addToLog } from "./request-context.ts";
+
+const retryAfter = { "retry-after": "2" };
+
+/** The problem details of whatever a route threw. What is no error of the catalogue is logged, and told to nobody. */
+export function replyToError(error: unknown, requestId: string, log: Logger): Reply {
+  const apiError = asApiError(error);
+  if (apiError.status >= 500) log.error({ err: error, requestId, code: apiError.code }, "request failed");
+  addToLog({ code: apiError.code, ...(apiError.faults && { faults: apiError.faults.length }) });
+  return {
+    status: apiError.status,
+    body: JSON.stringify(problemOf(apiError, requestId)),
+    headers: { "content-type": "application/problem+json", "cache-control": "no-store", ...apiError.headers },
+  };
+}
+
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isPassing(error)) {
+    return new ApiError("service_unavailable", {
+      detail: "Something that this service needs is away. Nothing was done; try again in a moment.",
+      headers: retryAfter,
+      cause: error,
+    });
+  }
+  return new ApiError("internal_error", {
+    detail: "This was logged. Name the requestId when you ask about it.",
+    cause: error,
+  });
+}

@@ -1,0 +1,29 @@
+import type { PeriodicTask } from "./define-service.ts";
+import type { Database } from "./postgres.ts";
+
+const batch = 5_000;
+
+/** Removes what every service keeps for a time only: notes of handled events, and replies to idempotent requests. */
+export const housekeeping: PeriodicTask<{ db: Database }> = {
+  name: "housekeeping",
+  everySeconds: 3_600,
+  async run({ db: { sql } }) {
+    // Longer than the stream keeps events: one that comes again is always known.
+    await inBatches(
+      () => sql`
+        delete from inbox where ctid in (
+          select ctid from inbox where handled_at < now() - interval '21 days' limit ${batch}
+        )`,
+    );
+    await inBatches(
+      () => sql`
+        delete from idempotency_keys where ctid in (
+          select ctid from idempotency_keys where answered_at < now() - interval '24 hours' limit ${batch}
+        )`,
+    );
+  },
+};
+
+async function inBatches(remove: () => Promise<{ count: number }>): Promise<void> {
+  while ((await remove()).count === batch);
+}
