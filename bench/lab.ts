@@ -62,7 +62,9 @@ export async function openLab({ isQuick, profiles }: { isQuick: boolean; profile
     },
     async close() {
       await load.stop();
-      for (const starting of shared.values()) await (await starting).product.stop();
+      for (const started of await Promise.allSettled(shared.values())) {
+        if (started.status === "fulfilled") await started.value.product.stop();
+      }
       await Promise.all([postgres, nats, redis].map((server) => server.stop()));
       removeDataFolder(folder);
     },

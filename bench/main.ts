@@ -51,7 +51,7 @@ async function main(): Promise<void> {
     await withProgress("Stopping", () => lab.close());
   }
 
-  const table = tableOf(outcomes);
+  const table = tableOf(outcomes.toSorted((a, b) => a.id.localeCompare(b.id)));
   writeFileSync(join(results, "latest.md"), `${machine.join("  \n")}\n\n${table}\n`);
   writeFileSync(join(results, "latest.json"), `${JSON.stringify({ machine, results: outcomes }, undefined, 2)}\n`);
   say(`\n${table}`);

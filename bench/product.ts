@@ -69,6 +69,7 @@ export async function startProduct({ folder, servers, namespace, roles, profiles
     NAMESPACE: namespace,
     OBJECT_STORE: `file:${objects}`,
     PRINCIPAL_KEYS: principalKeys,
+    DATA_KEYS: `bench:${randomBytes(32).toString("hex")}`,
     PRAGMA_ADMIN_KEY: adminKey,
     LOG_LEVEL: "info",
     ...Object.fromEntries(

@@ -1,7 +1,10 @@
 import type { Row } from "./row.ts";
 import { gatewayHop } from "./rows/gateway-hop.ts";
 import { listDepth } from "./rows/list-depth.ts";
+import { memory } from "./rows/memory.ts";
 import { orderPage } from "./rows/order-page.ts";
+import { reportDelay } from "./rows/report-delay.ts";
+import { tillCost } from "./rows/till-cost.ts";
 
-/** Everything that is measured, in this order. */
-export const rows: Row[] = [gatewayHop, orderPage, listDepth];
+/** Everything that is measured, in this order: the row that fills the database comes last. */
+export const rows: Row[] = [gatewayHop, orderPage, tillCost, reportDelay, memory, listDepth];

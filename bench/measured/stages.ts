@@ -1,0 +1,94 @@
+/**
+ * Where the time of a till goes: the functions that it passes through, each by itself. Prints the CPU milliseconds that
+ * a till costs in each, this process's only. A transaction also costs PostgreSQL, whose part is not in it.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TillV2 } from "@pragma/contracts/till-v2";
+import { computeReport } from "@pragma/reporting/calculate/compute-report";
+import calculateTill, { type CalculatedReport } from "@pragma/reporting/calculate-till";
+import { lockLocation, takeTill } from "@pragma/reporting/queries/tills";
+import { storeReport } from "@pragma/reporting/store-report";
+import { createLogger } from "@pragma/runtime/logger";
+import { openObjectStore } from "@pragma/runtime/object-store/object-store";
+import { parseJson } from "@pragma/runtime/parse-json";
+import { openDatabase } from "@pragma/runtime/postgres";
+import { readTill } from "@pragma/till-ingest/read-till";
+import { createTillCopier } from "../load/till-copies.ts";
+
+const { DATABASE_URL = "", SCHEMA = "" } = process.env;
+const [file = "", given = "20"] = process.argv.slice(2);
+const template = readFileSync(file, "utf8");
+const bytes = Buffer.from(template);
+const times = Number(given);
+const locationId = randomUUID();
+
+/** CPU milliseconds of one turn, once it is warm. */
+async function cost(work: () => unknown): Promise<number> {
+  for (let turn = 0; turn < times; turn += 1) await work();
+  const before = process.cpuUsage();
+  for (let turn = 0; turn < times; turn += 1) await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / times;
+}
+
+const hash = (body: Uint8Array) => createHash("sha256").update(body).digest("hex");
+const parsed = parseJson(bytes);
+const till = TillV2.parse(parsed);
+const calculate = (body: Uint8Array, tillId: string) =>
+  calculateTill({ bytes: body, hash: hash(body), version: "V2", tillId, locationId, timeZone: "Europe/Paris" });
+const calculated = calculate(bytes, till.id);
+
+const folder = mkdtempSync(join(tmpdir(), "pragma-stages-"));
+const objects = openObjectStore(`file:${folder}`);
+const log = createLogger({ name: "bench", level: "silent" });
+const db = openDatabase({ DATABASE_URL, DATABASE_POOL: 2 }, { schema: SCHEMA, log });
+
+const copy = createTillCopier(template);
+const copies = Array.from({ length: times * 2 }, () => {
+  const { id, body } = copy();
+  return { id, report: calculate(Buffer.from(body), id) as CalculatedReport };
+});
+
+async function store(): Promise<void> {
+  const next = copies.pop();
+  if (!next) throw new Error("There are as many copies as turns.");
+  const pushed = {
+    ...{ tillId: next.id, locationId, revision: 1, reason: "push" as const, pushedAt: new Date().toISOString() },
+    ...{ version: "V2" as const, object: { key: "", hash: "" }, timeZone: "Europe/Paris" },
+  };
+  await db.transaction(async (tx) => {
+    await lockLocation(tx, locationId);
+    await takeTill(tx, pushed);
+    await storeReport(tx, pushed, next.report);
+  });
+}
+
+const hashing = await cost(() => hash(bytes));
+const parsing = await cost(() => parseJson(bytes));
+const validating = await cost(() => TillV2.parse(parsed));
+const computing = await cost(() => computeReport(till, { locationId }));
+const inThread = await cost(() => calculate(bytes, till.id));
+let written = 0;
+const stages = {
+  "till-ingest: JSON.parse": parsing,
+  "till-ingest: SHA-256": hashing,
+  "till-ingest: checks": (await cost(() => readTill(bytes, "V2"))) - parsing - hashing,
+  "till-ingest: writes the object, durably": await cost(() => objects.put(`tills/${++written}`, bytes)),
+  "reporting: reads the object": await cost(() => objects.get("tills/1")),
+  "reporting: SHA-256": hashing,
+  "reporting: JSON.parse": parsing,
+  "reporting: validates against the schema": validating,
+  "reporting: calculates": computing,
+  // `calculate` hashes once to know the hash, and once as a part of the work.
+  "reporting: days and JSON.stringify": inThread - 2 * hashing - parsing - validating - computing,
+  "reporting: copies the result between threads": await cost(() => structuredClone(calculated)),
+  "reporting: stores report and orders": await cost(store),
+};
+process.stdout.write(JSON.stringify(stages));
+
+await db.close();
+await objects.close();
+rmSync(folder, { recursive: true });

@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { cpuSeconds, cpuSecondsOfTree, memoryOf, parseStat } from "./process-usage.ts";
+
+it("reads a line of /proc whatever the process calls itself", () => {
+  const line = "42 (node (a) b) S 7 42 42 0 -1 4194560 1 2 3 4 250 50 30 20 20 0 11 0 100 0 0";
+  expect(parseStat(line)).toEqual({ pid: 42, parent: 7, own: 3, ofEnded: 0.5 });
+});
+
+it("counts the CPU time that this process uses", () => {
+  const before = cpuSeconds(process.pid);
+  for (const until = performance.now() + 200; performance.now() < until; );
+  expect(cpuSeconds(process.pid) - before).toBeGreaterThan(0.05);
+  expect(cpuSecondsOfTree(process.pid)).toBeGreaterThanOrEqual(before);
+});
+
+it("tells memory in megabytes", () => {
+  const { now, peak } = memoryOf(process.pid);
+  expect(now).toBeCloseTo(process.memoryUsage.rss() / 2 ** 20, -2);
+  expect(peak).toBeGreaterThanOrEqual(now);
+});
