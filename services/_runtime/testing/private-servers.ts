@@ -1,38 +1,45 @@
-import { type RunningServer, startNats, startPostgres, temporaryDataFolder } from "../../../deploy/local/servers.mjs";
+import {
+  type RunningServer,
+  startNats,
+  startPostgres,
+  startRedis,
+  temporaryDataFolder,
+} from "../../../deploy/local/servers.mjs";
+
+const starters = { nats: startNats, postgres: startPostgres, redis: startRedis };
+
+/** A server that a test may have for itself. */
+export type PrivateServer = keyof typeof starters;
 
 /** Servers of a test's own, to be killed and started again. */
-export interface PrivateServers {
-  nats: RunningServer;
-  postgres: RunningServer;
+export interface PrivateServers extends Record<PrivateServer, RunningServer> {
   /** Kills a server and starts it again, on the same port and data, `after` so many milliseconds. */
-  restart(which: "nats" | "postgres", after?: number): Promise<void>;
-  kill(which: "nats" | "postgres"): Promise<void>;
-  start(which: "nats" | "postgres"): Promise<void>;
+  restart(which: PrivateServer, after?: number): Promise<void>;
+  kill(which: PrivateServer): Promise<void>;
+  start(which: PrivateServer): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function startPrivateServers(): Promise<PrivateServers> {
   const folder = temporaryDataFolder("private");
-  const starters = {
-    nats: (port?: number) => startNats({ dataFolder: `${folder}/nats`, ...(port !== undefined && { port }) }),
-    postgres: (port?: number) =>
-      startPostgres({ dataFolder: `${folder}/postgres`, ...(port !== undefined && { port }) }),
-  };
-  const [nats, postgres] = await Promise.all([starters.nats(), starters.postgres()]);
+  const launch = (which: PrivateServer, port?: number) =>
+    starters[which]({ dataFolder: `${folder}/${which}`, ...(port !== undefined && { port }) });
+  const [nats, postgres, redis] = await Promise.all([launch("nats"), launch("postgres"), launch("redis")]);
   const servers: PrivateServers = {
     nats,
     postgres,
+    redis,
     kill: (which) => servers[which].kill(),
     async start(which) {
-      servers[which] = await starters[which](servers[which].port);
+      servers[which] = await launch(which, servers[which].port);
     },
     async restart(which, after = 0) {
-      await servers[which].kill();
+      await servers.kill(which);
       await new Promise((resolve) => setTimeout(resolve, after));
       await servers.start(which);
     },
     async stop() {
-      await Promise.all([servers.nats.stop(), servers.postgres.stop()]);
+      await Promise.all([servers.nats.stop(), servers.postgres.stop(), servers.redis.stop()]);
     },
   };
   return servers;

@@ -1,0 +1,108 @@
+import { type JobsOptions, Queue, Worker } from "bullmq";
+import { Redis } from "ioredis";
+import { z } from "zod";
+import type { Logger } from "./logger.ts";
+import type { Metrics } from "./metrics.ts";
+import { withRequestContext } from "./request-context.ts";
+
+/** What a service with queues needs of its configuration. */
+export const jobQueueConfig = z.object({
+  REDIS_URL: z.url({ protocol: /^rediss?$/, error: "must be a redis:// URL" }),
+  NAMESPACE: z.string().default("pragma"),
+});
+
+export interface JobQueueOptions {
+  /** Unique in the installation, e.g. `webhooks-deliveries`. */
+  name: string;
+  log: Logger;
+  metrics: Metrics;
+}
+
+/**
+ * A queue of work on Redis. Redis holds no truth: what is queued is written in PostgreSQL first, and is queued again
+ * from there when Redis has lost it.
+ */
+export interface JobQueue<Payload> {
+  queue: Queue<Payload>;
+  /** Rejects at once when Redis is away. The same `jobId` twice is one job for as long as the first is remembered. */
+  add(payload: Payload, options: JobsOptions & { jobId: string }): Promise<void>;
+  /** Handles jobs, so many at a time, until the queue is closed. */
+  work(handle: (payload: Payload, signal: AbortSignal) => Promise<void>, options: { concurrency: number }): void;
+  check(): Promise<void>;
+  /** Lets the jobs that are being handled finish. */
+  close(): Promise<void>;
+}
+
+export function openJobQueue<Payload>(
+  config: z.infer<typeof jobQueueConfig>,
+  { name, log, metrics }: JobQueueOptions,
+): JobQueue<Payload> {
+  const prefix = config.NAMESPACE;
+  const stopping = new AbortController();
+  const asking = connectForAsking(config.REDIS_URL, log);
+  const queue = new Queue<Payload>(name, { connection: asking, prefix, skipVersionCheck: true });
+  queue.on("error", () => {});
+  const workers: { worker: Worker<Payload>; connection: Redis }[] = [];
+  for (const state of ["waiting", "delayed", "active", "failed"] as const) {
+    metrics.observe("queue_jobs", "Jobs in a queue, by state", () => queue.getJobCountByTypes(state), {
+      queue: name,
+      state,
+    });
+  }
+
+  return {
+    queue,
+    async add(payload, options) {
+      await queue.add(name as never, payload as never, { removeOnComplete: true, removeOnFail: true, ...options });
+    },
+    work(handle, { concurrency }) {
+      const connection = connectForWorking(config.REDIS_URL);
+      const worker = new Worker<Payload>(
+        name,
+        (job) => withRequestContext({}, () => handle(job.data, stopping.signal)),
+        { connection, prefix, concurrency, skipVersionCheck: true },
+      );
+      worker.on("error", (error) => log.debug({ err: error, queue: name }, "queue worker"));
+      worker.on("failed", (job, error) => log.error({ err: error, queue: name, jobId: job?.id }, "job failed"));
+      workers.push({ worker, connection });
+    },
+    async check() {
+      await asking.ping();
+    },
+    async close() {
+      stopping.abort();
+      await Promise.all(workers.map(({ worker }) => worker.close()));
+      await queue.close();
+      for (const connection of [asking, ...workers.map((each) => each.connection)]) connection.disconnect();
+    },
+  };
+}
+
+/** For questions and additions: fails at once while Redis is away, instead of waiting for it. */
+function connectForAsking(url: string, log: Logger): Redis {
+  const connection = new Redis(url, {
+    enableOfflineQueue: false,
+    commandTimeout: 5_000,
+    maxRetriesPerRequest: 1,
+    retryStrategy: (times) => Math.min(times * 100, 2_000),
+  });
+  let isAway = false;
+  connection.on("error", (error) => {
+    if (!isAway) log.warn({ err: error }, "Redis is away; queues fill again from PostgreSQL when it is back");
+    isAway = true;
+  });
+  connection.on("ready", () => {
+    isAway = false;
+  });
+  return connection;
+}
+
+/** For workers, which wait on Redis for as long as it takes. */
+function connectForWorking(url: string): Redis {
+  const connection = new Redis(url, {
+    maxRetriesPerRequest: null,
+    retryStrategy: (times) => Math.min(times * 100, 2_000),
+  });
+  connection.on("error", () => {});
+  return connection;
+}
