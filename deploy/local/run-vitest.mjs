@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { removeDataFolder, temporaryDataFolder } from "./data-folder.mjs";
 import { guardGroup, releaseProcess } from "./guarded.mjs";
 import { killGroup, knownProcess } from "./process-identity.mjs";
 import { checkout } from "./state-folder.mjs";
@@ -14,14 +13,15 @@ import { tally } from "./vitest-report.mjs";
  * @returns {Promise<import("./vitest-report.mjs").Tally>}
  */
 export async function runVitest(args, urls) {
-  const folder = mkdtempSync(join(tmpdir(), "pragma-report-"));
+  // For what tests leave behind, too.
+  const folder = temporaryDataFolder("vitest");
   const reportFile = join(folder, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
   const child = spawn(join(checkout, "node_modules", ".bin", "vitest"), ["run", ...reporters, ...args], {
     cwd: checkout,
     // A process group of its own, which tells what the tests have started.
     detached: true,
-    env: { ...process.env, ...urls },
+    env: { ...process.env, ...urls, TMPDIR: folder },
     stdio: ["ignore", "inherit", "inherit"],
   });
   const ended = new Promise((resolve, reject) => {
@@ -37,6 +37,6 @@ export async function runVitest(args, urls) {
     releaseProcess(known);
     return tally(reportFile, exitCode);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeDataFolder(folder);
   }
 }

@@ -11,7 +11,7 @@ export const checkout = fileURLToPath(new URL("../..", import.meta.url)).replace
 export const stateFolder = join(checkout, ".pragma");
 
 /** Raised when what the folder holds changes so that an older one cannot be used as it is. */
-const layout = 1;
+const layout = 2;
 const neededBytes = 256 * 2 ** 20;
 
 /**
