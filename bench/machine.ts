@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpus, release, totalmem } from "node:os";
+import { cpus, loadavg, release, totalmem } from "node:os";
 import { binariesOf } from "../deploy/local/binaries.mjs";
 
 /** What was measured on: figures of two machines, or of two versions, are two things. */
@@ -9,7 +9,7 @@ export function describeMachine(): string[] {
   return [
     `${cpus().length} cores (${cpu?.model.trim() ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}`,
     `Node.js ${process.versions.node}, PostgreSQL ${versionOf("postgres")}, NATS ${versionOf("nats")}, Redis ${versionOf("redis")}`,
-    `commit ${commit()}`,
+    `commit ${commit()}; load of the machine before: ${loadavg()[0]?.toFixed(1)} (what others do shows in every figure)`,
   ];
 }
 

@@ -65,6 +65,7 @@ async function measure(row: Row, lab: Lab): Promise<Result> {
     return { id, title, limit, ...outcome };
   } catch (error) {
     if (error instanceof Skip) return { id, title, limit, skipped: error.message };
-    throw error;
+    process.exitCode = 1;
+    return { id, title, limit, failed: explain(error) };
   }
 }

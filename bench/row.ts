@@ -19,7 +19,7 @@ export interface Outcome {
 }
 
 /** What became of a row: measured, or not, and why. */
-export type Result = Pick<Row, "id" | "title" | "limit"> & (Outcome | { skipped: string });
+export type Result = Pick<Row, "id" | "title" | "limit"> & (Outcome | { skipped: string } | { failed: string });
 
 /** A row cannot be measured on this machine. */
 export class Skip extends Error {}

@@ -6,11 +6,11 @@ const heads = ["", "figure", "ours", "limit", "ratio", "min to max", "goal", ""]
 
 /** The results as one Markdown table that reads well on a terminal too, and what is to be said about them. */
 export function tableOf(results: Result[]): string {
-  const lines = results.flatMap((result) =>
-    "skipped" in result
-      ? [[result.id, `not measured: ${result.skipped}`, "", "", "", "", "", ""]]
-      : result.figures.map((figure) => lineOf(result.id, figure)),
-  );
+  const lines = results.flatMap((result) => {
+    if ("figures" in result) return result.figures.map((figure) => lineOf(result.id, figure));
+    const what = "skipped" in result ? `not measured: ${result.skipped}` : "failed, see below";
+    return [[result.id, what, "", "", "", "", "", ""]];
+  });
   const widths = heads.map((head, column) =>
     Math.max(...[head, ...lines.map((line) => line[column] ?? "")].map(width)),
   );
@@ -36,7 +36,7 @@ function goalText(goal: Goal): string {
 }
 
 function explain(result: Result): string[] {
-  const notes = "skipped" in result ? [] : result.notes;
+  const notes = "notes" in result ? result.notes : "failed" in result ? `FAILED: ${result.failed}`.split("\n") : [];
   return [`${result.id}: ${result.title}`, `   limit: ${result.limit}`, ...notes.map((note) => `   ${note}`), ""];
 }
 

@@ -109,6 +109,8 @@ async function atEase(lab: Lab, side: Side, load: Parameters<typeof lab.load.run
   const { requests, seconds, latency } = await lab.load.run("steady", load);
   const used = side.cpuSeconds() - before;
   if (seconds > load.seconds * 1.1)
-    throw new Error(`${load.perSecond} requests/s were not served: ${seconds} s instead of ${load.seconds} s.`);
+    throw new Error(
+      `${load.perSecond} requests/s took ${seconds.toFixed(1)} s instead of ${load.seconds} s: the machine is too busy.`,
+    );
   return { microseconds: (used / requests) * 1e6, share: used / seconds, p50: latency.p50 };
 }
