@@ -4,6 +4,7 @@ import type { Route } from "./define-route.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Database } from "./postgres.ts";
+import type { Signals } from "./signals.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Upstreams } from "./upstream.ts";
 
@@ -12,6 +13,8 @@ export interface ServiceBase {
   db: Database;
   log: Logger;
   metrics: Metrics;
+  /** Between the instances of this service. */
+  signals: Signals;
   /** The other services, asked over HTTP or in this process. */
   upstreams: Upstreams;
 }
@@ -28,6 +31,8 @@ export interface ServiceResources<Services> {
   services: Services;
   /** Checked for readiness, by name. */
   checks?: Record<string, () => Promise<void>>;
+  /** Called before anything is stopped: ends the replies that would not end by themselves. */
+  beforeStop?: () => void;
   close?: () => Promise<void>;
 }
 

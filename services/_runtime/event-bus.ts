@@ -33,6 +33,8 @@ export interface EventBus {
   subjectOf(type: EventType, locationId: string | null): string;
   /** Every subject of an event type. */
   subjectsOf(type: EventType): string;
+  /** `<namespace>-signals.<topic>.<locationId>`: what is sent there reaches who listens now, and is kept nowhere. */
+  signalSubject(topic: string, locationId: string): string;
   /** Makes the stream when it is not there, also after somebody deleted it. */
   ensureStream(): Promise<void>;
   close(): Promise<void>;
@@ -75,6 +77,8 @@ export function openEventBus(
     isConnected: () => isUp,
     subjectOf: (type, locationId) => `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
     subjectsOf: (type) => `${config.NAMESPACE}.${type}.>`,
+    // No namespace has a hyphen, so no stream takes these.
+    signalSubject: (topic, locationId) => `${config.NAMESPACE}-signals.${topic}.${locationId}`,
     async ensureStream() {
       const { manager } = await connected;
       const wanted = {

@@ -29,10 +29,18 @@ export interface Database {
 }
 
 const publishing = new WeakSet<Transaction>();
+const followUps = new WeakMap<Transaction, (() => void)[]>();
 
 /** Notes that a transaction wrote events, so that the relay is woken once it has committed. */
 export function markPublishing(tx: Transaction): void {
   publishing.add(tx);
+}
+
+/** Calls `followUp`, which must not throw, once the transaction has committed; never when it does not. */
+export function afterCommit(tx: Transaction, followUp: () => void): void {
+  const known = followUps.get(tx);
+  if (known) known.push(followUp);
+  else followUps.set(tx, [followUp]);
 }
 
 const seconds = 1000;
@@ -68,13 +76,9 @@ export function openDatabase(
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const outer = ambient.getStore();
     if (outer) return work(outer);
-    let wrote = false;
-    const { value } = await sql.begin(async (tx) => {
-      const result = await work(tx);
-      wrote = publishing.has(tx);
-      return { value: result };
-    });
-    if (wrote) published();
+    const { value, tx } = await sql.begin(async (begun) => ({ value: await work(begun), tx: begun }));
+    if (publishing.has(tx)) published();
+    for (const followUp of followUps.get(tx) ?? []) followUp();
     return value as T;
   }
 

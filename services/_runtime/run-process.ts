@@ -6,6 +6,8 @@ import { type OpsPart, startOpsServer } from "./ops-server.ts";
 
 /** A part of a process: started in order, stopped in reverse. */
 export interface ProcessPart extends OpsPart {
+  /** Called on every part before the first is stopped: ends what would not end by itself. */
+  beforeStop?(): void;
   stop(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export async function runProcess(
     isStopping = true;
     isStarted = false;
     const timer = setTimeout(() => process.exit(1), shutdownTime);
+    for (const part of parts) part.beforeStop?.();
     for (const part of parts.splice(0).reverse()) {
       await part.stop().catch((error) => log.error({ err: error, part: part.name }, "did not stop cleanly"));
     }

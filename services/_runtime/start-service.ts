@@ -18,6 +18,7 @@ import { principalReader } from "./principal-token.ts";
 import { startRelay } from "./relay.ts";
 import { withRequestContext } from "./request-context.ts";
 import { createServiceApp } from "./service-app.ts";
+import { openSignals } from "./signals.ts";
 import { sleep } from "./sleep.ts";
 import type { Upstream, Upstreams } from "./upstream.ts";
 import { openVault } from "./vault.ts";
@@ -32,6 +33,8 @@ export interface RunningService {
     /** Tries a parked message again now; what succeeds is parked no longer. */
     retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
   };
+  /** Ends the replies that would not end by themselves; begins no more of them. */
+  beforeStop(): void;
   /** Lets what is being handled finish, then closes in reverse order of start. */
   stop(): Promise<void>;
 }
@@ -70,7 +73,9 @@ export async function startService(
 
     const bus = openEventBus(config, { name, log });
     closers.push(() => bus.close());
-    const { services, checks = {}, close } = await definition.open({ db, log, metrics, upstreams }, own);
+    const signals = openSignals(bus, name);
+    const resources = await definition.open({ db, log, metrics, signals, upstreams }, own);
+    const { services, checks = {}, beforeStop = () => {}, close } = resources;
     if (close) closers.push(close);
 
     const relay = startRelay(db, bus, log);
@@ -141,6 +146,7 @@ export async function startService(
         list: () => listParked(db),
         retry: async (eventId) => Promise.all((await findParked(db, eventId)).map(retryOne)),
       },
+      beforeStop,
       stop,
     };
   } catch (error) {

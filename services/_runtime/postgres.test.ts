@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readConfig, runtimeConfig } from "./config.ts";
+import { createLogger } from "./logger.ts";
+import { afterCommit, type Database, openDatabase } from "./postgres.ts";
+import { createTestEnvironment, type TestEnvironment } from "./testing/test-environment.ts";
+
+let environment: TestEnvironment;
+let database: Database;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  const config = readConfig(runtimeConfig, environment.variables);
+  const log = createLogger({ name: "test", level: "silent" });
+  const schema = `${environment.namespace}_postgres`;
+  database = openDatabase(config, { schema, log });
+  await database.sql`create schema ${database.sql(schema)}`;
+  await database.sql`create table things (id int primary key)`;
+});
+afterAll(async () => {
+  await database.close();
+  await environment.remove();
+});
+
+const things = async () =>
+  (await database.sql<{ id: number }[]>`select id from things order by id`).map(({ id }) => id);
+
+describe("what follows a commit", () => {
+  it("happens once what was written can be seen, in the order in which it was asked for", async () => {
+    const seen: Promise<number[]>[] = [];
+    const order: string[] = [];
+    await database.transaction(async (tx) => {
+      await tx`insert into things values (1)`;
+      afterCommit(tx, () => seen.push(things()));
+      afterCommit(tx, () => order.push("first"));
+      afterCommit(tx, () => order.push("second"));
+    });
+    expect(await Promise.all(seen)).toEqual([[1]]);
+    expect(order).toEqual(["first", "second"]);
+  });
+
+  it("does not happen when the transaction fails", async () => {
+    let happened = false;
+    const failing = database.transaction(async (tx) => {
+      afterCommit(tx, () => {
+        happened = true;
+      });
+      await tx`insert into things values (1)`;
+    });
+    await expect(failing).rejects.toThrow(/duplicate/);
+    expect(happened).toBe(false);
+  });
+
+  it("waits for the transaction that another is part of", async () => {
+    const order: string[] = [];
+    await database.ambientTransaction(async () => {
+      await database.transaction(async (tx) => afterCommit(tx, () => order.push("committed")));
+      order.push("inner done");
+    });
+    expect(order).toEqual(["inner done", "committed"]);
+  });
+});
