@@ -86,8 +86,18 @@ export default function calculateTill({
   };
 }
 
-/** Days of a time zone, YYYY-MM-DD. */
+const firstDay = "0001-01-01";
+const lastDay = "9999-12-31";
+
+/**
+ * Days of a time zone, YYYY-MM-DD. An instant of the years 1 to 9999 that the zone's clocks show in the year before or
+ * after is on the first or the last of all days.
+ */
 function dayIn(timeZone: string): (instant: string) => string {
   const format = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
-  return (instant) => format.format(new Date(instant));
+  return (instant) => {
+    const day = format.format(new Date(instant)).padStart(lastDay.length, "0");
+    if (day.length > lastDay.length) return lastDay;
+    return instant.startsWith(firstDay) && day.endsWith("12-31") ? firstDay : day;
+  };
 }
