@@ -8,6 +8,13 @@ import { z } from "zod";
 /** The largest amount of one record. Whatever a till of the largest size sums up to is still an exact number. */
 const largestAmount = 100_000_000_000;
 const money = z.int().min(-largestAmount).max(largestAmount);
+/** Units or guests of one record: beyond any real one. */
+const mostUnits = 1_000_000;
+
+/** Whether an amount that is calculated from others, such as a price times units, is no larger than one that is given. */
+export function isAmount(calculated: number): boolean {
+  return Math.abs(calculated) <= largestAmount;
+}
 
 /** Money in minor currency units (1400 means 14.00). */
 export const amount = (description: string) =>
@@ -20,6 +27,12 @@ export const optionalAmount = (description: string) =>
 export const count = (description: string) => z.int().min(0).meta({ description });
 
 export const optionalCount = (description: string) => orNull(z.int().min(0)).meta({ description });
+
+/** How many units or guests: what is multiplied by it or sums it up is still an exact number. */
+export const units = (description: string, { least = 0 } = {}) =>
+  z.int().min(least).max(mostUnits).meta({ description, example: 1 });
+
+export const signedUnits = (description: string) => units(description, { least: -mostUnits });
 
 /** A whole number of any sign. */
 export const optionalInteger = (description: string) => orNull(z.int()).meta({ description });

@@ -6,13 +6,13 @@ import { pricingTypes, roomTypes, serviceTypes } from "./enumerations.ts";
 import { orderDataExample } from "./examples/till-v2.ts";
 import {
   amount,
-  count,
   flag,
   optionalCount,
   optionalInteger,
   optionalLongText,
   optionalText,
   orNull,
+  units,
 } from "./fields.ts";
 import { MenuRow } from "./menu-row.ts";
 import { PaymentRow } from "./payment-row.ts";
@@ -51,7 +51,7 @@ export const OrderData = z
     totalDiscount: amount("What discounts take off"),
     totalWithoutTax: amount("Total without VAT"),
     leftToPay: amount("What is left to pay"),
-    guestsCount: count("How many guests"),
+    guestsCount: units("How many guests"),
     billPrintCount: optionalCount("How often its bill was printed"),
     proofsOfPaymentCount: optionalCount("How many proofs of payment were printed"),
     postPaymentPrintCount: optionalCount("How often its bill was printed after payment"),

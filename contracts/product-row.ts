@@ -6,6 +6,7 @@ import { productRowExample } from "./examples/till-v2.ts";
 import {
   amount,
   flag,
+  isAmount,
   optionalCurrency,
   optionalInteger,
   optionalLongText,
@@ -13,6 +14,7 @@ import {
   orNull,
   plainPercent,
   rowId,
+  signedUnits,
 } from "./fields.ts";
 import { ModifierRow } from "./modifier-row.ts";
 
@@ -55,7 +57,7 @@ export const ProductRow = z
     totalRowWithModifier: amount("Price of the row with its modifiers, before discounts"),
     totalDiscount: amount("What discounts take off the row"),
     totalRow: amount("Total of the row, VAT included"),
-    quantity: z.int().meta({ description: "How many units; negative for a refund", example: 1 }),
+    quantity: signedUnits("How many units; negative for a refund"),
     weight: orNull(z.number().min(0).max(1_000_000)).meta({
       description: "Weight of one unit in kilograms; null when not sold by weight",
     }),
@@ -83,6 +85,10 @@ export const ProductRow = z
     menuRowId: optionalText("The menu row that it is part of"),
     modifierRowList: z.array(ModifierRow).max(1_000).meta({ description: "Choices made for it" }),
     discountRowList: z.array(DiscountRow).max(1_000).meta({ description: "Discounts on it" }),
+  })
+  .refine(({ quantity, modifierRowList }) => modifierRowList.every(({ amount }) => isAmount(amount * quantity)), {
+    path: ["quantity"],
+    error: "Must be so that the amount of a modifier times the quantity is an amount",
   })
   .meta({ id: "ProductRowInput", description: "A product of an order", example: productRowExample });
 

@@ -4,8 +4,8 @@ import { OlderDateTime } from "./date-time.ts";
 import { itemV1Example, menuV1Example, paymentV1Example, ticketV1Example } from "./examples/till-v1.ts";
 import {
   amount,
-  count,
   flag,
+  isAmount,
   optionalCount,
   optionalInteger,
   optionalLongText,
@@ -13,6 +13,7 @@ import {
   orNull,
   plainPercent,
   rowId,
+  units,
 } from "./fields.ts";
 
 /** A choice made for a product, in the older format. */
@@ -31,6 +32,12 @@ const discountV1 = z.object({
   amount: amount("What the discount takes off this product"),
 });
 
+const sum = (discounts: { amount: number }[]) => discounts.reduce((total, { amount }) => total + amount, 0);
+
+function unitPrice(price: { amount: number }, options: { price: number }[]): number {
+  return options.reduce((total, option) => total + option.price, price.amount);
+}
+
 /**
  * A product of a ticket, in the older format. Required is what decides whether and for how much it counts; only
  * `is_loss` is false when absent.
@@ -45,7 +52,7 @@ export const ItemV1 = z
     motif: optionalText("Why it was canceled"),
     item_client_id: optionalText("Id of the product in the catalogue; null for a temporary product"),
     sku: optionalText("Stock keeping unit"),
-    quantity: z.int().min(1).meta({ description: "How many units", example: 1 }),
+    quantity: units("How many units", { least: 1 }),
     weight: orNull(z.number().min(0).max(1_000_000)).meta({
       description: "Weight of one unit in kilograms; null when not sold by weight",
     }),
@@ -71,6 +78,14 @@ export const ItemV1 = z
     is_loss: z.boolean().default(false).meta({ description: "Lost: it does not count as a sale" }),
     loss_reason: optionalText("Why it was lost"),
   })
+  .refine(
+    ({ price, options, quantity, weight }) => isAmount(unitPrice(price, options) * quantity * Math.max(1, weight ?? 1)),
+    {
+      path: ["quantity"],
+      error: "Must be so that the price with its options, times quantity and weight, is an amount",
+    },
+  )
+  .refine(({ discounts }) => isAmount(sum(discounts)), { path: ["discounts"], error: "Must add up to an amount" })
   .meta({ id: "ItemV1", description: "A product of a ticket, in the older format", example: itemV1Example });
 
 export type ItemV1 = z.infer<typeof ItemV1>;
@@ -120,7 +135,7 @@ export const TicketV1 = z
     payments: z.array(PaymentV1).max(5_000).meta({ description: "Its payments" }),
     signature: optionalLongText("Fiscal signature"),
     menus: z.array(MenuV1).max(1_000).meta({ description: "Its menus" }),
-    number_guests: count("How many guests"),
+    number_guests: units("How many guests"),
     live_paid: orNull(z.boolean()).meta({ description: "Whether it was paid before it was closed" }),
     transferred: flag("Transferred: it does not count in totals"),
     transferred_motif: optionalText("Where it was transferred to"),

@@ -105,6 +105,18 @@ describe("refuses", () => {
       "tillJson.tickets.0.items.0.quantity: Too small",
     ],
     [
+      "more units than make an amount",
+      { tickets: [{ ...ticket, items: [{ ...item, quantity: 1_000_000, price: { tax: 10, amount: 1_000_000 } }] }] },
+      {},
+      "tillJson.tickets.0.items.0.quantity: Must be so that the price with its options, times",
+    ],
+    [
+      "discounts that are more than an amount",
+      { tickets: [{ ...ticket, items: [{ ...item, discounts: [{ amount: 6e10 }, { amount: 6e10 }] }] }] },
+      {},
+      "tillJson.tickets.0.items.0.discounts: Must add up to an amount",
+    ],
+    [
       "a weight below 0",
       { tickets: [{ ...ticket, items: [{ ...item, weight: -0.1 }] }] },
       {},

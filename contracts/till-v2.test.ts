@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { modifierRowExample, productRowExample } from "./examples/till-v2.ts";
 import { TillV2 } from "./till-v2.ts";
 
 const order = {
@@ -125,6 +126,29 @@ test.each([
     "an amount that is beyond any till",
     { orderList: [{ ...order, total: 100_000_000_001 }] },
     "orderList.0.total: Too big",
+  ],
+  [
+    "more units than any order has",
+    { orderList: [{ ...order, productRowList: [{ ...productRowExample, quantity: 1_000_001 }] }] },
+    "orderList.0.productRowList.0.quantity: Too big",
+  ],
+  [
+    "more units than a modifier can be multiplied with",
+    {
+      orderList: [
+        {
+          ...order,
+          productRowList: [
+            {
+              ...productRowExample,
+              quantity: -1_000_000,
+              modifierRowList: [{ ...modifierRowExample, amount: 1_000_000 }],
+            },
+          ],
+        },
+      ],
+    },
+    "orderList.0.productRowList.0.quantity: Must be so that the amount of a modifier times",
   ],
 ])("refuses %s", (_, fields, fault) => {
   expect(faultsOf({ ...till, ...fields })).toEqual([expect.stringContaining(fault)]);
