@@ -4,7 +4,7 @@ import { packageFolder } from "@pragma/runtime/package-folder";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { Random } from "@pragma/simulator/random";
 import { garbleBytes, garbleText } from "./garble-text.ts";
-import { hostileValue, odderValue } from "./hostile-values.ts";
+import { hostileValue, kindOf, oddDate, odderValue } from "./hostile-values.ts";
 
 /** A till as a broken or malicious client may push it. */
 export interface MutatedTill {
@@ -49,6 +49,11 @@ export function mutatedTill(seed: string, location: { application: string; legac
     story.push(mutate(till, random));
   }
   let text = JSON.stringify(till);
+  if (random.chance(0.1)) {
+    const date = oddDate(random);
+    text = text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, date);
+    story.push(`every date ${date}`);
+  }
   if (random.chance(0.2)) {
     text = garbleText(text, random);
     story.push("garbled text");
@@ -88,7 +93,12 @@ const mutations: [name: string, weight: number, apply: (place: Place, random: Ra
 ];
 
 function mutate(till: Container, random: Random): string {
-  const place = random.pick(places(till));
+  // Most values are names and flags deep inside; dates, ids and numbers, and those further out, decide more.
+  const deepest = random.pick([2, 4, 100]);
+  const near = places(till).filter(({ path }) => path.split("/").length <= deepest + 1);
+  const kind = ({ holder, key }: Place) => kindOf(get(holder, key));
+  const wanted = random.pick([...new Set(near.map(kind))]);
+  const place = random.pick(near.filter((each) => kind(each) === wanted));
   const [name, , apply] = random.pickWeighted(mutations.map((each) => [each, each[1]] as const));
   apply(place, random);
   return `${place.path}: ${name}`;
@@ -98,7 +108,7 @@ function places(holder: Container, path = ""): Place[] {
   return Object.entries(holder).flatMap(([name, value]) => {
     const key = Array.isArray(holder) ? Number(name) : name;
     const here = { path: `${path}/${name}`, holder, key };
-    return typeof value === "object" && value !== null ? [here, ...places(value, here.path)] : [here];
+    return typeof value === "object" && value !== null ? [here, ...places(value as Container, here.path)] : [here];
   });
 }
 
@@ -121,10 +131,10 @@ function swapped(value: unknown): unknown {
   return typeof value === "object" && value !== null ? Object.values(value) : { value };
 }
 
+/** Puts an item of a list there so many times more: the one at the place, or the first of the list at the place. */
 function repeat(holder: Container, key: string | number, times: number): void {
   const value = get(holder, key);
-  const list = Array.isArray(holder) ? holder : value;
-  const item = Array.isArray(holder) ? value : get(value as Container, 0);
+  const [list, item] = Array.isArray(holder) ? [holder, value] : [value, Array.isArray(value) ? value[0] : undefined];
   if (Array.isArray(list) && item !== undefined) list.push(...Array.from({ length: times }, () => item));
 }
 

@@ -1,0 +1,133 @@
+import { randomInt } from "node:crypto";
+import { OrderV1 } from "@pragma/contracts/order-v1";
+import { pageOf } from "@pragma/contracts/pagination";
+import { problemSchema } from "@pragma/contracts/problem";
+import { TillV1 } from "@pragma/contracts/till-v1";
+import { TillV2 } from "@pragma/contracts/till-v2";
+import { computeReport } from "@pragma/reporting/calculate/compute-report";
+import { convertTillV1 } from "@pragma/reporting/convert-till-v1";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { residentMegabytes } from "./harness/memory.ts";
+import { type MutatedTill, mutatedTill } from "./harness/mutate-till.ts";
+import { type Product, type Role, startProduct } from "./harness/product.ts";
+import { openShop, type Shop } from "./harness/shop.ts";
+
+/** FUZZ_RUNS tills, the first of which is number FUZZ_SEED: `FUZZ_SEED=<seed of a failure> FUZZ_RUNS=1` repeats one. */
+const runs = Number(process.env.FUZZ_RUNS ?? 200);
+const firstSeed = Number(process.env.FUZZ_SEED ?? randomInt(1_000_000_000));
+
+/** Milliseconds that an answer may take, on a machine that does much else. */
+const patience = 15_000;
+/** What each process may grow by once it is warm, in megabytes: less than 100 kB for each of 2,000 tills. */
+const growth = 128;
+const timeZone = "Europe/Paris";
+const roles: Role[] = ["gateway", "till-ingest", "reporting", "accounts"];
+
+const ordersPage = pageOf(OrderV1);
+
+let environment: TestEnvironment;
+let product: Product;
+let shop: Shop;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" });
+  product = await startProduct(environment.variables, { split: true });
+  shop = await openShop(product);
+}, 120_000);
+afterAll(async () => {
+  await product?.stop();
+  await environment?.remove();
+});
+
+/** What the contract makes of a body that was accepted. */
+function reportOf({ format, bytes }: MutatedTill) {
+  // Which passes over a byte order mark, as readers of JSON may.
+  const body = JSON.parse(new TextDecoder().decode(bytes));
+  if (format === "V2") return computeReport(TillV2.parse(body), { locationId: shop.locationId });
+  const till = TillV1.parse(body);
+  return computeReport(convertTillV1(till, { tillId: till.tillJson.client_id, timeZone }), shop);
+}
+
+type Expected = NonNullable<ReturnType<typeof reportOf>>;
+
+/** Pushes it, sees that the answer is as it should be, and tells whether the till was accepted. */
+async function push(till: MutatedTill): Promise<boolean> {
+  const answer = await fetch(`${product.url}/${till.format.toLowerCase()}/tills/`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${shop.key}`, "content-type": "application/json", ...till.headers },
+    body: new Uint8Array(till.body),
+    signal: AbortSignal.timeout(patience),
+  });
+  const text = await answer.text();
+  if (answer.status === 201) return true;
+  const { code, status } = problemSchema.parse(JSON.parse(text));
+  // A V1 till whose application or legacy id was changed is of another location.
+  expect(`${answer.status} ${code}`).toMatch(/^400 (invalid_request|malformed_json)|403 location_forbidden$/);
+  expect(status).toBe(answer.status);
+  return false;
+}
+
+/** Every order of the shop, by following the list, newest first; each has the shape that it should have. */
+async function listedOrders(): Promise<{ id: string; openedAt: string }[]> {
+  const orders: { id: string; openedAt: string }[] = [];
+  let path: string | null = "/v1/orders/?size=100";
+  while (path !== null) {
+    const { data, nextPageToken, meta } = ordersPage.parse(await shop.read(path));
+    orders.push(...data);
+    path = nextPageToken && `/v1/orders/?size=100&pageToken=${nextPageToken}`;
+    if (path === null) expect(orders).toHaveLength(meta.totalCount);
+  }
+  return orders;
+}
+
+async function expectExactReport(seed: number, { id, reportV2 }: Expected): Promise<void> {
+  const report = await eventually(`the report of the till of FUZZ_SEED=${seed} FUZZ_RUNS=1`, async () => {
+    const answer = await shop.ask("GET", `/v2/reports/${id}`);
+    return answer.status === 200 && answer.json();
+  });
+  expect(report).toEqual(JSON.parse(JSON.stringify(reportV2)));
+}
+
+async function memory(): Promise<number[]> {
+  return Promise.all(roles.map((role) => residentMegabytes(product.process(role).pid ?? 0)));
+}
+
+it(
+  `gives an answer to ${runs} mutated tills, and each that is accepted its report`,
+  async () => {
+    const reports: { seed: number; expected: Expected }[] = [];
+    const failures: string[] = [];
+    let warm: number[] = [];
+    for (let run = 0; run < runs; run++) {
+      const seed = firstSeed + run;
+      const till = mutatedTill(String(seed), shop);
+      try {
+        const expected = (await push(till)) ? reportOf(till) : null;
+        if (expected) reports.push({ seed, expected });
+      } catch (error) {
+        failures.push(`FUZZ_SEED=${seed} FUZZ_RUNS=1 repeats it. What was done: ${till.story.join("; ")}. ${error}`);
+      }
+      if (run === Math.floor(runs / 2)) warm = await memory();
+    }
+    expect(failures).toEqual([]);
+    // Enough are sound, or nothing would be tested behind the door.
+    expect(reports.length).toBeGreaterThanOrEqual(Math.floor(runs / 5));
+
+    for (const { seed, expected } of reports) await expectExactReport(seed, expected);
+    const orders = await listedOrders();
+    const expectedIds = new Set(reports.flatMap(({ expected }) => expected.orders.map(({ id }) => id)));
+    expect(orders.map(({ id }) => id).sort()).toEqual([...expectedIds].sort());
+    const instants = orders.map(({ openedAt }) => Date.parse(openedAt));
+    expect(instants).toEqual(instants.toSorted((one, other) => other - one));
+    for (const role of roles) {
+      expect(await (await fetch(`${product.process(role).opsUrl}/parked`)).json()).toEqual([]);
+    }
+    const after = await memory();
+    for (const [index, role] of roles.entries()) {
+      expect(after[index], `megabytes of ${role}`).toBeLessThan((warm[index] ?? 0) + growth);
+    }
+  },
+  Math.max(120_000, runs * 300),
+);
