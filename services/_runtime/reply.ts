@@ -1,3 +1,5 @@
+import { entityTagsIn } from "./entity-tags.ts";
+
 /** What a route answers: the text as it is sent, bytes, a stream, or nothing. */
 export interface Reply {
   status: number;
@@ -48,13 +50,8 @@ function tagHeaders({ etag }: Tag): ReplyHeaders {
 
 function unchanged(tag: Tag): Reply | undefined {
   const { etag, ifNoneMatch } = tag;
-  const isKnown = ifNoneMatch !== undefined && matches(ifNoneMatch, etag);
-  return isKnown ? { status: 304, body: null, headers: tagHeaders(tag) } : undefined;
-}
-
-function matches(ifNoneMatch: string, etag: string): boolean {
-  return ifNoneMatch
-    .split(",")
-    .map((candidate) => candidate.trim().replace(/^W\//, ""))
-    .some((candidate) => candidate === "*" || candidate === `"${etag}"`);
+  const known = entityTagsIn(ifNoneMatch);
+  return known.includes(etag) || known.includes("*")
+    ? { status: 304, body: null, headers: tagHeaders(tag) }
+    : undefined;
 }
