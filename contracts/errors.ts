@@ -26,6 +26,7 @@ export const errorCatalogue = {
   location_exists: { status: 409, title: "A location with this application and legacyId exists already" },
   till_conflict: { status: 409, title: "The till id is taken by other content" },
   idempotency_key_in_use: { status: 409, title: "The first request with this Idempotency-Key is being answered" },
+  precondition_failed: { status: 412, title: "What If-Match names is not the current state" },
   body_too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The content type is not supported" },
   unsupported_encoding: { status: 415, title: "The content encoding is not supported" },

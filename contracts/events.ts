@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CatalogCounts } from "./catalog.ts";
 
 /**
  * The event catalogue: what services tell each other, and with which facts.
@@ -33,6 +34,13 @@ export const eventCatalogue = {
     finalizedAt: z.string(),
     totalSales: z.int(),
     orderIds: z.array(z.guid()),
+  }),
+  /** From catalog: a location's catalogue was replaced by another. */
+  "catalog.updated": z.object({
+    locationId: z.guid(),
+    /** Stands for the whole catalogue as it is now. */
+    etag: z.string(),
+    counts: CatalogCounts,
   }),
   /** From accounts: a key was made or revoked; whoever caches it forgets it. */
   "key.changed": z.object({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
+import { Catalog, CatalogProduct, ReplacedCatalog } from "./catalog.ts";
 import { OrderV1 } from "./order-v1.ts";
 import { OrderV2 } from "./order-v2.ts";
 import { ReportV0 } from "./report-v0.ts";
@@ -20,7 +21,18 @@ function schemasIn(schema: z.ZodType, found = new Set<z.ZodType>()): Set<z.ZodTy
 
 describe("the example in the documentation of", () => {
   const components = new Map<string, z.ZodType>();
-  for (const root of [TillV1, TillV2, ReportV0, ReportV2, ReportListItem, OrderV1, OrderV2]) {
+  for (const root of [
+    TillV1,
+    TillV2,
+    ReportV0,
+    ReportV2,
+    ReportListItem,
+    OrderV1,
+    OrderV2,
+    Catalog,
+    CatalogProduct,
+    ReplacedCatalog,
+  ]) {
     for (const schema of schemasIn(root)) {
       const id = schema.meta()?.id;
       if (id) components.set(id, schema);

@@ -1,4 +1,5 @@
 import accounts from "@pragma/accounts/service";
+import catalog from "@pragma/catalog/service";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import reporting from "@pragma/reporting/service";
 import type { AnyServiceDefinition } from "@pragma/runtime/define-service";
@@ -8,5 +9,6 @@ import tillIngest from "@pragma/till-ingest/service";
 export const services: Record<ServiceName, { definition: AnyServiceDefinition; port: number }> = {
   "till-ingest": { definition: tillIngest, port: 4001 },
   reporting: { definition: reporting, port: 4003 },
+  catalog: { definition: catalog, port: 4004 },
   accounts: { definition: accounts, port: 4005 },
 };

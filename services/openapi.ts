@@ -22,6 +22,7 @@ const servers = [{ url: "http://127.0.0.1:4000", description: "The gateway on yo
 const tags = [
   { name: "Health", description: "Whether the API is up" },
   { name: "Reports", description: "End-of-day reports" },
+  { name: "Catalogue", description: "What a location sells and how it is paid" },
   { name: "Tills", description: "Shifts pushed by points of sale" },
   { name: "Locations", description: "Restaurants, bars and hotels" },
   { name: "Consumers", description: "Who uses the API, and what they may do" },

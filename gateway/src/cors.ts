@@ -4,6 +4,7 @@ const allowedHeaders = [
   "content-type",
   "content-encoding",
   "idempotency-key",
+  "if-match",
   "if-none-match",
   "last-event-id",
   "traceparent",

@@ -9,6 +9,8 @@ describe("a path", () => {
     ["/v2/tills/1/object", "till-ingest"],
     ["/v1/reports/x", "reporting"],
     ["/v2/orders", "reporting"],
+    ["/v1/catalog/", "catalog"],
+    ["/v1/catalog/taxes", "catalog"],
     ["/v1/auth/keys/", "accounts"],
     ["/v1/locations/own", "accounts"],
   ])("%s is answered by %s", (path, service) => {

@@ -1,0 +1,178 @@
+import { z } from "zod";
+import { UtcDateTime } from "./date-time.ts";
+import {
+  catalogExample,
+  categoryExample,
+  modifierExample,
+  paymentMethodExample,
+  productExample,
+  taxExample,
+} from "./examples/catalog.ts";
+import { amount, count, flag, orNull, withoutDefaults } from "./fields.ts";
+import { refuseTwice } from "./refuse-twice.ts";
+
+/** What a location sells and how it is paid: five lists, kept by its point of sale and read as bare arrays. */
+
+/** An id that the point of sale gave; order rows and reports refer to it. */
+const id = (description: string) => z.string().min(1).max(255).meta({ description });
+const name = (description: string) => z.string().max(1_024).meta({ description });
+
+/** A VAT rate in hundredths of a percent, 1,000% at most. */
+const rate = (description: string) =>
+  z
+    .int()
+    .min(0)
+    .max(100_000)
+    .meta({ description: `${description}, in hundredths of a percent: 1000 means 10%` });
+
+const product = {
+  id: id("Id of the product: the productCatalogId of reports, the itemCatalogId of orders"),
+  name: name("Name"),
+  category: name("Name of its category"),
+  categoryId: id("Id of its category, one of the catalogue's categories"),
+  subCategories: z
+    .array(z.object({ name: name("Name"), id: id("Id of the sub-category") }))
+    .max(100)
+    .check(refuseTwice("sub-category", "id"))
+    .meta({ description: "Where the point of sale shows it; empty when it is archived: no longer sold" }),
+  priceList: z
+    .array(
+      z.object({
+        priceTypeId: id("Id of the price list"),
+        priceTypeName: name("Name of the price list"),
+        unitPrice: amount("Price of one unit, VAT included"),
+        taxRate: rate("VAT rate, the percentage of one of the catalogue's taxes, or 0"),
+      }),
+    )
+    .max(100)
+    .check(refuseTwice("price list", "priceTypeId"))
+    .meta({ description: "Its prices, one for each price list" }),
+  sku: orNull(z.string().max(255)).meta({ description: "Stock keeping unit" }),
+};
+
+/** A product as the point of sale sends it: `sku` may be left out. */
+const ProductInput = z
+  .object(product)
+  .meta({ id: "CatalogProductInput", description: "A product", example: productExample });
+
+export const CatalogProduct = z
+  .object(withoutDefaults(product))
+  .meta({ id: "CatalogProduct", description: "A product", example: productExample });
+
+export const CatalogPayment = z
+  .object({
+    id: id("Id of the payment method: the paymentCatalogId of reports and orders"),
+    name: name("Name"),
+    enabled: flag("Whether it can be paid with now"),
+  })
+  .meta({ id: "CatalogPayment", description: "A payment method", example: paymentMethodExample });
+
+export const CatalogTax = z
+  .object({
+    id: id("Id of the tax: the taxCatalogId of reports and orders"),
+    name: name("Name"),
+    percentage: rate("VAT rate"),
+  })
+  .meta({ id: "CatalogTax", description: "A tax", example: taxExample });
+
+export const CatalogModifier = z
+  .object({
+    id: id("Id of the modifier: the modifierGroupId of orders"),
+    name: name("Name"),
+    options: z
+      .array(
+        z.object({
+          id: id("Id of the option: the modifierId of orders"),
+          name: name("Name"),
+          price: amount("What it adds to the price of one unit, VAT included"),
+        }),
+      )
+      .max(500)
+      .check(refuseTwice("option", "id"))
+      .meta({ description: "What there is to choose from" }),
+  })
+  .meta({ id: "CatalogModifier", description: "A choice that products come with", example: modifierExample });
+
+export const CatalogCategory = z
+  .object({
+    id: id("Id of the category"),
+    name: name("Name"),
+    index: z.int().min(0).meta({ description: "Its place among the categories" }),
+  })
+  .meta({ id: "CatalogCategory", description: "A category of products", example: categoryExample });
+
+/** Of each list of a catalogue: what it is made of, the name of that in faults, and how many there may be. */
+export const catalogLists = {
+  products: { item: ProductInput, what: "product", most: 20_000 },
+  payments: { item: CatalogPayment, what: "payment method", most: 1_000 },
+  taxes: { item: CatalogTax, what: "tax", most: 1_000 },
+  modifiers: { item: CatalogModifier, what: "modifier", most: 5_000 },
+  categories: { item: CatalogCategory, what: "category", most: 5_000 },
+} as const;
+
+export type CatalogList = keyof typeof catalogLists;
+
+export const catalogListNames = Object.keys(catalogLists) as CatalogList[];
+
+const listOf = <Item extends z.ZodType<{ id: string }>>({
+  item,
+  what,
+  most,
+}: {
+  item: Item;
+  what: string;
+  most: number;
+}) => z.array(item).max(most).check(refuseTwice(what, "id"));
+
+/** A whole catalogue as the point of sale sends it. That its references lead somewhere is checked besides. */
+export const Catalog = z
+  .object({
+    products: listOf(catalogLists.products),
+    payments: listOf(catalogLists.payments),
+    taxes: listOf(catalogLists.taxes),
+    modifiers: listOf(catalogLists.modifiers),
+    categories: listOf(catalogLists.categories),
+  })
+  .meta({ id: "CatalogInput", description: "A whole catalogue", example: catalogExample });
+
+export type Catalog = z.infer<typeof Catalog>;
+
+/** How many there are in each list of a catalogue. */
+export const CatalogCounts = z
+  .object({
+    products: count("Products, archived ones among them"),
+    payments: count("Payment methods"),
+    taxes: count("Taxes"),
+    modifiers: count("Modifiers"),
+    categories: count("Categories"),
+  })
+  .meta({
+    id: "CatalogCounts",
+    description: "How many there are in each list",
+    example: { products: 2, payments: 1, taxes: 1, modifiers: 1, categories: 1 },
+  });
+
+export type CatalogCounts = z.infer<typeof CatalogCounts>;
+
+/** The reply to a catalogue that was sent. */
+export const ReplacedCatalog = z
+  .object({
+    locationId: z.guid(),
+    updatedAt: UtcDateTime.meta({ description: "When the catalogue last changed" }),
+    changed: flag("Whether it differs from the one before; if not, nothing was done"),
+    etag: z.string().meta({ description: "Stands for the whole catalogue as it is now; for If-Match of the next one" }),
+    counts: CatalogCounts,
+  })
+  .meta({
+    id: "ReplacedCatalog",
+    description: "The catalogue as it is now, in short",
+    example: {
+      locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
+      updatedAt: "2026-05-29T10:17:19.000Z",
+      changed: true,
+      etag: "n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg",
+      counts: { products: 2, payments: 1, taxes: 1, modifiers: 1, categories: 1 },
+    },
+  });
+
+export type ReplacedCatalog = z.infer<typeof ReplacedCatalog>;

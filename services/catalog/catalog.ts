@@ -1,0 +1,13 @@
+import { routesOf } from "@pragma/runtime/define-route";
+import type { Locations } from "@pragma/runtime/locations";
+import type { Database } from "@pragma/runtime/postgres";
+import type { CatalogReader } from "./catalog-reader.ts";
+
+/** What the catalog service stands on. */
+export interface CatalogService {
+  db: Database;
+  locations: Locations;
+  reader: CatalogReader;
+}
+
+export const defineRoute = routesOf<CatalogService>();

@@ -1,0 +1,16 @@
+-- The catalogue of each location that was ever sent one. Its row is locked by whoever replaces it.
+create table catalogs (
+  location_id uuid primary key,
+  -- Stands for all five lists.
+  etag text not null,
+  updated_at timestamptz(3) not null default now()
+);
+
+-- The lists of a catalogue, as the text that is sent. One that was never filled has no row.
+create table catalog_lists (
+  location_id uuid not null references catalogs,
+  list text not null check (list in ('products', 'payments', 'taxes', 'modifiers', 'categories')),
+  etag text not null,
+  body text compression lz4 not null,
+  primary key (location_id, list)
+);

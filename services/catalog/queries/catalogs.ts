@@ -1,0 +1,68 @@
+import type { CatalogList } from "@pragma/contracts/catalog";
+import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import { type CatalogTexts, emptyCatalog, type ListText } from "../catalog-texts.ts";
+
+/** Which catalogue a location has. */
+export interface HeldCatalog {
+  etag: string;
+  updated_at: Date;
+}
+
+/** Locks the catalogue of a location until the transaction ends; that of a location that never had one is empty. */
+export async function lockCatalog(tx: Transaction, locationId: string): Promise<HeldCatalog> {
+  await tx`
+    insert into catalogs ${tx({ location_id: locationId, etag: emptyCatalog.etag })}
+    on conflict (location_id) do nothing`;
+  const [held] = await tx<HeldCatalog[]>`
+    select etag, updated_at from catalogs where location_id = ${locationId} for update`;
+  if (!held) throw new Error(`The catalogue of location ${locationId} was there a moment ago and is gone.`);
+  return held;
+}
+
+/** Puts another catalogue in the place of the one that is held, which is locked; lists that are the same are left. */
+export async function putCatalog(
+  tx: Transaction,
+  locationId: string,
+  { etag, lists }: CatalogTexts,
+): Promise<HeldCatalog> {
+  const held = await tx<{ list: CatalogList; etag: string }[]>`
+    select list, etag from catalog_lists where location_id = ${locationId}`;
+  const tags = new Map(held.map((row) => [row.list, row.etag]));
+  const changed = (Object.entries(lists) as [CatalogList, ListText][])
+    .filter(([list, text]) => text.etag !== tags.get(list))
+    .map(([list, text]) => ({ location_id: locationId, list, ...text }));
+  if (changed.length > 0) {
+    await tx`
+      insert into catalog_lists ${tx(changed)}
+      on conflict (location_id, list) do update set etag = excluded.etag, body = excluded.body`;
+  }
+  const [put] = await tx<HeldCatalog[]>`
+    update catalogs set etag = ${etag}, updated_at = now() where location_id = ${locationId}
+    returning etag, updated_at`;
+  if (!put) throw new Error(`The catalogue of location ${locationId} was locked and is gone.`);
+  return put;
+}
+
+/** A list as it is sent; without its text when its tag is among those that the client knows. */
+export interface FoundList {
+  etag: string;
+  body: string | null;
+}
+
+/**
+ * A list of a location. The tag of its products is that of the whole catalogue: their address is also where a catalogue
+ * is put, and what a client read there has to tell whether anything changed since.
+ */
+export async function findList(
+  sql: Sql,
+  { locationId, list, known }: { locationId: string; list: CatalogList; known: string[] },
+): Promise<FoundList> {
+  const etag = list === "products" ? sql`catalogs.etag` : sql`catalog_lists.etag`;
+  const [found] = await sql<FoundList[]>`
+    select ${etag} as etag, case when ${etag} = any(${known}::text[]) then null else body end as body
+    from catalogs join catalog_lists using (location_id)
+    where location_id = ${locationId} and list = ${list}`;
+  if (found) return found;
+  const { body } = emptyCatalog.lists[list];
+  return { body, etag: list === "products" ? emptyCatalog.etag : emptyCatalog.lists[list].etag };
+}

@@ -1,0 +1,44 @@
+import type { ReplacedCatalog } from "@pragma/contracts/catalog";
+import { ApiError } from "@pragma/contracts/errors";
+import { entityTagsIn } from "@pragma/runtime/entity-tags";
+import { publish } from "@pragma/runtime/outbox";
+import type { CatalogService } from "./catalog.ts";
+import type { CatalogTexts } from "./catalog-texts.ts";
+import { lockCatalog, putCatalog } from "./queries/catalogs.ts";
+
+interface ReplaceCatalog {
+  locationId: string;
+  catalog: CatalogTexts;
+  /** The header of that name: the catalogue that the new one is to take the place of, if it says. */
+  ifMatch: string | undefined;
+}
+
+/**
+ * Puts a catalogue in the place of the one that the location has, with its `catalog.updated`, in one transaction; the
+ * same catalogue changes nothing. Of catalogues that come at once each takes the place of the one before, whole.
+ *
+ * @throws `ApiError` precondition_failed when the location has another than `ifMatch` names.
+ */
+export async function replaceCatalog(
+  { db }: Pick<CatalogService, "db">,
+  { locationId, catalog, ifMatch }: ReplaceCatalog,
+): Promise<ReplacedCatalog> {
+  return db.transaction(async (tx) => {
+    const held = await lockCatalog(tx, locationId);
+    if (ifMatch !== undefined) demandMatch(entityTagsIn(ifMatch), held.etag);
+    const { etag, counts } = catalog;
+    const changed = held.etag !== etag;
+    const { updated_at } = changed ? await putCatalog(tx, locationId, catalog) : held;
+    if (changed) await publish(tx, "catalog.updated", { subject: locationId, data: { locationId, etag, counts } });
+    return { locationId, updatedAt: updated_at.toISOString(), changed, etag, counts };
+  });
+}
+
+/** A catalogue always exists, be it empty: `*` matches each. */
+function demandMatch(tags: string[], etag: string): void {
+  if (tags.includes(etag) || tags.includes("*")) return;
+  throw new ApiError("precondition_failed", {
+    detail: "The catalogue is another than If-Match says. Read it again, and send yours with the new entity tag.",
+    headers: { etag: `"${etag}"` },
+  });
+}

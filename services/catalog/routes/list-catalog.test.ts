@@ -1,0 +1,79 @@
+import { catalogListNames } from "@pragma/contracts/catalog";
+import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeCatalog } from "../testing/make-catalog.ts";
+import { lists, shopPrincipal, startCatalog, type TestCatalog } from "../testing/start-catalog.ts";
+
+let service: TestCatalog;
+const { principal, locationId } = shopPrincipal();
+const catalog = makeCatalog({ products: 9 });
+
+beforeAll(async () => {
+  service = await startCatalog();
+  await service.put(principal, catalog);
+});
+afterAll(() => service?.remove());
+
+describe.each(catalogListNames)("the list of %s", (list) => {
+  const { path } = lists[list];
+  const ask = (headers: Record<string, string> = {}, method = "GET") =>
+    service.ask(method, path, { principal, headers });
+
+  it("is a bare array of everything that was sent, with and without the trailing slash", async () => {
+    expect(await service.read(principal, list)).toEqual(catalog[list]);
+    const response = await service.ask("GET", path.replace(/\/$/, ""), { principal });
+    expect(response.headers.get("content-type")).toMatch(/^application\/json\b/);
+    expect(await response.json()).toEqual(catalog[list]);
+  });
+
+  it("is not sent again to who has it", async () => {
+    const etag = (await ask()).headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[\w-]{43}"$/);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const response = await ask({ "if-none-match": known });
+      expect([response.status, await response.text(), response.headers.get("etag")]).toEqual([304, "", etag]);
+    }
+    const response = await ask({ "if-none-match": '"other"' });
+    expect([response.status, await response.json()]).toEqual([200, catalog[list]]);
+  });
+
+  it("is empty for a location that has no catalogue, and has a tag then, too", async () => {
+    const nobody = testPrincipal({ scopes: ["catalog:read"] });
+    const response = await service.ask("GET", path, { principal: nobody });
+    expect([response.status, await response.text()]).toEqual([200, "[]"]);
+    const again = { principal: nobody, headers: { "if-none-match": response.headers.get("etag") ?? "" } };
+    expect((await service.ask("GET", path, again)).status).toBe(304);
+  });
+
+  it("answers HEAD as it would answer GET, without the body", async () => {
+    const response = await ask({}, "HEAD");
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+    expect(response.headers.get("etag")).toBe((await ask()).headers.get("etag"));
+  });
+
+  it("is refused to a key without the scope, and to a key of another location", async () => {
+    const writer = testPrincipal({ scopes: ["catalog:write"] });
+    expect(await service.refusal("GET", path, { principal: writer })).toMatchObject({ code: "scope_missing" });
+    const other = testPrincipal({ scopes: ["catalog:read"] });
+    const refusal = await service.refusal("GET", `${path}?locationId=${locationId}`, { principal: other });
+    expect(refusal).toMatchObject({ status: 403, code: "location_forbidden" });
+  });
+
+  it("is read by who names its location and may act for any", async () => {
+    const operator = testPrincipal({ scopes: ["admin"], location: null });
+    const named = await service.ask("GET", `${path}?locationId=${locationId.toUpperCase()}`, { principal: operator });
+    expect(await named.json()).toEqual(catalog[list]);
+    const refusal = await service.refusal("GET", path, { principal: operator });
+    expect(refusal.errors).toMatchObject([{ in: "query", path: "locationId", code: "required" }]);
+    const malformed = await service.refusal("GET", `${path}?locationId=7`, { principal: operator });
+    expect(malformed.errors).toMatchObject([{ in: "query", path: "locationId" }]);
+  });
+});
+
+describe("an archived product", () => {
+  it("is in the list, without sub-categories", async () => {
+    const products = (await service.read(principal, "products")) as { id: string; subCategories: unknown[] }[];
+    const archived = products.filter(({ subCategories }) => subCategories.length === 0).map(({ id }) => id);
+    expect(archived).toEqual(["product-3", "product-7"]);
+  });
+});

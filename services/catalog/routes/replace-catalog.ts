@@ -1,0 +1,41 @@
+import { ReplacedCatalog } from "@pragma/contracts/catalog";
+import { namedLocation } from "@pragma/runtime/locations";
+import { json } from "@pragma/runtime/reply";
+import { addToLog } from "@pragma/runtime/request-context";
+import { z } from "zod";
+import { defineRoute } from "../catalog.ts";
+import { catalogBody } from "../catalog-body.ts";
+import { replaceCatalog } from "../replace-catalog.ts";
+
+export const replaceCatalogRoute = defineRoute({
+  method: "put",
+  path: "/v1/catalog/",
+  operationId: "replaceCatalog",
+  tag: "Catalogue",
+  audience: "public",
+  scope: "catalog:write",
+  summary: "Replace the catalogue",
+  description:
+    "Puts a whole catalogue in the place of the one that the location has: all five lists at once, or none when anything is wrong with one. " +
+    "No id may come twice in its list. A product's categoryId must be the id of one of the categories, and the taxRate of its prices the percentage of one of the taxes, or 0; sub-categories and price lists are no references. " +
+    "The same catalogue again changes nothing. " +
+    "With If-Match it takes the place only of the catalogue with that entity tag. " +
+    "The body may be sent with gzip, and be 20 MB large at most after inflating.",
+  request: {
+    query: z.object({
+      locationId: z
+        .guid()
+        .optional()
+        .meta({ description: "The location whose catalogue it is: the key's own, unless the key may act for any" }),
+    }),
+    body: catalogBody,
+  },
+  responses: { 200: { description: "The catalogue as it is now, in short", schema: ReplacedCatalog } },
+  errors: ["location_forbidden", "location_not_found", "precondition_failed"],
+  async handle({ body: catalog, query, principal, services, header }) {
+    const { id: locationId } = await namedLocation(principal, query.locationId, services.locations);
+    const replaced = await replaceCatalog(services, { locationId, catalog, ifMatch: header("if-match") });
+    addToLog({ changed: replaced.changed, counts: replaced.counts });
+    return json(200, replaced satisfies ReplacedCatalog, { etag: `"${replaced.etag}"` });
+  },
+});

@@ -1,0 +1,25 @@
+import { defineService } from "@pragma/runtime/define-service";
+import { askAccounts } from "@pragma/runtime/locations";
+import { principalSigner } from "@pragma/runtime/principal-token";
+import type { CatalogService } from "./catalog.ts";
+import { openCatalogReader } from "./catalog-reader.ts";
+import { catalogConfig } from "./config.ts";
+import { listCategories } from "./routes/list-categories.ts";
+import { listModifiers } from "./routes/list-modifiers.ts";
+import { listPayments } from "./routes/list-payments.ts";
+import { listProducts } from "./routes/list-products.ts";
+import { listTaxes } from "./routes/list-taxes.ts";
+import { replaceCatalogRoute } from "./routes/replace-catalog.ts";
+
+/** Keeps what each location sells and how it is paid, as its point of sale says. */
+export default defineService<typeof catalogConfig, CatalogService>({
+  name: "catalog",
+  module: import.meta.url,
+  config: catalogConfig,
+  open({ db, upstreams }, config) {
+    const reader = openCatalogReader({ threads: config.CATALOG_THREADS });
+    const locations = askAccounts(upstreams, { name: "catalog", sign: principalSigner(config.PRINCIPAL_KEYS) });
+    return { services: { db, locations, reader }, close: () => reader.close() };
+  },
+  routes: [listProducts, listPayments, listTaxes, listModifiers, listCategories, replaceCatalogRoute],
+});
