@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { DateTime, isBefore } from "./date-time.ts";
+import { DateTime, isBefore, OlderDateTime } from "./date-time.ts";
 
 describe("a date-time", () => {
   test.each([
@@ -34,6 +34,17 @@ describe("a date-time", () => {
   ])("%s is refused", (written) => {
     expect(DateTime.safeParse(written).success).toBe(false);
   });
+});
+
+describe("a date-time of the older format", () => {
+  test.each(["2026-05-29T10:17:19", "0001-01-02T00:00:00", "9999-12-30T23:59:59.999"])("%s is as it was", (written) => {
+    expect(OlderDateTime.parse(written)).toBe(written);
+  });
+
+  test.each(["0001-01-01T12:00:00", "9999-12-31T00:00:00", "0000-12-31T23:59:59"])(
+    "%s is refused: in some time zone it is in no year",
+    (written) => expect(OlderDateTime.safeParse(written).success).toBe(false),
+  );
 });
 
 test.each([

@@ -19,6 +19,7 @@ export function isBefore(one: string, other: string): boolean {
   return one.slice(0, -1) < other.slice(0, -1);
 }
 
+const day = 24 * 60 * 60 * 1000;
 const latest = Date.parse("9999-12-31T23:59:59.999Z");
 const earliest = Date.parse("0001-01-01T00:00:00.000Z");
 
@@ -56,7 +57,10 @@ export function hasOffset(dateTime: string): boolean {
 /** A date-time in a reply: always in UTC. */
 export const UtcDateTime = z.iso.datetime().meta({ example: "2026-05-29T10:17:19.000Z" });
 
+/** Without an offset it has to be in range in every time zone. */
 function isInRange(dateTime: string): boolean {
-  const time = Date.parse(dateTime);
-  return !(time < earliest || time > latest);
+  const isInstant = hasOffset(dateTime);
+  const time = Date.parse(isInstant ? dateTime : `${dateTime}Z`);
+  const margin = isInstant ? 0 : day;
+  return !(time < earliest + margin || time > latest - margin);
 }
