@@ -10,20 +10,22 @@ export interface WorkerPool<Input, Output> {
 
 interface WorkerPoolOptions {
   threads: number;
+  /** Threads kept while there is nothing to do: one, or none where work is rare and may wait for a start. */
+  kept?: 0 | 1;
 }
 
 /** Starts threads on a module whose default export is the calculation, `./name` relative to the module that asks. */
 export function createWorkerPool<Input, Output>(
   moduleUrl: string,
   name: string,
-  { threads }: WorkerPoolOptions,
+  { threads, kept = 1 }: WorkerPoolOptions,
 ): WorkerPool<Input, Output> {
   // A thread gets no loader from the thread that starts it: one that runs from sources brings its own.
   const isSource = moduleUrl.endsWith(".ts");
   const pool = new Piscina<Input, Output>({
     filename: fileURLToPath(new URL(`${name}${isSource ? ".ts" : ".js"}`, moduleUrl)),
     execArgv: isSource ? ["--conditions=source", "--import", "tsx"] : [],
-    minThreads: 1,
+    minThreads: kept,
     maxThreads: threads,
     idleTimeout: 60_000,
     concurrentTasksPerWorker: 1,

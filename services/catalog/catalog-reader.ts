@@ -16,7 +16,9 @@ export interface CatalogReader {
 const inlineSize = 64 * 1024;
 
 export function openCatalogReader({ threads }: { threads: number }): CatalogReader {
-  const pool = createWorkerPool<Uint8Array, ReadCatalogAnswer>(import.meta.url, "./read-catalog-worker", { threads });
+  // Catalogues come rarely: no thread waits for them.
+  const options = { threads, kept: 0 } as const;
+  const pool = createWorkerPool<Uint8Array, ReadCatalogAnswer>(import.meta.url, "./read-catalog-worker", options);
   return {
     async read(bytes) {
       if (bytes.byteLength <= inlineSize) return readCatalog(bytes);
