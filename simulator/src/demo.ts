@@ -1,6 +1,6 @@
 /**
- * Makes the demo location where the installation has none, gives it thirty days of tills, and tells how to read them.
- * Run again, it finds what is there and adds the days that are new. It speaks only the public API.
+ * Makes the demo location where the installation has none, gives it a catalogue and thirty days of tills, and tells
+ * how to read them. Run again, it finds what is there and adds what is missing. It speaks only the public API.
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";

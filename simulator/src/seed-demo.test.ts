@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { catalogExample } from "@pragma/contracts/examples/catalog";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { seedDemo } from "./seed-demo.ts";
 import { PretendApi } from "./testing/pretend-api.ts";
@@ -33,6 +34,31 @@ function seed(at = now) {
 }
 
 describe("seedDemo", () => {
+  it("gives the location a catalogue that has every product of its tills", async () => {
+    await seed();
+    const known = new Set(api.catalog?.products.map(({ id }) => id));
+    const rows = [...api.tills.values()].flatMap(({ orderList }) => orderList).flatMap((order) => order.productRowList);
+    expect(rows.filter(({ productId }) => productId !== null && !known.has(productId))).toEqual([]);
+  });
+
+  it("leaves alone a catalogue that is there", async () => {
+    api.catalog = catalogExample;
+    await seed();
+    expect(api.catalog).toBe(catalogExample);
+  });
+
+  it("allows what is new to a consumer that an older version made", async () => {
+    await seed();
+    api.catalog = null;
+    api.setScopes(["reports:read", "tills:read", "tills:write", "catalog:read"]);
+    api.writes.length = 0;
+    await seed();
+    expect(api.writes.map((call) => call.replace(/[\da-f-]{36}/, "{id}"))).toEqual([
+      "PATCH /v1/consumers/{id}",
+      "PUT /v1/catalog/",
+    ]);
+  });
+
   it("makes a location with thirty tills, and tells how to read them", async () => {
     const story = await seed();
     expect(api.tills.size).toBe(30);
@@ -104,7 +130,7 @@ describe("seedDemo", () => {
         show: () => {},
         fetch: api.fetch,
       }),
-    ).rejects.toThrow("POST /v1/locations/import answered 401: The API key is not known");
+    ).rejects.toThrow("GET /v1/consumers/?size=100 answered 401: The API key is not known");
   });
 
   it("gives up when reports stop coming, and says how many there are", async () => {

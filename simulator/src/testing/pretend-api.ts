@@ -1,3 +1,4 @@
+import type { Catalog } from "@pragma/contracts/catalog";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { Random } from "../random.ts";
@@ -14,6 +15,7 @@ export class PretendApi {
   readonly locations: { id: string; legacyId: number; name: string | null }[] = [];
   readonly tills = new Map<string, TillV2>();
   readonly reports: Report[] = [];
+  catalog: Catalog | null = null;
   /** Every call that was not a GET. */
   readonly writes: string[] = [];
   /** What goes wrong with the next calls. */
@@ -29,6 +31,11 @@ export class PretendApi {
 
   revokeKeys(): void {
     this.#keys = [];
+  }
+
+  /** Changes what the demo's consumer may do, behind its back. */
+  setScopes(scopes: string[]): void {
+    for (const consumer of this.#consumers) consumer.scopes = scopes;
   }
 
   /** Computes the report of one till that has none. */
@@ -81,6 +88,10 @@ export class PretendApi {
         return page(this.#reportsOf(searchParams));
       case "POST /v2/tills/":
         return this.#pushTill(body);
+      case "GET /v1/catalog/":
+        return answer(200, this.catalog?.products ?? []);
+      case "PUT /v1/catalog/":
+        return this.#replaceCatalog(body);
     }
     const id = call.slice(call.lastIndexOf("/") + 1);
     if (call.startsWith("GET /v1/tills/"))
@@ -133,6 +144,23 @@ export class PretendApi {
     return this.reports.filter(({ startedAt }) => startedAt >= since && startedAt < until);
   }
 
+  #replaceCatalog({ products, payments, taxes, modifiers, categories }: Catalog): Response {
+    this.catalog = { products, payments, taxes, modifiers, categories };
+    return answer(200, {
+      locationId: this.locations[0]?.id,
+      updatedAt: "2026-05-29T10:17:19.000Z",
+      changed: true,
+      etag: "etag",
+      counts: {
+        products: products.length,
+        payments: payments.length,
+        taxes: taxes.length,
+        modifiers: modifiers.length,
+        categories: categories.length,
+      },
+    });
+  }
+
   #pushTill(till: TillV2): Response {
     if (this.refuseTills) return answer(409, { title: "The till id is taken by other content" });
     this.tills.set(till.id, till);
@@ -141,7 +169,7 @@ export class PretendApi {
 }
 
 /** What the demo sends, whatever the call. */
-interface Sent extends TillV2 {
+interface Sent extends TillV2, Catalog {
   legacyId: number;
   locationSettings: { locationName: string };
   name: string;
@@ -160,6 +188,7 @@ interface Incoming {
 function neededScope(call: string): string {
   if (call.includes("/v1/tills") || call.includes("/v2/tills"))
     return call.startsWith("GET") ? "tills:read" : "tills:write";
+  if (call.endsWith("/v1/catalog/")) return call.startsWith("GET") ? "catalog:read" : "catalog:write";
   return call.includes("/v2/reports") ? "reports:read" : "admin";
 }
 

@@ -1,0 +1,52 @@
+import { Catalog } from "@pragma/contracts/catalog";
+import { describe, expect, it } from "vitest";
+import { generateTill } from "./generate-till.ts";
+import { generateRestaurant } from "./restaurant.ts";
+import { catalogOf } from "./restaurant-catalog.ts";
+
+const catalog = catalogOf(generateRestaurant("seed"));
+const idsOf = (items: readonly { id: string }[]) => new Set(items.map(({ id }) => id));
+
+/** Of the rows of many orders, the ids in a field that a list does not have. */
+function strangers<Row>(rows: Row[], field: keyof Row, known: Set<string>): unknown[] {
+  return rows.map((row) => row[field]).filter((id) => id !== null && !known.has(String(id)));
+}
+
+describe("catalogOf", () => {
+  it("is a catalogue, always the same", () => {
+    expect(Catalog.parse(catalog)).toEqual(catalog);
+    expect(catalogOf(generateRestaurant("seed"))).toEqual(catalog);
+  });
+
+  it("knows every product, category, price list, tax, modifier and payment method that tills name", () => {
+    const till = generateTill({ seed: "seed", orders: 300, day: "2026-05-29" });
+    const rows = till.orderList.flatMap(({ productRowList, menuRowList }) => [
+      ...productRowList,
+      ...menuRowList.flatMap((menu) => menu.productRowList),
+    ]);
+    const modifiers = rows.flatMap(({ modifierRowList }) => modifierRowList);
+    const payments = till.orderList.flatMap(({ paymentRowList }) => paymentRowList);
+    const prices = catalog.products.flatMap(({ priceList }) => priceList.map(({ priceTypeId: id }) => ({ id })));
+    expect(rows.length).toBeGreaterThan(500);
+    expect(strangers(rows, "productId", idsOf(catalog.products))).toEqual([]);
+    expect(strangers(rows, "categoryId", idsOf(catalog.categories))).toEqual([]);
+    expect(strangers(rows, "pricingId", idsOf(prices))).toEqual([]);
+    expect(strangers(rows, "taxId", idsOf(catalog.taxes))).toEqual([]);
+    expect(strangers(modifiers, "modifierGroupId", idsOf(catalog.modifiers))).toEqual([]);
+    const options = catalog.modifiers.flatMap((modifier) => modifier.options);
+    expect(strangers(modifiers, "modifierId", idsOf(options))).toEqual([]);
+    expect(strangers(payments, "paymentId", idsOf(catalog.payments))).toEqual([]);
+    expect(strangers(till.declaredPaymentList, "paymentId", idsOf(catalog.payments))).toEqual([]);
+  });
+
+  it("refers to nothing that it does not have, and has archived products", () => {
+    const percentages = new Set(catalog.taxes.map(({ percentage }) => percentage));
+    expect(percentages).toEqual(new Set([550, 1000, 2000]));
+    for (const { categoryId, priceList } of catalog.products) {
+      expect(idsOf(catalog.categories)).toContain(categoryId);
+      for (const { taxRate } of priceList) expect(percentages).toContain(taxRate);
+    }
+    const archived = catalog.products.filter(({ subCategories }) => subCategories.length === 0);
+    expect(archived.map(({ name }) => name)).toEqual(["Soupe au pistou", "Vin chaud"]);
+  });
+});
