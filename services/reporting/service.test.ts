@@ -212,6 +212,20 @@ describe("lists", () => {
     expect(beyond).toMatchObject({ data: [], meta: { totalCount: 6, currentPageIndex: 7 } });
   });
 
+  it("keep to the instant, to fractions of a second", async () => {
+    const locationId = randomUUID();
+    const times = ["19.000Z", "19.050Z", "19.100Z", "19.123456Z", "20.000Z"].map((end) => `2026-05-29T10:17:${end}`);
+    for (const startedAt of times) await push(tillLike({ startedAt }), { locationId });
+    const [first, second] = [
+      await listReports(locationId, "?size=2"),
+      await listReports(locationId, "?size=3&index=1"),
+    ];
+    expect(first.data.map(({ startedAt }) => startedAt)).toEqual(times.toReversed().slice(0, 2));
+    expect(second.data.map(({ startedAt }) => startedAt)).toEqual(times.toReversed().slice(3));
+    const rest = await listReports(locationId, `?size=3&pageToken=${first.nextPageToken}`);
+    expect(rest.data.map(({ startedAt }) => startedAt)).toEqual(times.toReversed().slice(2));
+  });
+
   it.each([
     ["index=-1", "index"],
     ["size=101", "size"],

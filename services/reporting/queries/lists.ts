@@ -49,7 +49,7 @@ export async function findPage(
     where location_id = ${filter.locationId} and day ${days}
       ${filter.reportId === null ? sql`` : sql`and report_id = ${filter.reportId}`}
       ${before ? sql`and (day, at, id) < (${before.day}::date, ${before.at}::timestamptz, ${before.id}::uuid)` : sql``}
-    order by day desc, at desc, id desc
+    order by record.day desc, record.at desc, record.id desc
     offset ${skip} limit ${size + 1}`;
   const page = rows.slice(0, size);
   const end = rows.length > size ? page.at(-1) : undefined;
