@@ -1,0 +1,110 @@
+import { computeReport } from "@pragma/reporting/calculate/compute-report";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { generateTill } from "@pragma/simulator/generate-till";
+import { generateRestaurant } from "@pragma/simulator/restaurant";
+import { catalogOf } from "@pragma/simulator/restaurant-catalog";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bookTakings } from "./field/accounting-client.ts";
+import type { FieldApi } from "./field/field-api.ts";
+import { copyOrders, listOrders } from "./field/order-client.ts";
+import { countStock } from "./field/stock-client.ts";
+import { type Product, startProduct } from "./harness/product.ts";
+import { openShop, type Shop } from "./harness/shop.ts";
+
+/*
+ * Programs that partners wrote long ago go on working, and what they make of the answers is right. The restaurant has
+ * more reports than a page holds, two of them of a busy day, and more orders than two pages hold.
+ */
+
+const seed = "field";
+const catalog = catalogOf(generateRestaurant(seed));
+const tills = Array.from({ length: 106 }, (_, index) => {
+  const day = new Date(Date.UTC(2026, 0, 1 + index)).toISOString().slice(0, 10);
+  return generateTill({ seed, day, orders: index % 53 === 50 ? 60 : 1 });
+});
+
+let environment: TestEnvironment;
+let product: Product;
+let shop: Shop;
+let api: FieldApi;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  product = await startProduct(environment.variables);
+  const scopes = ["reports:read", "orders:read", "catalog:read", "catalog:write", "tills:write"] as const;
+  shop = await openShop(product, { scopes: [...scopes] });
+  const { locationId, key } = shop;
+  // A period of one day: who asks for `from` and `to` was always given everything.
+  api = { url: product.url, apiKey: key, locationId, from: "2026-01-05", to: "2026-01-05" };
+  expect((await shop.ask("PUT", "/v1/catalog/", { body: catalog })).status).toBe(200);
+  for (const till of tills) expect((await shop.pushUntilAnswered(till)).status).toBe(201);
+  await shop.reports(tills.length);
+}, 120_000);
+afterAll(async () => {
+  await product?.stop();
+  await environment?.remove();
+});
+
+/** The reports that the tills yield in their first shape. */
+function expectedReports() {
+  return tills.flatMap((till) => computeReport(till, { locationId: shop.locationId })?.reportV0 ?? []);
+}
+
+const sum = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0);
+
+describe("a client that books takings", () => {
+  it("finds every report on its two pages, and each payment method in the catalogue", async () => {
+    const { reportIds, sales, takings } = await bookTakings(api);
+    const expected = expectedReports();
+    expect(reportIds.length).toBeGreaterThan(100);
+    expect(reportIds.toSorted()).toEqual(expected.map(({ id }) => id).sort());
+    expect(sales).toBe(sum(expected.map(({ totalSales }) => totalSales)));
+
+    const declared = tills.flatMap(({ declaredPaymentList }) => declaredPaymentList);
+    const expectedTakings = catalog.payments.flatMap(({ id, name }) => {
+      const amounts = declared.filter(({ paymentId }) => paymentId === id).map(({ paymentAmount }) => paymentAmount);
+      return amounts.length > 0 ? [[name, sum(amounts)] as const] : [];
+    });
+    expect(takings).toEqual(Object.fromEntries(expectedTakings));
+  });
+});
+
+describe("a client that keeps stock", () => {
+  it("finds every product that was sold in the one array that the catalogue is", async () => {
+    const { sold, unknown, archived } = await countStock(api);
+    expect(unknown).toEqual([]);
+    const products = expectedReports().flatMap(({ reportProducts }) => reportProducts);
+    const quantityOf = (id: string) =>
+      sum(
+        products
+          .filter(({ productCatalogId }) => productCatalogId === id)
+          .map(({ productQuantity }) => productQuantity),
+      );
+    const stocked = catalog.products.flatMap(({ id, sku }) => (sku === null ? [] : [[sku, quantityOf(id)] as const]));
+    expect(sold).toEqual(Object.fromEntries(stocked));
+    expect(Object.values(sold).filter((quantity) => quantity > 0).length).toBeGreaterThan(5);
+    expect(archived).toHaveLength(2);
+  });
+});
+
+describe("a client that copies orders", () => {
+  it("gets each order that a report names, twenty at a time, and together they make up its sales", async () => {
+    const copied = await copyOrders(api);
+    const expected = expectedReports();
+    expect(copied.map(({ id }) => id)).toEqual(
+      expected.toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1)).flatMap(({ orders }) => orders),
+    );
+    const counting = copied.filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred);
+    expect(sum(counting.map(({ total }) => total))).toBe(sum(expected.map(({ totalSales }) => totalSales)));
+  });
+
+  it("finds the same orders in the list, on its three pages", async () => {
+    const listed = await listOrders(api);
+    expect(listed.length).toBeGreaterThan(200);
+    expect(listed.map(({ id }) => id).sort()).toEqual(
+      expectedReports()
+        .flatMap(({ orders }) => orders)
+        .sort(),
+    );
+  });
+});
