@@ -9,7 +9,7 @@ import {
   RetentionPolicy,
   StorageType,
 } from "@nats-io/jetstream";
-import { connect, type NatsConnection, nanos } from "@nats-io/transport-node";
+import { type ConnectionOptions, connect, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { EventType } from "@pragma/contracts/events";
 import type { RuntimeConfig } from "./config.ts";
 import type { Logger } from "./logger.ts";
@@ -117,9 +117,11 @@ async function connectUntilClosed(
 ): Promise<NatsConnection> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
-      return await connect({
-        servers: url.split(","),
+      const nats = await connect({
+        ...accessOf(url),
         name,
+        // Credentials that are refused may be right again in a moment, while they are being rotated.
+        ignoreAuthErrorAbort: true,
         maxReconnectAttempts: -1,
         reconnectTimeWait: 250,
         reconnectJitter: 250,
@@ -127,10 +129,25 @@ async function connectUntilClosed(
         maxPingOut: 2,
         timeout: 5_000,
       });
+      if (!signal.aborted) return nats;
+      await nats.close();
     } catch (error) {
       if (attempt === 1) log.warn({ err: error }, "NATS is not reachable; trying until it is");
       await sleep(retryDelay(attempt, { first: 250, longest: 5_000 }), signal);
     }
   }
   throw new Error("The event bus was closed before NATS was reached.");
+}
+
+/** Servers, credentials and encryption as a URL tells them: `tls://user:password@host:4222,host:4223`. */
+function accessOf(url: string): Pick<ConnectionOptions, "servers" | "user" | "pass" | "token" | "tls"> {
+  const [first = url, ...others] = url.split(",");
+  const { protocol, username, password, host } = new URL(first);
+  const [user, pass] = [username, password].map(decodeURIComponent);
+  return {
+    servers: [host, ...others.map((other) => other.replace(/^.*(?:@|\/\/)/, ""))],
+    ...(user && pass && { user, pass }),
+    ...(user && !pass && { token: user }),
+    ...(protocol === "tls:" && { tls: {} }),
+  };
 }

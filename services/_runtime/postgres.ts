@@ -45,6 +45,17 @@ export function afterCommit(tx: Transaction, followUp: () => void): void {
 
 const seconds = 1000;
 
+/**
+ * What every session asks of PostgreSQL: to notice within half a minute that this process has gone without a word, and
+ * then let go of its locks.
+ */
+export const sessionSettings = {
+  tcp_keepalives_idle: 10,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 20 * seconds,
+};
+
 export function openDatabase(
   config: Pick<RuntimeConfig, "DATABASE_URL" | "DATABASE_POOL">,
   { schema, log }: { schema: string; log: Logger },
@@ -56,6 +67,7 @@ export function openDatabase(
     backoff: () => 0.1 + Math.random() * 0.2,
     idle_timeout: 60,
     max_lifetime: 30 * 60,
+    keep_alive: 10,
     types: {
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
       // Text goes as it is: a Date would lose microseconds, and has no infinity.
@@ -64,6 +76,7 @@ export function openDatabase(
     connection: {
       application_name: schema,
       search_path: schema,
+      ...sessionSettings,
       statement_timeout: 30 * seconds,
       idle_in_transaction_session_timeout: 60 * seconds,
     },

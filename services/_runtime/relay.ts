@@ -1,11 +1,13 @@
+import type { JetStreamClient } from "@nats-io/jetstream";
 import type { EventType } from "@pragma/contracts/events";
 import type { EventBus } from "./event-bus.ts";
+import type { Leadership } from "./leadership.ts";
 import type { Logger } from "./logger.ts";
-import { advisoryLockKey, type Database, type Sql } from "./postgres.ts";
+import { orAborted } from "./or-aborted.ts";
+import { openOutageLog } from "./outage-log.ts";
+import type { Database } from "./postgres.ts";
 import { retryDelay } from "./retry-delay.ts";
 import { sleep } from "./sleep.ts";
-
-type Reserved = Awaited<ReturnType<Sql["reserve"]>>;
 
 interface OutboxRow {
   id: string;
@@ -21,6 +23,13 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
+interface RelayOptions {
+  database: Database;
+  leadership: Leadership;
+  bus: EventBus;
+  log: Logger;
+}
+
 const batchSize = 500;
 /** How often the outbox is looked at unasked: what another instance wrote, or what a crash left. */
 const pollInterval = 250;
@@ -28,8 +37,11 @@ const standbyInterval = 1_000;
 /** How long the stream may take to acknowledge; what it did not is sent again, with the same id. */
 const publishTime = 2_500;
 
-export function startRelay(database: Database, bus: EventBus, log: Logger): Relay {
+const role = "relay";
+
+export function startRelay({ database, leadership, bus, log }: RelayOptions): Relay {
   const stopping = new AbortController();
+  const outage = openOutageLog(log, "events wait in the outbox");
   let wakeUp = () => {};
   let isAwake = false;
 
@@ -51,29 +63,34 @@ export function startRelay(database: Database, bus: EventBus, log: Logger): Rela
     isAwake = false;
   }
 
-  async function relayWhileLeading(connection: Reserved): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const rows = await connection<OutboxRow[]>`
-        select id, type, location_id, body from outbox order by position limit ${batchSize}`;
-      if (rows.length === 0) {
-        await untilWoken();
-        continue;
-      }
-      const sent = await send(rows, bus);
-      await connection`delete from outbox where id = any(${sent.ids}::uuid[])`;
-      if (sent.failure) throw sent.failure;
+  /** Sends what there is; false when there was nothing. */
+  async function sendBatch(): Promise<boolean> {
+    const { sql } = database;
+    const rows = await sql<OutboxRow[]>`
+      select id, type, location_id, body from outbox order by position limit ${batchSize}`;
+    if (rows.length === 0) return false;
+    const { client } = await orAborted(bus.connected, stopping.signal);
+    const { ids, failure } = await send(rows, { client, bus });
+    await sql`delete from outbox where id = any(${ids}::uuid[])`;
+    if (failure) {
+      // A publication that no stream takes is the sign that the stream is not there: deleted, or never made.
+      await bus.ensureStream();
+      throw failure;
     }
+    return true;
   }
 
   async function run(): Promise<void> {
     for (let failures = 0; !stopping.signal.aborted; ) {
       try {
-        const led = await asLeader(database, relayWhileLeading);
+        if (!(await leadership.tryLead(role))) await sleep(standbyInterval, stopping.signal);
+        else if (!(await sendBatch())) await untilWoken();
         failures = 0;
-        if (!led) await sleep(standbyInterval, stopping.signal);
+        outage.recovered();
       } catch (error) {
+        if (stopping.signal.aborted) return;
         failures++;
-        if (failures === 1) log.warn({ err: error }, "events wait in the outbox; trying until they are sent");
+        outage.failed(error);
         await sleep(retryDelay(failures, { longest: 2_000 }), stopping.signal);
       }
     }
@@ -87,39 +104,21 @@ export function startRelay(database: Database, bus: EventBus, log: Logger): Rela
       stopping.abort();
       wake();
       await running;
+      await leadership.leave(role).catch(() => {});
     },
   };
 }
 
-/** Runs `work` on a connection that holds the schema's relay lock; false when another instance holds it. */
-async function asLeader(database: Database, work: (connection: Reserved) => Promise<void>): Promise<boolean> {
-  const lock = advisoryLockKey(`relay ${database.schema}`);
-  const connection = await database.sql.reserve();
-  try {
-    const [row] = await connection<{ leads: boolean }[]>`select pg_try_advisory_lock(${lock}::bigint) as leads`;
-    if (!row?.leads) return false;
-    try {
-      await work(connection);
-    } finally {
-      await connection`select pg_advisory_unlock(${lock}::bigint)`.catch(() => {});
-    }
-    return true;
-  } finally {
-    connection.release();
-  }
-}
-
 /** Publishes rows in their order, each with its event id as message id, and tells which the stream acknowledged. */
-async function send(rows: OutboxRow[], bus: EventBus): Promise<{ ids: string[]; failure: unknown }> {
-  const { client } = await bus.connected;
+async function send(
+  rows: OutboxRow[],
+  { client, bus }: { client: JetStreamClient; bus: EventBus },
+): Promise<{ ids: string[]; failure: unknown }> {
   const outcomes = await Promise.allSettled(
     rows.map(({ id, type, location_id, body }) =>
       client.publish(bus.subjectOf(type, location_id), body, { msgID: id, timeout: publishTime }),
     ),
   );
   const ids = rows.filter((_, index) => outcomes[index]?.status === "fulfilled").map(({ id }) => id);
-  const failed = outcomes.find((outcome) => outcome.status === "rejected");
-  // A publication that no stream takes is the sign that the stream is not there (deleted, or never made).
-  if (failed) await bus.ensureStream();
-  return { ids, failure: failed?.reason };
+  return { ids, failure: outcomes.find((outcome) => outcome.status === "rejected")?.reason };
 }

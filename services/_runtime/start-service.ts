@@ -1,11 +1,12 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { type Environment, readConfig, runtimeConfig } from "./config.ts";
-import { reasonOf, startConsuming } from "./consume.ts";
+import { startConsuming } from "./consume.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { openEventBus } from "./event-bus.ts";
 import { handleEvent, readEnvelope } from "./handle-event.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { openIdempotency } from "./idempotency.ts";
+import { openLeadership } from "./leadership.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import { migrate } from "./migrate.ts";
@@ -18,6 +19,7 @@ import { principalReader } from "./principal-token.ts";
 import { startRelay } from "./relay.ts";
 import { withRequestContext } from "./request-context.ts";
 import { createServiceApp } from "./service-app.ts";
+import { reasonOf } from "./settle-message.ts";
 import { openSignals } from "./signals.ts";
 import { sleep } from "./sleep.ts";
 import type { Upstream, Upstreams } from "./upstream.ts";
@@ -27,7 +29,10 @@ import { openVault } from "./vault.ts";
 export interface RunningService {
   name: ServiceName;
   fetch: Upstream;
+  /** What it cannot serve without. */
   checks: Record<string, () => Promise<void>>;
+  /** What it can do without for a while. */
+  observed: Record<string, () => Promise<void>>;
   parked: {
     list(): Promise<ParkedMessage[]>;
     /** Tries a parked message again now; what succeeds is parked no longer. */
@@ -71,6 +76,8 @@ export async function startService(
     closers.push(() => db.close());
     await whenDatabaseIsThere(() => migrate(db, { folders: [packageFolder(definition.module)], log }), log);
 
+    const leadership = openLeadership(config, db.schema);
+    closers.push(() => leadership.close());
     const bus = openEventBus(config, { name, log });
     closers.push(() => bus.close());
     const signals = openSignals(bus, name);
@@ -78,7 +85,7 @@ export async function startService(
     const { services, checks = {}, beforeStop = () => {}, close } = resources;
     if (close) closers.push(close);
 
-    const relay = startRelay(db, bus, log);
+    const relay = startRelay({ database: db, leadership, bus, log });
     closers.push(() => relay.stop());
     metrics.observe(
       "outbox_age_seconds",
@@ -97,8 +104,8 @@ export async function startService(
     );
     closers.push(() => Promise.all(consuming.map((each) => each.stop())));
     const tasks = [
-      startPeriodic(housekeeping, { database: db, services: { db }, log }),
-      ...(definition.periodic ?? []).map((task) => startPeriodic(task, { database: db, services, log })),
+      startPeriodic(housekeeping, { leadership, services: { db }, log }),
+      ...(definition.periodic ?? []).map((task) => startPeriodic(task, { leadership, services, log })),
     ];
     closers.push(() => Promise.all(tasks.map((task) => task.stop())));
 
@@ -137,6 +144,8 @@ export async function startService(
         postgres: async () => {
           await db.sql`select 1`;
         },
+      },
+      observed: {
         nats: async () => {
           if (!bus.isConnected()) throw new Error("not connected");
         },
