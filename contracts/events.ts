@@ -1,5 +1,15 @@
 import { z } from "zod";
 import { CatalogCounts } from "./catalog.ts";
+import { SeenDevice } from "./device.ts";
+import { OrderOfEvent } from "./order-live.ts";
+
+/** Of one order: what it is now, and which of its events this is. */
+const orderEvent = z.object({
+  locationId: z.guid(),
+  /** Grows by one with each event of the order, from 1. Events may arrive in another order. */
+  sequence: z.int().min(1),
+  order: OrderOfEvent,
+});
 
 /**
  * The event catalogue: what services tell each other, and with which facts.
@@ -35,6 +45,23 @@ export const eventCatalogue = {
     totalSales: z.int(),
     orderIds: z.array(z.guid()),
   }),
+  /** From reporting: the till has become a training till, and its report and orders are gone. */
+  "report.removed": z.object({
+    locationId: z.guid(),
+    reportId: z.guid(),
+    tillId: z.guid(),
+    revision: z.int().min(1),
+  }),
+  /** From order-live: an order was opened or opened again, or its products or menus changed while it was open. */
+  "order.call": orderEvent,
+  /** From order-live: an order became paid. */
+  "order.paid": orderEvent,
+  /** From order-live: an order became canceled. */
+  "order.canceled": orderEvent,
+  /** From order-live: an order was transferred to a hotel's property-management system. */
+  "order.transferred": orderEvent,
+  /** From order-live and till-ingest: a device of the location was at work, for the first time or still. */
+  "device.seen": SeenDevice.extend({ locationId: z.guid(), seenAt: z.iso.datetime() }),
   /** From catalog: a location's catalogue was replaced by another. */
   "catalog.updated": z.object({
     locationId: z.guid(),

@@ -21,6 +21,12 @@ export const housekeeping: PeriodicTask<{ db: Database }> = {
           select ctid from idempotency_keys where answered_at < now() - interval '24 hours' limit ${batch}
         )`,
     );
+    await inBatches(
+      () => sql`
+        delete from handling_attempts where ctid in (
+          select ctid from handling_attempts where tried_at < now() - interval '21 days' limit ${batch}
+        )`,
+    );
   },
 };
 

@@ -4,6 +4,8 @@ import type { Database, Sql } from "./postgres.ts";
 export interface ParkedMessage {
   event_id: string;
   subscription: string;
+  /** What the event is about. */
+  subject: string | null;
   type: string;
   body: string;
   reason: string;
@@ -26,4 +28,28 @@ export async function findParked({ sql }: Database, eventId: string): Promise<Pa
 
 export async function unpark({ sql }: Database, { event_id, subscription }: ParkedMessage): Promise<void> {
   await sql`delete from parked_messages where event_id = ${event_id} and subscription = ${subscription}`;
+}
+
+/** Takes away the messages about a thing that a later one has made moot. */
+export async function unparkSuperseded(
+  sql: Sql,
+  { subscription, subject }: { subscription: string; subject: string },
+): Promise<void> {
+  await sql`delete from parked_messages where subscription = ${subscription} and subject = ${subject}`;
+}
+
+type Attempt = Pick<ParkedMessage, "event_id" | "subscription">;
+
+/** Notes that an event is about to be handled again, and tells how often that came to no end. */
+export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<number> {
+  const [row] = await sql<{ tries: number }[]>`
+    insert into handling_attempts ${sql(attempt)}
+    on conflict (event_id, subscription) do update set tries = handling_attempts.tries + 1, tried_at = now()
+    returning tries`;
+  return row?.tries ?? 0;
+}
+
+/** The handling came to an end, good or bad. */
+export async function settleAttempt(sql: Sql, { event_id, subscription }: Attempt): Promise<void> {
+  await sql`delete from handling_attempts where event_id = ${event_id} and subscription = ${subscription}`;
 }

@@ -8,8 +8,11 @@ export class PermanentError extends Error {}
 
 /** Connection exceptions, lack of resources, operator intervention, I/O errors. */
 const passingClasses = ["08", "53", "57", "58"];
-/** Serialisation failure, deadlock, lock not available, and a replica that was a primary a moment ago. */
-const passingStates = new Set(["40001", "40P01", "55P03", "25006"]);
+/**
+ * Serialisation failure, deadlock, lock not available, a replica that was a primary a moment ago, a session that was
+ * idle for too long, and a plan that a migration has outdated.
+ */
+const passingStates = new Set(["40001", "40P01", "55P03", "25006", "25P03", "0A000"]);
 const passingCodes = new Set([
   "ECONNREFUSED",
   "ECONNRESET",

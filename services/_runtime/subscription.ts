@@ -18,6 +18,8 @@ export interface Subscription<Services, Type extends EventType = EventType> {
   type: Type;
   /** How many events of this type one instance handles at a time. */
   concurrency: number;
+  /** Whether an event makes earlier ones about the same thing moot, so that those need not stay parked. */
+  isLatestOnly: boolean;
   handle(handling: Handling<Type, Services>): Promise<void>;
 }
 
@@ -28,7 +30,7 @@ export interface Subscription<Services, Type extends EventType = EventType> {
 export function on<Services, Type extends EventType>(
   type: Type,
   handle: (handling: Handling<Type, Services>) => Promise<void>,
-  { concurrency = 8 } = {},
+  { concurrency = 8, isLatestOnly = false } = {},
 ): Subscription<Services> {
-  return { type, concurrency, handle: handle as unknown as Subscription<Services>["handle"] };
+  return { type, concurrency, isLatestOnly, handle: handle as unknown as Subscription<Services>["handle"] };
 }

@@ -4,6 +4,7 @@ import type { Transaction } from "@pragma/runtime/postgres";
 import { addToLog } from "@pragma/runtime/request-context";
 import { on } from "@pragma/runtime/subscription";
 import { v5 as uuidV5 } from "uuid";
+import { reportIdOf } from "../calculate/report-id.ts";
 import type { CalculatedTill } from "../calculate-till.ts";
 import { finalizedAgain } from "../queries/reports.ts";
 import { lockLocation, takeTill } from "../queries/tills.ts";
@@ -19,7 +20,7 @@ export const tillPushed = on<Reporting, "till.pushed">(
     await once((tx) => apply(tx, data, till));
   },
   // Slow work is in threads; a few at a time keep them busy while others are stored.
-  { concurrency: 4 },
+  { concurrency: 4, isLatestOnly: true },
 );
 
 async function calculate(data: EventData<"till.pushed">, { objects, calculator }: Reporting): Promise<CalculatedTill> {
@@ -34,7 +35,7 @@ async function apply(tx: Transaction, data: EventData<"till.pushed">, till: Calc
   const applied = await takeTill(tx, data);
   if (applied > data.revision) return;
   const isRepeated = applied === data.revision;
-  if (!till) return removeReport(tx, data);
+  if (!till) return remove(tx, data);
   const finalized = isRepeated ? await finalizedAgain(tx, till.id) : await storeReport(tx, data, till);
   if (!finalized) return;
   await publish(tx, "report.finalized", {
@@ -42,5 +43,18 @@ async function apply(tx: Transaction, data: EventData<"till.pushed">, till: Calc
     id: uuidV5(`${data.revision}`, till.id),
     subject: till.id,
     data: finalized,
+  });
+}
+
+/** A training till has no report; one that has become a training till loses the one that it had. */
+async function remove(tx: Transaction, data: EventData<"till.pushed">): Promise<void> {
+  const { tillId, locationId, revision } = data;
+  await removeReport(tx, data);
+  if (revision === 1) return;
+  const reportId = reportIdOf(tillId);
+  await publish(tx, "report.removed", {
+    id: uuidV5(`removed ${revision}`, reportId),
+    subject: reportId,
+    data: { locationId, reportId, tillId, revision },
   });
 }
