@@ -29,7 +29,7 @@ export interface PeriodicTask<Services> {
 /** What a service stands on besides the base, and how it is let go of. */
 export interface ServiceResources<Services> {
   services: Services;
-  /** Checked for readiness, by name. */
+  /** What it stands on besides PostgreSQL and NATS, by name: shown to operators. Away, it does not make the service unready. */
   checks?: Record<string, () => Promise<void>>;
   /** Called before anything is stopped: ends the replies that would not end by themselves. */
   beforeStop?: () => void;

@@ -23,7 +23,8 @@ function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isPassing(error)) {
     return new ApiError("service_unavailable", {
-      detail: "Something that this service needs is away. Nothing was done; try again in a moment.",
+      detail:
+        "Something that this service needs is away. Try again in a moment: the same request again does nothing twice.",
       headers: retryAfter,
       cause: error,
     });

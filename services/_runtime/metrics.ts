@@ -1,5 +1,6 @@
 import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
 import { AggregationType, MeterProvider } from "@opentelemetry/sdk-metrics";
+import { orAborted } from "./or-aborted.ts";
 
 /** What a process measures of itself, read in Prometheus' text format on the ops port. */
 export interface Metrics {
@@ -48,9 +49,10 @@ export function createMetrics(): Metrics {
     requestServed: ({ seconds, ...labels }) => requests.record(seconds, labels),
     eventHandled: ({ seconds, ...labels }) => events.record(seconds, labels),
     observe(name, description, read, labels = {}) {
-      meter
-        .createObservableGauge(name, { description })
-        .addCallback(async (result) => result.observe(await read(), labels));
+      meter.createObservableGauge(name, { description }).addCallback(async (result) => {
+        const value = await readInTime(read);
+        if (value !== undefined) result.observe(value, labels);
+      });
     },
     async text() {
       const { resourceMetrics } = await reader.collect();
@@ -58,4 +60,16 @@ export function createMetrics(): Metrics {
     },
     close: () => provider.shutdown(),
   };
+}
+
+/** How long one number may take to be read, in milliseconds: the others are not to wait for it. */
+const readTime = 1_000;
+
+/** The number; undefined when it cannot be had now, which is told by its absence. */
+async function readInTime(read: () => number | Promise<number>): Promise<number | undefined> {
+  try {
+    return await orAborted(Promise.resolve(read()), AbortSignal.timeout(readTime));
+  } catch {
+    return undefined;
+  }
 }

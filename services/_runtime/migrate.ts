@@ -15,7 +15,8 @@ interface Migration {
  * Brings a service's schema up to date: the runtime's own tables first, then the service's.
  *
  * Instances that start at once take turns under an advisory lock. Each migration runs once, in a transaction of its
- * own. Throws when one that has run was edited since, or when the schema is ahead of this code.
+ * own. A schema that is ahead of this code is left as it is: while instances are exchanged, both versions run on it, and
+ * migrations are written so that they can. Throws when a migration that has run was edited since.
  */
 export async function migrate(database: Database, { folders, log }: { folders: string[]; log: Logger }): Promise<void> {
   const known = (
@@ -34,7 +35,7 @@ export async function migrate(database: Database, { folders, log }: { folders: s
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`;
       const applied = await connection<{ name: string; checksum: string }[]>`select name, checksum from migrations`;
-      for (const migration of outstanding(known, applied, database.schema)) {
+      for (const migration of outstanding(known, applied, { schema: database.schema, log })) {
         await database.sql.begin((tx) => apply(tx, migration));
         log.info({ migration: migration.name }, "migrated");
       }
@@ -53,15 +54,15 @@ async function apply(tx: Transaction, { name, statements, checksum }: Migration)
   await tx`insert into migrations ${tx({ name, checksum })}`;
 }
 
-function outstanding(known: Migration[], applied: { name: string; checksum: string }[], schema: string): Migration[] {
-  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
+function outstanding(
+  known: Migration[],
+  applied: { name: string; checksum: string }[],
+  { schema, log }: { schema: string; log: Logger },
+): Migration[] {
   const names = new Set(known.map(({ name }) => name));
-  const unknown = applied.filter(({ name }) => !names.has(name));
-  if (unknown.length > 0) {
-    throw new Error(
-      `Schema ${schema} has migrations that this version does not know (${unknown.map(({ name }) => name).join(", ")}): it was last used by a newer version. Start that one.`,
-    );
-  }
+  const ahead = applied.filter(({ name }) => !names.has(name)).map(({ name }) => name);
+  if (ahead.length > 0) log.warn({ ahead }, "the schema is ahead of this version");
+  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]));
   const edited = known.find(({ name, checksum }) => checksums.has(name) && checksums.get(name) !== checksum);
   if (edited) {
     throw new Error(

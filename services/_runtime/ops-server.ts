@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { z } from "zod";
 import type { HttpServer } from "./http-server.ts";
 import { listen } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
@@ -32,6 +33,7 @@ export async function startOpsServer({
     return context.json(lists.flat());
   });
   app.post("/parked/:eventId/retry", async (context) => {
+    if (!z.guid().safeParse(context.req.param("eventId")).success) return context.json({ error: "no event id" }, 400);
     const outcomes = await Promise.all(
       services(parts()).map((service) => service.parked.retry(context.req.param("eventId"))),
     );
@@ -43,8 +45,10 @@ export async function startOpsServer({
 /** A part of the process that can tell whether it is ready: a service, or the gateway. */
 export interface OpsPart {
   name: string;
-  /** What it depends on, each answering or rejecting with why not. */
+  /** What it cannot serve without, each answering or rejecting with why not: without it the process is not ready. */
   checks: Record<string, () => Promise<void>>;
+  /** What it can do without for a while: shown, and no reason to send it no requests. */
+  observed?: Record<string, () => Promise<void>>;
   parked?: RunningService["parked"];
 }
 
@@ -55,15 +59,19 @@ function services(parts: OpsPart[]) {
 const checkTime = 2_000;
 
 async function readiness(parts: OpsPart[]) {
-  const entries = await Promise.all(
-    parts.map(
-      async ({ name, checks }) =>
-        [name, Object.fromEntries(await Promise.all(Object.entries(checks).map(run)))] as const,
-    ),
+  const states = await Promise.all(
+    parts.map(async ({ name, checks, observed = {} }) => ({
+      name,
+      needed: Object.fromEntries(await Promise.all(Object.entries(checks).map(run))),
+      observed: Object.fromEntries(await Promise.all(Object.entries(observed).map(run))),
+    })),
   );
   const isReady =
-    entries.length > 0 && entries.every(([, checks]) => Object.values(checks).every((state) => state === "ok"));
-  return { status: isReady ? "ready" : "not ready", parts: Object.fromEntries(entries) };
+    parts.length > 0 && states.every(({ needed }) => Object.values(needed).every((state) => state === "ok"));
+  return {
+    status: isReady ? "ready" : "not ready",
+    parts: Object.fromEntries(states.map(({ name, needed, observed }) => [name, { ...needed, ...observed }])),
+  };
 }
 
 async function run([name, check]: [string, () => Promise<void>]): Promise<[string, string]> {

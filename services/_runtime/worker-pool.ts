@@ -30,6 +30,8 @@ export function createWorkerPool<Input, Output>(
     idleTimeout: 60_000,
     concurrentTasksPerWorker: 1,
   });
+  // A thread that fails without a task is replaced; the task that it had, if any, is rejected to whoever waits for it.
+  pool.on("error", () => {});
   return {
     run: (input, transfer = []) => pool.run(input, { transferList: transfer }),
     close: () => pool.close(),
