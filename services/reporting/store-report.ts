@@ -26,6 +26,7 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
   const created = await orders.creationTimes(tx, { locationId, ids: orderIds });
 
   const finalized = finalizedOf(pushed, report);
+  const version = versionOf(pushed, report, { updatedAt: now });
   await reports.put(
     tx,
     reportRow(pushed, report, { finalized, createdAt: reportBefore?.createdAt ?? now, updatedAt: now }),
@@ -37,7 +38,15 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
       const times = { createdAt: created.get(order.id) ?? now, updatedAt: now };
       const v1 = stamped(order.v1, times);
       const v2 = stamped(order.v2, times);
-      return { ...order, ...times, v1, v2, etag: etagOf(v1, v2), reportId: report.id, pushedAt: pushed.pushedAt };
+      return {
+        ...order,
+        ...times,
+        v1,
+        v2,
+        etag: etagOf(version, order.id),
+        reportId: report.id,
+        pushedAt: pushed.pushedAt,
+      };
     }),
   });
   await orders.settleOwners(tx, { locationId, ids: affected });
@@ -65,7 +74,7 @@ export async function removeReport(tx: Transaction, { tillId, locationId }: Push
 }
 
 function reportRow(
-  { tillId, locationId, revision }: Pushed,
+  { tillId, locationId, revision, object }: Pushed,
   report: CalculatedReport,
   { finalized, ...times }: { finalized: Finalized; createdAt: string; updatedAt: string },
 ): reports.ReportRow {
@@ -81,7 +90,7 @@ function reportRow(
     created_at: times.createdAt,
     updated_at: times.updatedAt,
     order_count: report.orders.length,
-    etag: etagOf(report.v2, v0),
+    etag: etagOf(versionOf({ object, revision }, report, times), report.id),
     finalized: JSON.stringify(finalized),
     v2: report.v2,
     v0,
@@ -112,8 +121,15 @@ function stamped(json: string, { createdAt, updatedAt }: { createdAt: string; up
   return `${json.slice(0, afterId)}"createdAt":"${createdAt}","updatedAt":"${updatedAt}",${json.slice(afterId)}`;
 }
 
-function etagOf(...texts: string[]): string {
-  const hash = createHash("sha256");
-  for (const text of texts) hash.update(text);
-  return hash.digest("base64url").slice(0, 27);
+/** What the replies of a till follow from: they differ when this does. */
+function versionOf(
+  { object, revision }: Pick<Pushed, "object" | "revision">,
+  { reportVersion }: CalculatedReport,
+  { updatedAt }: { updatedAt: string },
+): string {
+  return `${object.hash} ${revision} ${reportVersion} ${updatedAt}`;
+}
+
+function etagOf(version: string, id: string): string {
+  return createHash("sha256").update(`${version} ${id}`).digest("base64url").slice(0, 27);
 }

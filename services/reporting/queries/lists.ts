@@ -41,7 +41,7 @@ export async function findPage(
   const days = daysBetween(sql, filter);
   const { total, before, skip } = await (filter.reportId === null
     ? findStart(sql, filter, { start, size, days })
-    : findStartInReport(sql, filter.reportId, { start, size, days }));
+    : findStartInReport(sql, filter, { start, size, days }));
   if ("index" in start && start.index * size >= total) return { total, items: [], last: null };
   const rows = await sql<(Position & { body: string })[]>`
     select id, day::text as day, to_json(at at time zone 'utc')#>>'{}' || 'Z' as at, body
@@ -97,10 +97,10 @@ async function findStart(
       ${stretches}
       window newest_first as (order by day desc, start_at desc, start_id desc)
     )
-    select total.total, ${offset} - (found.up_to - found.count)::int as skip,
+    select total.total, (${offset}::bigint - (found.up_to - found.count))::int as skip,
       found.day::text as day, found.at::text as at, found.id
     from (select coalesce(sum(count), 0)::int as total from ranked) as total
-    left join (select * from ranked where up_to > ${offset} order by up_to limit 1) as found on true`;
+    left join (select * from ranked where up_to > ${offset}::bigint and count > 0 order by up_to limit 1) as found on true`;
   if (!row?.day) return { total: row?.total ?? 0, before: null, skip: row?.skip ?? 0 };
   return { total: row.total, before: { id: row.id, day: row.day, at: row.at }, skip: row.skip };
 }
@@ -108,11 +108,12 @@ async function findStart(
 /** A report's orders are as many as one till holds: few enough to be counted. */
 async function findStartInReport(
   sql: Sql,
-  reportId: string,
+  { reportId, locationId }: ListFilter,
   { start, size, days }: { start: PageStart; size: number; days: Fragment },
 ): Promise<Start> {
   const [row] = await sql<{ total: number }[]>`
-    select count(*)::int as total from orders where report_id = ${reportId} and day ${days} and is_current`;
+    select count(*)::int as total from orders
+    where report_id = ${reportId} and location_id = ${locationId} and day ${days} and is_current`;
   const total = row?.total ?? 0;
   return "after" in start ? { total, before: start.after, skip: 0 } : { total, before: null, skip: start.index * size };
 }

@@ -45,7 +45,30 @@ export async function replaceOfTill(
   { tillId, locationId, rows }: { tillId: string; locationId: string; rows: OrderRow[] },
 ): Promise<void> {
   await tx`delete from orders where till_id = ${tillId}`;
-  if (rows.length === 0) return;
+  for (const some of inPortions(rows)) await insert(tx, { tillId, locationId, rows: some });
+}
+
+/** Characters of replies that one statement carries: what goes with it is not to hold up the process. */
+const portion = 2_000_000;
+
+function* inPortions(rows: OrderRow[]): Generator<OrderRow[]> {
+  let some: OrderRow[] = [];
+  let size = 0;
+  for (const row of rows) {
+    some.push(row);
+    size += row.v1.length + row.v2.length;
+    if (size < portion) continue;
+    yield some;
+    some = [];
+    size = 0;
+  }
+  if (some.length > 0) yield some;
+}
+
+async function insert(
+  tx: Transaction,
+  { tillId, locationId, rows }: { tillId: string; locationId: string; rows: OrderRow[] },
+): Promise<void> {
   const column = <Name extends keyof OrderRow>(name: Name) => rows.map((row) => row[name]);
   await tx`
     insert into orders

@@ -1,3 +1,4 @@
+import { PermanentError } from "@pragma/runtime/passing-cause";
 import { advisoryLockKey, type Transaction } from "@pragma/runtime/postgres";
 
 /** Lets one transaction at a time write a location's reports and orders. */
@@ -10,18 +11,29 @@ interface TakenTill {
   locationId: string;
   revision: number;
   pushedAt: string;
+  object: { hash: string };
 }
 
-/** Locks the till's row, notes this revision if it is the highest yet, and tells which was the highest before (0: none). */
+/**
+ * Locks the till's row, notes this revision if it is the highest yet, and tells which was the highest before (0: none).
+ *
+ * @throws `PermanentError` when the same revision came with another body before.
+ */
 export async function takeTill(
   tx: Transaction,
-  { tillId, locationId, revision, pushedAt }: TakenTill,
+  { tillId, locationId, revision, pushedAt, object: { hash } }: TakenTill,
 ): Promise<number> {
-  const [known] = await tx<{ revision: number }[]>`select revision from tills where till_id = ${tillId} for update`;
+  const [known] = await tx<{ revision: number; hash: string | null }[]>`
+    select revision, hash from tills where till_id = ${tillId} for update`;
   if (!known) {
-    await tx`insert into tills ${tx({ till_id: tillId, location_id: locationId, revision, pushed_at: pushedAt })}`;
+    await tx`insert into tills ${tx({ till_id: tillId, location_id: locationId, revision, pushed_at: pushedAt, hash })}`;
     return 0;
   }
-  if (known.revision < revision) await tx`update tills set revision = ${revision} where till_id = ${tillId}`;
+  if (known.revision < revision) await tx`update tills set ${tx({ revision, hash })} where till_id = ${tillId}`;
+  if (known.revision === revision && known.hash !== null && known.hash !== hash) {
+    throw new PermanentError(
+      `Revision ${revision} of till ${tillId} came with body ${known.hash} before, now ${hash}.`,
+    );
+  }
   return known.revision;
 }
