@@ -38,3 +38,19 @@ export const PushedTill = Till.extend({
 }).meta({ id: "PushedTill", description: "A till that was accepted", example: { ...example, tillId: id } });
 
 export type PushedTill = z.infer<typeof PushedTill>;
+
+const objectUrl = Till.shape.objectUrl;
+
+/** The reply to a replacement. */
+export const ReplacedTill = z.object({ tillId: z.guid().meta({ description: "Id of the till" }), objectUrl }).meta({
+  id: "ReplacedTill",
+  description: "A till that was replaced",
+  example: { tillId: id, objectUrl: example.objectUrl },
+});
+
+/** The reply to a reprocessing of one till. */
+export const ReprocessedTill = z.object({ id: z.guid().meta({ description: "Id of the till" }), objectUrl }).meta({
+  id: "ReprocessedTill",
+  description: "A till that is processed again",
+  example: { id, objectUrl: example.objectUrl },
+});

@@ -53,7 +53,8 @@ export async function acceptTill(
   });
 }
 
-function newTill(
+/** A till as its body says it is. */
+export function newTill(
   { id: locationId, application, timeZone }: LocationFacts,
   { facts, hash, bytes }: ReceivedTill,
 ): NewTill {

@@ -1,12 +1,12 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { handOver } from "@pragma/runtime/worker-pool";
 import { readTill, type SoundTill } from "./read-till.ts";
-import type { FaultyTill, TillFormat } from "./till-facts.ts";
+import type { FaultyTill, WantedFormat } from "./till-facts.ts";
 
 /** A body for a thread to read. Its bytes are handed over, and handed back with the answer. */
 export interface ReadTillTask {
   bytes: Uint8Array<ArrayBuffer>;
-  format: TillFormat;
+  format: WantedFormat;
 }
 
 /** What a thread read. An error loses its class on the way between threads: malformed JSON travels as its detail. */
@@ -20,7 +20,7 @@ export default function readTillInThread({ bytes, format }: ReadTillTask): ReadT
   return handOver({ till: readOrExplain(bytes, format), bytes }, [bytes.buffer]);
 }
 
-function readOrExplain(bytes: Uint8Array, format: TillFormat): ReadTillAnswer["till"] {
+function readOrExplain(bytes: Uint8Array, format: WantedFormat): ReadTillAnswer["till"] {
   try {
     return readTill(bytes, format);
   } catch (error) {

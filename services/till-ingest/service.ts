@@ -4,14 +4,19 @@ import { openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { principalSigner } from "@pragma/runtime/principal-token";
 import { tillIngestConfig } from "./config.ts";
 import { removeOrphans } from "./periodic/remove-orphans.ts";
+import { reprocessMany } from "./periodic/reprocess-many.ts";
 import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
 import { countOverdue } from "./queries/tills.ts";
+import { getReprocessing } from "./routes/get-reprocessing.ts";
 import { getTill } from "./routes/get-till.ts";
 import { getTillObject } from "./routes/get-till-object.ts";
 import { listTills } from "./routes/list-tills.ts";
 import { pushTillV1 } from "./routes/push-till-v1.ts";
 import { pushTillV2 } from "./routes/push-till-v2.ts";
-import { markProcessed } from "./subscriptions/mark-processed.ts";
+import { replaceTillRoute } from "./routes/replace-till.ts";
+import { reprocessTillRoute } from "./routes/reprocess-till.ts";
+import { reprocessTills } from "./routes/reprocess-tills.ts";
+import { markProcessed, markRemoved } from "./subscriptions/mark-processed.ts";
 import type { TillIngest } from "./till-ingest.ts";
 import { openTillReader } from "./till-reader.ts";
 
@@ -36,7 +41,17 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
       },
     };
   },
-  routes: [pushTillV2, pushTillV1, listTills, getTill, getTillObject],
-  subscriptions: [markProcessed],
-  periodic: [sweepUnfinished, removeOrphans],
+  routes: [
+    pushTillV2,
+    pushTillV1,
+    listTills,
+    getTill,
+    getTillObject,
+    replaceTillRoute,
+    reprocessTillRoute,
+    reprocessTills,
+    getReprocessing,
+  ],
+  subscriptions: [markProcessed, markRemoved],
+  periodic: [sweepUnfinished, removeOrphans, reprocessMany],
 });

@@ -4,6 +4,12 @@ import type { FaultyBody } from "@pragma/runtime/define-route";
 /** The format that the body of a till is in. */
 export type TillFormat = "V1" | "V2";
 
+/** The format that a body has to be in, or either, which its members tell. */
+export type WantedFormat = TillFormat | "either";
+
+/** What a body turns out to be when this was wanted. */
+export type FormatOf<Wanted extends WantedFormat> = Wanted extends TillFormat ? Wanted : TillFormat;
+
 interface Facts {
   /** Without the leading `s`, in lower case. */
   tillId: string;

@@ -3,7 +3,9 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { allows } from "@pragma/contracts/scopes";
 import type { Locations } from "@pragma/runtime/locations";
-import type { LegacyLocation } from "./till-facts.ts";
+import { findTill } from "./queries/tills.ts";
+import type { LegacyLocation, TillFacts } from "./till-facts.ts";
+import type { TillIngest } from "./till-ingest.ts";
 
 /**
  * The location of a V1 till: the one that its application and legacy id name, which must be the key's own unless the
@@ -21,4 +23,22 @@ export async function legacyLocation(
   throw new ApiError("location_forbidden", {
     detail: "application and legacyId must be those of the API key's location.",
   });
+}
+
+/**
+ * The location of a till that is to be replaced: for V1 the one that the body names, else the one that has the till, as
+ * far as the key may act for it.
+ *
+ * @throws `ApiError` till_not_found, location_forbidden, location_not_found.
+ */
+export async function replacedLocation(
+  principal: Principal,
+  facts: TillFacts,
+  { db, locations }: Pick<TillIngest, "db" | "locations">,
+): Promise<LocationFacts> {
+  if (facts.format === "V1") return legacyLocation(principal, facts.legacyLocation, locations);
+  const till = await findTill(db.sql, facts.tillId);
+  if (till && till.location_id === principal.location?.id) return principal.location;
+  if (till && allows(principal.scopes, "locations:any")) return locations.byId(till.location_id);
+  throw new ApiError("till_not_found", { detail: `This location has no till ${facts.tillId} to replace: push it.` });
 }

@@ -2,7 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { createWorkerPool } from "@pragma/runtime/worker-pool";
 import { readTill, type SoundTill } from "./read-till.ts";
 import type { ReadTillAnswer, ReadTillTask } from "./read-till-worker.ts";
-import type { FaultyTill, TillFormat } from "./till-facts.ts";
+import type { FaultyTill, FormatOf, TillFormat, WantedFormat } from "./till-facts.ts";
 
 /** A till that was pushed and is as it should be, with its exact bytes. */
 export interface ReceivedTill<Format extends TillFormat = TillFormat> extends SoundTill<Format> {
@@ -16,7 +16,10 @@ export interface TillReader {
    *
    * @throws `ApiError` malformed_json.
    */
-  read<Format extends TillFormat>(bytes: Uint8Array, format: Format): Promise<ReceivedTill<Format> | FaultyTill>;
+  read<Wanted extends WantedFormat>(
+    bytes: Uint8Array,
+    format: Wanted,
+  ): Promise<ReceivedTill<FormatOf<Wanted>> | FaultyTill>;
   close(): Promise<void>;
 }
 
@@ -26,14 +29,14 @@ const inlineSize = 128 * 1024;
 export function openTillReader({ threads }: { threads: number }): TillReader {
   const pool = createWorkerPool<ReadTillTask, ReadTillAnswer>(import.meta.url, "./read-till-worker", { threads });
 
-  async function readInThread(given: Uint8Array, format: TillFormat): Promise<ReceivedTill | FaultyTill> {
+  async function readInThread(given: Uint8Array, format: WantedFormat): Promise<ReceivedTill | FaultyTill> {
     const whole = wholeBuffer(given);
     const { till, bytes } = await pool.run({ bytes: whole, format }, [whole.buffer]);
     if ("malformed" in till) throw new ApiError("malformed_json", { detail: till.malformed });
     return "faults" in till ? till : { ...till, bytes };
   }
 
-  async function read(bytes: Uint8Array, format: TillFormat): Promise<ReceivedTill | FaultyTill> {
+  async function read(bytes: Uint8Array, format: WantedFormat): Promise<ReceivedTill | FaultyTill> {
     if (bytes.byteLength > inlineSize) return readInThread(bytes, format);
     const till = readTill(bytes, format);
     return "faults" in till ? till : { ...till, bytes };

@@ -46,13 +46,43 @@ export async function insertTill(
   return inserted;
 }
 
+/** The till, locked until the transaction ends. */
+export async function lockTill(tx: Transaction, id: string): Promise<TillRow | undefined> {
+  const [till] = await tx<TillRow[]>`select * from tills where id = ${id} for update`;
+  return till;
+}
+
+/** Makes this the till's next revision: with another body, or, when `body` is left out, with the one that it has. */
+export async function nextRevision(
+  tx: Transaction,
+  till: TillRow,
+  { body, sweepAfter }: { body?: NewTill; sweepAfter: number },
+): Promise<TillRow> {
+  const next = { revision: till.revision + 1, is_training: body?.is_training ?? till.is_training };
+  const replaced = body && {
+    format: body.format,
+    server_id: body.server_id,
+    hash: body.hash,
+    object_key: body.object_key,
+    size: body.size,
+    time_zone: body.time_zone,
+    updated_at: new Date(),
+  };
+  const [updated] = await tx<TillRow[]>`
+    update tills set ${tx({ ...next, ...replaced, ...awaitingResult(next, sweepAfter) })}
+    where id = ${till.id} returning *`;
+  if (!updated) throw new Error(`Till ${till.id} is locked, and is not there.`);
+  return updated;
+}
+
 /**
  * What says that a revision waits for its result, and is announced again when it has none after `sweepAfter` seconds.
- * A training till yields no report: it is done as soon as it is accepted.
+ * A training till yields no report: pushed as one, it is done as soon as it is accepted. One that has become a training
+ * till waits for the report of its earlier revision to be taken away.
  */
 function awaitingResult({ revision, is_training }: Pick<TillRow, "revision" | "is_training">, sweepAfter: number) {
   const now = Date.now();
-  return is_training
+  return is_training && revision === 1
     ? { result_revision: revision, result_at: new Date(now), next_sweep_at: null, sweeps: 0 }
     : { result_revision: null, result_at: null, next_sweep_at: new Date(now + sweepAfter * 1000), sweeps: 0 };
 }
@@ -60,8 +90,8 @@ function awaitingResult({ revision, is_training }: Pick<TillRow, "revision" | "i
 interface TillResult {
   tillId: string;
   revision: number;
-  reportId: string;
-  reportVersion: number;
+  reportId: string | null;
+  reportVersion: number | null;
 }
 
 /** Notes what a revision was turned into. That of a lower revision than the last noted changes nothing. */

@@ -1,0 +1,37 @@
+import type { PeriodicTask } from "@pragma/runtime/define-service";
+import { noteProgress, takePortion, takeReprocessing } from "../queries/reprocessings.ts";
+import { announceNextRevision } from "../reprocess-till.ts";
+import type { TillIngest } from "../till-ingest.ts";
+
+/** Tills announced in one transaction: few enough not to hold up pushes of the same tills. */
+const portion = 100;
+
+/**
+ * Works off orders to process many tills again. The place that one came to is in PostgreSQL, in the transaction of what
+ * was announced: no till is left out or announced twice, whichever process dies, and no queue has to be refilled.
+ */
+export const reprocessMany: PeriodicTask<Pick<TillIngest, "db" | "log" | "sweepAfter">> = {
+  name: "reprocess many tills",
+  everySeconds: 1,
+  async run(services) {
+    while (await reprocessPortion(services));
+  },
+};
+
+/** Whether there may be more to do. */
+async function reprocessPortion({
+  db,
+  log,
+  sweepAfter,
+}: Pick<TillIngest, "db" | "log" | "sweepAfter">): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const order = await takeReprocessing(tx);
+    if (!order) return false;
+    const tills = await takePortion(tx, order, portion);
+    const by = { keyId: order.key_id, consumer: order.consumer };
+    for (const till of tills) await announceNextRevision(tx, till, { sweepAfter, by });
+    await noteProgress(tx, order, { count: tills.length, place: tills.at(-1)?.id });
+    if (tills.length === 0) log.info({ reprocessing: order.id, tills: order.done }, "reprocessing finished");
+    return true;
+  });
+}

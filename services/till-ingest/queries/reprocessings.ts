@@ -1,0 +1,70 @@
+import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import type { TillRow } from "./tills.ts";
+
+/** An order to process many tills again. */
+export interface ReprocessingRow {
+  id: string;
+  location_id: string | null;
+  lte_report_version: number;
+  key_id: string;
+  consumer: string;
+  total: number;
+  done: number;
+  place: string | null;
+  created_at: Date;
+  finished_at: Date | null;
+}
+
+type NewReprocessing = Pick<ReprocessingRow, "id" | "location_id" | "lte_report_version" | "key_id" | "consumer">;
+
+export async function insertReprocessing(tx: Transaction, row: NewReprocessing): Promise<ReprocessingRow> {
+  const [counted] = await tx<{ total: number }[]>`
+    select count(*)::int as total from tills where ${isMeant(tx, row)}`;
+  const [inserted] = await tx<ReprocessingRow[]>`
+    insert into reprocessings ${tx({ ...row, total: counted?.total ?? 0 })} returning *`;
+  if (!inserted) throw new Error("What was inserted is not there.");
+  return inserted;
+}
+
+export async function findReprocessing(sql: Sql, id: string): Promise<ReprocessingRow | undefined> {
+  const [row] = await sql<ReprocessingRow[]>`select * from reprocessings where id = ${id}`;
+  return row;
+}
+
+/** The oldest that is not finished, locked; undefined when there is none, or another instance is at it. */
+export async function takeReprocessing(tx: Transaction): Promise<ReprocessingRow | undefined> {
+  const [row] = await tx<ReprocessingRow[]>`
+    select * from reprocessings where finished_at is null order by created_at limit 1 for update skip locked`;
+  return row;
+}
+
+/** The next tills that are meant, after the place that it came to, locked. */
+export async function takePortion(tx: Transaction, row: ReprocessingRow, limit: number): Promise<TillRow[]> {
+  return tx<TillRow[]>`
+    select * from tills
+    where ${isMeant(tx, row)} ${row.place === null ? tx`` : tx`and id > ${row.place}`}
+    order by id limit ${limit} for update`;
+}
+
+/** Notes how far it came; without a place it is finished. */
+export async function noteProgress(
+  tx: Transaction,
+  { id }: ReprocessingRow,
+  { count, place }: { count: number; place: string | undefined },
+): Promise<void> {
+  await tx`
+    update reprocessings set
+      done = done + ${count}, place = coalesce(${place ?? null}, place),
+      finished_at = ${place === undefined ? tx`now()` : tx`null`}
+    where id = ${id}`;
+}
+
+/** Training tills have no report to make again. */
+function isMeant(
+  tx: Transaction,
+  { location_id, lte_report_version }: Pick<ReprocessingRow, "location_id" | "lte_report_version">,
+) {
+  return tx`
+    coalesce(report_version, 0) <= ${lte_report_version} and not is_training
+    ${location_id === null ? tx`` : tx`and location_id = ${location_id}`}`;
+}

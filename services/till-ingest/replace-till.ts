@@ -1,0 +1,43 @@
+import type { LocationFacts } from "@pragma/contracts/account-lookups";
+import { ApiError } from "@pragma/contracts/errors";
+import type { Principal } from "@pragma/contracts/principal";
+import { newTill } from "./accept-till.ts";
+import { announceTill } from "./announce-till.ts";
+import { intend, settleIntent } from "./queries/object-intents.ts";
+import { insertVersion } from "./queries/till-versions.ts";
+import { lockTill, nextRevision, type TillRow } from "./queries/tills.ts";
+import type { TillIngest } from "./till-ingest.ts";
+import type { ReceivedTill } from "./till-reader.ts";
+
+interface ReplaceTill {
+  location: LocationFacts;
+  till: ReceivedTill;
+  principal: Principal;
+}
+
+/**
+ * Puts another body in the place of a till's, as its next revision: its report keeps its id, and everything else follows
+ * from the new body. Earlier bodies are kept. The body that it has already changes nothing.
+ *
+ * @throws `ApiError` till_not_found when the location has no such till.
+ */
+export async function replaceTill(
+  { db, objects, sweepAfter }: Pick<TillIngest, "db" | "objects" | "sweepAfter">,
+  { location, till, principal }: ReplaceTill,
+): Promise<TillRow> {
+  const body = newTill(location, till);
+  await intend(db.sql, body.object_key);
+  await objects.put(body.object_key, till.bytes, { contentType: "application/json" });
+  return db.transaction(async (tx) => {
+    const known = await lockTill(tx, body.id);
+    if (known?.location_id !== location.id) {
+      throw new ApiError("till_not_found", { detail: `This location has no till ${body.id} to replace: push it.` });
+    }
+    await settleIntent(tx, body.object_key);
+    if (known.hash === body.hash) return known;
+    const replaced = await nextRevision(tx, known, { body, sweepAfter });
+    await insertVersion(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
+    await announceTill(tx, replaced, "replace");
+    return replaced;
+  });
+}

@@ -1,0 +1,29 @@
+import { ReprocessedTill } from "@pragma/contracts/till";
+import { readableLocation } from "@pragma/runtime/own-location";
+import { json } from "@pragma/runtime/reply";
+import { reprocessTill } from "../reprocess-till.ts";
+import { defineRoute } from "../till-ingest.ts";
+import { tillParams } from "../till-params.ts";
+import { tillReply } from "../till-reply.ts";
+
+export const reprocessTillRoute = defineRoute({
+  method: "post",
+  path: "/v1/tills/{id}/reprocess",
+  operationId: "reprocessTill",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:write",
+  summary: "Reprocess a till",
+  description: "Has the report and orders of a till made again from the body that it has.",
+  request: { params: tillParams },
+  responses: { 200: { description: "The till is processed again", schema: ReprocessedTill } },
+  errors: ["till_not_found"],
+  async handle({ params, principal, services, origin }) {
+    const till = await reprocessTill(services, {
+      id: params.id,
+      locationId: readableLocation(principal),
+      by: principal,
+    });
+    return json(200, { id: till.id, objectUrl: tillReply(till, origin).objectUrl });
+  },
+});

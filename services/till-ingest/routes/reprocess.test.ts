@@ -1,0 +1,91 @@
+import { Reprocessing } from "@pragma/contracts/reprocessing";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { makeTill } from "../testing/make-till.ts";
+import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
+
+let service: TestTillIngest;
+let principal = testPrincipal();
+
+beforeAll(async () => {
+  service = await startTillIngest();
+});
+afterAll(() => service?.remove());
+beforeEach(() => {
+  principal = testPrincipal();
+});
+
+async function pushed(count: number): Promise<string[]> {
+  const tills = Array.from({ length: count }, () => makeTill());
+  for (const till of tills) await service.ask("POST", "/v2/tills/", { principal, body: till });
+  return tills.map(({ id }) => id);
+}
+
+const revisionsOf = async (id: string) => (await service.announced(id)).map(({ revision }) => revision);
+
+async function finished(location: string): Promise<Reprocessing> {
+  return eventually("the reprocessing to be finished", async () => {
+    const state = Reprocessing.parse(await (await service.ask("GET", location, { principal })).json());
+    return state.finishedAt !== null && state;
+  });
+}
+
+describe("POST /v1/tills/{id}/reprocess", () => {
+  it("announces the same body as the next revision", async () => {
+    const [id = ""] = await pushed(1);
+    const answer = await service.ask("POST", `/v1/tills/${id}/reprocess`, { principal });
+    expect(await answer.json()).toEqual({ id, objectUrl: `http://pragma.test/v1/tills/${id}/object` });
+    const [first, second] = await service.announced(id);
+    expect(second).toEqual({ ...first, revision: 2, reason: "reprocess" });
+  });
+
+  it("knows no till of another location", async () => {
+    const [id = ""] = await pushed(1);
+    const stranger = testPrincipal();
+    expect(await service.refusal("POST", `/v1/tills/${id}/reprocess`, { principal: stranger })).toMatchObject({
+      code: "till_not_found",
+    });
+  });
+});
+
+describe("POST /v1/tills/reprocess", () => {
+  it("announces every till that is meant once, and tells how far it is", async () => {
+    const ids = await pushed(5);
+    const [newer = "", ...older] = ids;
+    await service.db.sql`update tills set report_version = 2 where id = ${newer}`;
+    await service.db.sql`update tills set report_version = 1 where id = ${older[0] ?? ""}`;
+    const training = makeTill({ isTraining: true });
+    await service.ask("POST", "/v2/tills/", { principal, body: training });
+
+    const answer = await service.ask("POST", "/v1/tills/reprocess?lteReportVersion=1", { principal });
+    expect(answer.status).toBe(202);
+    expect(Reprocessing.parse(await answer.json())).toMatchObject({ total: 4, locationId: principal.location?.id });
+    expect(await finished(answer.headers.get("location") ?? "")).toMatchObject({ total: 4, done: 4 });
+    for (const id of older) expect(await revisionsOf(id)).toEqual([1, 2]);
+    expect(await revisionsOf(newer)).toEqual([1]);
+    expect(await revisionsOf(training.id)).toEqual([1]);
+  });
+
+  it("goes on where it came to when it is interrupted", async () => {
+    const ids = (await pushed(6)).toSorted();
+    const answer = await service.ask("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
+    const location = answer.headers.get("location") ?? "";
+    await finished(location);
+    // As a process leaves it that dies after the second till.
+    await service.db.sql`update reprocessings set place = ${ids[1] ?? ""}, done = 2, finished_at = null`;
+    expect(await finished(location)).toMatchObject({ done: 6 });
+    expect(await Promise.all(ids.map(revisionsOf))).toEqual([[1, 2], [1, 2], ...ids.slice(2).map(() => [1, 2, 3])]);
+  });
+
+  it("names what is missing, and shows it to no other location", async () => {
+    expect(await service.refusal("POST", "/v1/tills/reprocess", { principal })).toMatchObject({
+      errors: [{ in: "query", path: "lteReportVersion", code: "required" }],
+    });
+    const answer = await service.ask("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
+    const stranger = testPrincipal();
+    expect(await service.refusal("GET", answer.headers.get("location") ?? "", { principal: stranger })).toMatchObject({
+      code: "reprocessing_not_found",
+    });
+  });
+});
