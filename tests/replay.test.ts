@@ -1,0 +1,195 @@
+import { randomUUID } from "node:crypto";
+import { schemaOf } from "@pragma/runtime/start-service";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { sentEvents } from "@pragma/runtime/testing/sent-events";
+import { openStreamControl, type StreamControl } from "@pragma/runtime/testing/stream-control";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { generateTill } from "@pragma/simulator/generate-till";
+import postgres from "postgres";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Product, startProduct } from "./harness/product.ts";
+import { openShop, type Shop } from "./harness/shop.ts";
+
+let environment: TestEnvironment;
+let product: Product;
+let shop: Shop;
+let stream: StreamControl;
+let sql: postgres.Sql;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment({ SWEEP_AFTER_SECONDS: "1" });
+  product = await startProduct(environment.variables, { split: true });
+  shop = await openShop(product);
+  stream = await openStreamControl(environment);
+  sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
+}, 120_000);
+afterAll(async () => {
+  await sql?.end();
+  await stream?.close();
+  await product?.stop();
+  await environment?.remove();
+});
+
+type Till = ReturnType<typeof generateTill>;
+
+const newTill = (changes: Partial<Till> = {}): Till => ({
+  ...generateTill({ seed: 3, orders: 5, day: "2026-05-29", tillId: randomUUID() }),
+  ...changes,
+});
+const table = (service: string, name: string) => sql`${sql(schemaOf(environment.namespace, service))}.${sql(name)}`;
+
+async function pushNew(count: number): Promise<Till[]> {
+  const tills = Array.from({ length: count }, () => newTill());
+  for (const till of tills) expect((await shop.ask("POST", "/v2/tills/", { body: till })).status).toBe(201);
+  return tills;
+}
+
+/** Waits until each till has come to its end, as till-ingest knows it. */
+async function untilProcessed(tills: Till[]): Promise<void> {
+  const ids = tills.map(({ id }) => id);
+  await eventually(`${tills.length} tills to be processed`, async () => {
+    const done = await sql`
+      select 1 from ${table("till-ingest", "tills")} where id = any(${ids}::uuid[]) and result_revision = revision`;
+    return done.length === tills.length;
+  });
+}
+
+async function untilSent(): Promise<void> {
+  for (const service of ["till-ingest", "reporting"]) {
+    await eventually(
+      `the outbox of ${service} to be empty`,
+      async () => (await sql`select 1 from ${table(service, "outbox")}`).length === 0,
+    );
+  }
+}
+
+/** Everything that is stored of tills, reports and orders, with its times. */
+async function stored(): Promise<unknown> {
+  const [row] = await sql`
+    select
+      (select json_agg(each order by id) from ${table("till-ingest", "tills")} as each) as tills,
+      (select json_agg(each order by till_id, revision) from ${table("till-ingest", "till_versions")} as each) as versions,
+      (select json_agg(each order by till_id) from ${table("reporting", "tills")} as each) as taken,
+      (select json_agg(each order by id) from ${table("reporting", "reports")} as each) as reports,
+      (select json_agg(each order by till_id, id) from ${table("reporting", "orders")} as each) as orders,
+      (select json_agg(each order by kind, day, start_at, start_id) from ${table("reporting", "stretches")} as each) as stretches,
+      (select count(*) from ${table("reporting", "parked_messages")}) as parked`;
+  return row;
+}
+
+describe("everything that was ever sent, delivered again", () => {
+  async function expectNothingToChange(): Promise<void> {
+    await untilSent();
+    await eventually("everything to be handled", () => stream.isRead());
+    const before = await stored();
+    const readers = await stream.forgetReaders();
+    await eventually("everything to be handled again", () => stream.isRead(readers));
+    await untilSent();
+    expect(await stored()).toEqual(before);
+  }
+
+  it("changes nothing", async () => {
+    await untilProcessed(await pushNew(5));
+    await expectNothingToChange();
+  });
+
+  it("changes nothing when nobody remembers having handled it", async () => {
+    for (const service of ["till-ingest", "reporting"]) await sql`delete from ${table(service, "inbox")}`;
+    await expectNothingToChange();
+    const [handled] = await sql`select count(*)::int as n from ${table("reporting", "inbox")}`;
+    expect(handled?.n).toBeGreaterThanOrEqual(5);
+  });
+});
+
+describe("a stream that is deleted", () => {
+  it("takes nothing along that is pushed afterwards", async () => {
+    await stream.delete();
+    await untilProcessed(await pushNew(2));
+  });
+
+  it("is made up for by the sweeper, when reporting was away and had not heard of the tills", async () => {
+    await product.process("reporting").kill();
+    const tills = await pushNew(3);
+    await untilSent();
+    await stream.delete();
+    await product.process("reporting").start();
+    // It looks for tills without a result every minute, and when it starts.
+    await product.process("till-ingest").kill();
+    await product.process("till-ingest").start();
+    await untilProcessed(tills);
+  });
+
+  it("is made up for by the sweeper, when till-ingest was away and had not heard of the reports", async () => {
+    await product.process("reporting").kill();
+    const tills = await pushNew(3);
+    await untilSent();
+    await product.process("till-ingest").kill();
+    await product.process("reporting").start();
+    const ids = tills.map(({ id }) => id);
+    const reports = () =>
+      sql`select * from ${table("reporting", "reports")} where till_id = any(${ids}::uuid[]) order by id`;
+    await eventually("the reports", async () => (await reports()).length === 3);
+    await untilSent();
+    const before = await reports();
+    await stream.delete();
+    await product.process("till-ingest").start();
+    await untilProcessed(tills);
+    expect(await reports()).toEqual(before);
+  });
+});
+
+describe("pushes of one till at the same instant, to two instances of everything", () => {
+  let second: Product;
+  beforeAll(async () => {
+    second = await startProduct(environment.variables, { adminKey: product.adminKey });
+  }, 60_000);
+  afterAll(() => second?.stop());
+
+  /** Each body is pushed to both, `times` in all. */
+  async function pushAtOnce(bodies: string[], times: number) {
+    const answers = await Promise.all(
+      Array.from({ length: times }, async (_, index) => {
+        const { url } = index % 2 === 0 ? product : second;
+        const body = bodies[Math.floor(index / 2) % bodies.length] as string;
+        const headers = {
+          authorization: `Bearer ${shop.key}`,
+          "content-type": "application/json",
+          host: "api.example",
+        };
+        const answer = await fetch(`${url}/v2/tills/`, { method: "POST", headers, body });
+        return { status: answer.status, body, reply: (await answer.json()) as object };
+      }),
+    );
+    return answers;
+  }
+
+  async function expectOneReport(till: Till): Promise<void> {
+    await untilProcessed([till]);
+    await untilSent();
+    const reports = await sql`select id from ${table("reporting", "reports")} where till_id = ${till.id}`;
+    expect(reports).toHaveLength(1);
+    expect(await sentEvents(environment, "till.pushed", till.id)).toHaveLength(1);
+    expect(await sentEvents(environment, "report.finalized", reports[0]?.id)).toHaveLength(1);
+  }
+
+  it.each([2, 20])("%s of them are one till, with one report and one event", async (times) => {
+    const till = newTill();
+    const answers = await pushAtOnce([JSON.stringify(till)], times);
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(times - 1).fill(200), 201]);
+    const replies = answers.map(({ reply }) => ({ ...reply, objectUrl: null }));
+    expect(new Set(replies.map((reply) => JSON.stringify(reply))).size).toBe(1);
+    await expectOneReport(till);
+  });
+
+  it("of two contents one is accepted, the other refused each time", async () => {
+    const till = newTill();
+    const answers = await pushAtOnce([JSON.stringify(till), JSON.stringify({ ...till, note: "the other" })], 20);
+    const first = answers.find(({ status }) => status === 201);
+    for (const { status, body } of answers) {
+      expect(status).toBeOneOf(body === first?.body ? [200, 201] : [409]);
+    }
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    await expectOneReport(till);
+    expect(await (await shop.ask("GET", `/v1/tills/${till.id}/object`)).text()).toBe(first?.body);
+  });
+});
