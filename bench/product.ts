@@ -79,7 +79,7 @@ export async function startProduct({ folder, servers, namespace, roles, profiles
   const start = async (role: Role): Promise<ProductProcess> => {
     const opsPort = await freePort();
     const own = { PORT: String(ports.get(role)), OPS_PORT: String(opsPort), ...(role !== "all" && { SERVICE: role }) };
-    const flags = profiles ? ["--cpu-prof", `--cpu-prof-dir=${profiles}`, `--cpu-prof-name=${role}.cpuprofile`] : [];
+    const flags = profiles ? ["--cpu-prof", `--cpu-prof-dir=${join(profiles, role)}`] : [];
     const { pid, stop } = await runServer({
       name: `The product's ${role}`,
       folder: join(folder, role),
