@@ -72,6 +72,11 @@ export class Exchange {
     return addressOf(this.incoming, this.#setting.surroundings);
   }
 
+  /** Whether it is known how long the body is. */
+  get isCounted(): boolean {
+    return this.incoming.headers["content-length"] !== undefined;
+  }
+
   /** Whether the client has gone away, so that nobody waits for the reply any longer. */
   get isGone(): boolean {
     return this.outgoing.destroyed && !this.outgoing.writableFinished;
@@ -95,9 +100,9 @@ export class Exchange {
     return this.#awaitsContinue || declared === undefined || Number(declared) > smallBody;
   }
 
-  /** What the gateway adds to every reply: name, value, name, value. */
-  replyHeaders(): string[] {
-    const headers = ["x-request-id", this.requestId, ...this.#setting.cors.replyHeaders(this.incoming.headers.origin)];
+  /** Adds what the gateway says in every reply to its headers (name, value, name, value). */
+  addReplyHeaders(headers: string[]): string[] {
+    headers.push("x-request-id", this.requestId, ...this.#setting.cors.replyHeaders(this.incoming.headers.origin));
     if (this.limitHeaders) headers.push(...this.limitHeaders);
     if (this.isAnsweredEarly || this.#setting.isStopping()) headers.push("connection", "close");
     return headers;

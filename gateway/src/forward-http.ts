@@ -1,177 +1,163 @@
-import type { PassThrough } from "node:stream";
 import { ApiError } from "@pragma/contracts/errors";
 import { isPassing } from "@pragma/runtime/passing-cause";
-import { type Dispatcher, Pool } from "undici";
+import { ConnectionPool } from "./connection-pool.ts";
 import type { Exchange } from "./exchange.ts";
 import { isEventStream, passesToClient, requestHeaders } from "./forwarded-headers.ts";
+import { type BodySending, sendBody } from "./send-body.ts";
 import { endReply } from "./send-reply.ts";
-import { openUpload } from "./upload.ts";
+import type { Asking, ServiceConnection } from "./service-connection.ts";
 import { type Progress, watchProgress } from "./watch-progress.ts";
 
 /** Passes requests on to a service over HTTP, and its replies back, as they come. */
 export interface HttpForwarder {
   /** Resolves when the reply has been sent on whole; rejects when it was not. */
   forward(exchange: Exchange, principalToken: string): Promise<void>;
-  close(): Promise<void>;
+  close(): void;
 }
 
-/** How long a connection to a service may take to come about, in milliseconds. */
-const connectTime = 2_000;
-/** How long a connection is used before it is made anew, so that instances that join a service are found. */
-const connectionLife = 60_000;
-
 export function createHttpForwarder(url: string, { timeout }: { timeout: number }): HttpForwarder {
-  const pool = new Pool(new URL(url).origin, {
-    connect: { timeout: connectTime },
-    clientTtl: connectionLife,
-    keepAliveTimeout: 4_000,
-  });
+  const service = new URL(url);
+  const pool = new ConnectionPool(service);
   return {
     forward: (exchange, principalToken) =>
       new Promise((resolve, reject) => {
-        new Hop(exchange, { pool, timeout, resolve, reject }).start(requestHeaders(exchange, principalToken));
+        const head = requestHead(exchange, service.host, requestHeaders(exchange, principalToken));
+        new Hop(exchange, { head, pool, timeout, resolve, reject }).start();
       }),
-    close: () => pool.destroy(),
+    close: () => pool.close(),
   };
 }
 
+/** The head of a request as it goes to a service. What is in it was checked when it was read, or is the gateway's own. */
+function requestHead({ method, target, isCounted, hasBody }: Exchange, host: string, headers: string[]): string {
+  let head = `${method} ${target.path}${target.search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  if (hasBody && !isCounted) head += "transfer-encoding: chunked\r\n";
+  for (let at = 0; at < headers.length; at += 2) head += `${headers[at]}: ${headers[at + 1]}\r\n`;
+  return `${head}\r\n`;
+}
+
 interface HopOptions {
-  pool: Pool;
+  head: string;
+  pool: ConnectionPool;
   timeout: number;
   resolve: () => void;
   reject: (error: unknown) => void;
 }
 
 /** What connections fail with when the other side closed them. */
-const closed = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
+const closed = new Set(["ECONNRESET", "EPIPE"]);
 
 /**
  * One request on its way to a service, from socket to socket: nothing is held, and each side goes no faster than the
  * other takes it.
  */
-class Hop implements Dispatcher.DispatchHandler {
+class Hop implements Asking {
   readonly #exchange: Exchange;
   readonly #options: HopOptions;
-  #request: Dispatcher.DispatchOptions | undefined;
-  #upload: PassThrough | undefined;
-  #progress: Progress | undefined;
-  #abort: ((error: Error) => void) | undefined;
-  #failure: Error | undefined;
-  #resume = () => {};
+  readonly #progress: Progress;
+  #connection: ServiceConnection | undefined;
+  #sending: BodySending | undefined;
   #hasAnswered = false;
   #hasEnded = false;
-  #isSettled = false;
-  #expected = -1;
-  #received = 0;
 
   constructor(exchange: Exchange, options: HopOptions) {
     this.#exchange = exchange;
     this.#options = options;
-  }
-
-  start(headers: string[]): void {
-    const exchange = this.#exchange;
-    const { path, search } = exchange.target;
-    this.#progress = watchProgress(exchange.incoming, this.#options.timeout, () =>
+    this.#progress = watchProgress(exchange.incoming, options.timeout, () =>
       this.#giveUp(new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment." })),
     );
-    exchange.onGone = () => this.#giveUp(new Error("The client went away."));
-    if (exchange.hasBody) exchange.incoming.on("data", () => this.#progress?.made());
-    this.#upload = exchange.hasBody ? openUpload(exchange) : undefined;
-    this.#request = {
-      path: path + search,
-      method: exchange.method,
-      headers,
-      body: this.#upload ?? null,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      reset: false,
-    };
-    exchange.welcomeBody();
-    this.#dispatch();
   }
 
-  #dispatch(): void {
-    if (this.#request) this.#options.pool.dispatch(this.#request, this);
-  }
-
-  onConnect(abort: (error?: Error) => void): void {
-    if (this.#failure) abort(this.#failure);
-    else this.#abort = abort;
-  }
-
-  onHeaders(status: number, rawHeaders: Buffer[], resume: () => void): boolean {
-    if (status < 200) return true;
-    const { outgoing, method } = this.#exchange;
-    this.#hasAnswered = true;
-    this.#progress?.made();
-    const headers: string[] = [];
-    for (let at = 0; at < rawHeaders.length; at += 2) {
-      const name = (rawHeaders[at] as Buffer).toString("latin1").toLowerCase();
-      if (!passesToClient(name)) continue;
-      const value = (rawHeaders[at + 1] as Buffer).toString("latin1");
-      headers.push(name, value);
-      if (name === "content-length") this.#expected = Number(value);
-      if (name === "content-type" && isEventStream(value)) this.#progress?.stop();
-    }
-    outgoing.writeHead(status, headers.concat(this.#exchange.replyHeaders()));
-    if (this.#expected === -1 && method !== "HEAD") outgoing.flushHeaders();
-    this.#resume = () => {
-      this.#progress?.made();
-      resume();
-    };
-    return true;
-  }
-
-  onData(chunk: Buffer): boolean {
+  start(): void {
     const exchange = this.#exchange;
-    this.#received += chunk.length;
-    exchange.bytes += chunk.length;
-    if (this.#received === this.#expected) {
-      this.#hasEnded = true;
-      endReply(exchange, chunk);
-      return true;
-    }
-    this.#progress?.made();
-    if (exchange.outgoing.write(chunk)) return true;
-    exchange.outgoing.once("drain", this.#resume);
-    return false;
+    exchange.onGone = () => this.#giveUp(new Error("The client went away."));
+    const connection = this.#ask();
+    if (!exchange.hasBody) return;
+    exchange.incoming.on("data", () => this.#progress.made());
+    exchange.welcomeBody();
+    this.#sending = sendBody(exchange.incoming, connection.socket, { inChunks: !exchange.isCounted });
   }
 
-  onComplete(): void {
+  #ask(): ServiceConnection {
+    const connection = this.#options.pool.take();
+    this.#connection = connection;
+    connection.ask(this.#options.head, this.#exchange.method === "HEAD", this);
+    return connection;
+  }
+
+  onHead(status: number, headers: string[], length: number | undefined): void {
+    const { outgoing } = this.#exchange;
+    this.#hasAnswered = true;
+    this.#progress.made();
+    const passed: string[] = [];
+    for (let at = 0; at < headers.length; at += 2) {
+      const name = headers[at] as string;
+      const value = headers[at + 1] as string;
+      if (passesToClient(name)) passed.push(name, value);
+      if (name === "content-type" && isEventStream(value)) this.#progress.stop();
+    }
+    this.#exchange.addReplyHeaders(passed);
+    outgoing.writeHead(status, passed);
+    if (length === undefined) outgoing.flushHeaders();
+  }
+
+  onBody(part: Buffer, isLast: boolean): void {
+    const exchange = this.#exchange;
+    const { outgoing } = exchange;
+    const connection = this.#connection;
+    exchange.bytes += part.length;
+    if (isLast) {
+      this.#hasEnded = true;
+      endReply(exchange, part);
+      // What the client has not taken at once is still to be written from where it was read to.
+      if (outgoing.socket?.writableLength !== 0) connection?.lend();
+      return;
+    }
+    this.#progress.made();
+    if (outgoing.write(part, connection?.lend())) return;
+    connection?.pause();
+    outgoing.once("drain", () => {
+      this.#progress.made();
+      this.#connection?.resume();
+    });
+  }
+
+  onEnd(): void {
     if (!this.#hasEnded) endReply(this.#exchange);
+    const connection = this.#connection;
+    const isReusable = this.#sending?.isDone() ?? true;
     this.#settle();
+    if (connection && isReusable) this.#options.pool.giveBack(connection);
+    else connection?.giveUp();
     this.#options.resolve();
   }
 
   onError(error: Error): void {
-    if (this.#isSettled) return;
     if (this.#canBeTriedAgain(error)) {
       this.#exchange.isRetried = true;
-      this.#dispatch();
+      this.#ask();
       return;
     }
     this.#settle();
-    this.#options.reject(this.#failure ?? asApiError(error));
+    this.#options.reject(asApiError(error));
   }
 
   /** A request that changes nothing is tried once more when its connection was closed before anything came back. */
   #canBeTriedAgain(error: Error): boolean {
-    const { method, hasBody, isRetried } = this.#exchange;
-    const changesNothing = (method === "GET" || method === "HEAD") && !hasBody;
-    return changesNothing && !isRetried && !this.#hasAnswered && !this.#failure && isClosed(error);
+    const { method, isRetried } = this.#exchange;
+    return (method === "GET" || method === "HEAD") && !isRetried && !this.#hasAnswered && isClosed(error);
   }
 
   #giveUp(failure: Error): void {
-    this.#failure = failure;
-    if (this.#abort) this.#abort(failure);
-    else this.onError(failure);
+    this.#connection?.giveUp();
+    this.#settle();
+    this.#options.reject(failure);
   }
 
   #settle(): void {
-    this.#isSettled = true;
-    this.#progress?.stop();
-    this.#upload?.destroy();
+    this.#progress.stop();
+    this.#sending?.stop();
+    this.#connection = undefined;
     this.#exchange.onGone = undefined;
   }
 }

@@ -9,7 +9,7 @@ import { createHttpForwarder, type HttpForwarder } from "./forward-http.ts";
 export interface Forwarder {
   /** Sends the reply of a service to this principal's request. Rejects when there is none, or not the whole of it. */
   forward(exchange: Exchange, to: { service: ServiceName; principal: Principal }): Promise<void>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 export function createForwarder(
@@ -35,8 +35,8 @@ export function createForwarder(
       if (hop) return hop.forward(exchange, principalToken);
       return forwardDirect(exchange, { upstream: upstreams.to(service), principalToken, timeout });
     },
-    async close() {
-      await Promise.all([...hops.values()].map((hop) => hop.close()));
+    close() {
+      for (const hop of hops.values()) hop.close();
     },
   };
 }

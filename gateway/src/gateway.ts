@@ -89,7 +89,7 @@ export async function openGateway({
   metrics.observe("gateway_bus_up", "1 while changes to keys are heard of", () => Number(bus.isConnected()));
 
   const close = async () => {
-    await forwarder.close();
+    forwarder.close();
     await bus.close();
     await leases.close();
   };

@@ -18,7 +18,7 @@ export async function sendResponse(exchange: Exchange, response: Response, progr
     if (name === "content-type" && isEventStream(value)) progress?.stop();
   }
   const writeHead = (...more: string[]) =>
-    outgoing.writeHead(response.status, [...headers, ...more, ...exchange.replyHeaders()]);
+    outgoing.writeHead(response.status, exchange.addReplyHeaders([...headers, ...more]));
 
   if (!response.body) {
     writeHead();
