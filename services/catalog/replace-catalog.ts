@@ -25,9 +25,10 @@ export async function replaceCatalog(
 ): Promise<ReplacedCatalog> {
   return db.transaction(async (tx) => {
     const held = await lockCatalog(tx, locationId);
-    if (ifMatch !== undefined) demandMatch(entityTagsIn(ifMatch), held.etag);
     const { etag, counts } = catalog;
     const changed = held.etag !== etag;
+    // One that is in place already did what was asked: its answer may have been lost.
+    if (changed && ifMatch !== undefined) demandMatch(entityTagsIn(ifMatch), held.etag);
     const { updated_at } = changed ? await putCatalog(tx, locationId, catalog) : held;
     if (changed) await publish(tx, "catalog.updated", { subject: locationId, data: { locationId, etag, counts } });
     return { locationId, updatedAt: updated_at.toISOString(), changed, etag, counts };

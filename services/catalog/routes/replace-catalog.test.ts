@@ -121,6 +121,16 @@ describe("If-Match", () => {
     expect(await service.announced(locationId)).toHaveLength(2);
   });
 
+  it("does not stand in the way of the same request again, whose answer was lost", async () => {
+    const { principal } = shopPrincipal();
+    const { etag } = await service.put(principal, makeCatalog());
+    const answers = [await put(principal, "two", `"${etag}"`), await put(principal, "two", `"${etag}"`)];
+    expect(await Promise.all(answers.map((answer) => answer.json()))).toMatchObject([
+      { changed: true },
+      { changed: false },
+    ]);
+  });
+
   it("holds for the first catalogue of a location, which before is empty", async () => {
     const { principal, locationId } = shopPrincipal();
     expect((await put(principal, "one", '"other"')).status).toBe(412);

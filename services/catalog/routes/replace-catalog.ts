@@ -19,7 +19,7 @@ export const replaceCatalogRoute = defineRoute({
     "Puts a whole catalogue in the place of the one that the location has: all five lists at once, or none when anything is wrong with one. " +
     "No id may come twice in its list. A product's categoryId must be the id of one of the categories, and the taxRate of its prices the percentage of one of the taxes, or 0; sub-categories and price lists are no references. " +
     "The same catalogue again changes nothing. " +
-    "With If-Match it takes the place only of the catalogue with that entity tag. " +
+    "With If-Match it takes the place only of the catalogue with that entity tag; a request whose answer was lost can be repeated as it was. " +
     "The body may be sent with gzip, and be 20 MB large at most after inflating.",
   request: {
     query: z.object({
