@@ -2,6 +2,12 @@ import type { z } from "zod";
 
 /** The NUL character, and halves of surrogate pairs: JSON can spell them, PostgreSQL cannot store them. */
 const unstorable = /[\0\p{Surrogate}]/u;
+const everyUnstorable = new RegExp(unstorable, "gu");
+
+/** A text without what cannot be stored of it. */
+export function withoutUnstorable(text: string): string {
+  return text.replaceAll(everyUnstorable, "");
+}
 
 /** The same schema, with a fault for each text in it that cannot be stored. */
 export function storable<Schema extends z.ZodType>(schema: Schema): Schema {

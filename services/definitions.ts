@@ -1,6 +1,7 @@
 import accounts from "@pragma/accounts/service";
 import catalog from "@pragma/catalog/service";
 import type { ServiceName } from "@pragma/contracts/service-names";
+import orderLive from "@pragma/order-live/service";
 import reporting from "@pragma/reporting/service";
 import type { AnyServiceDefinition } from "@pragma/runtime/define-service";
 import tillIngest from "@pragma/till-ingest/service";
@@ -8,6 +9,7 @@ import tillIngest from "@pragma/till-ingest/service";
 /** Every service, and the port it listens on when it runs by itself. */
 export const services: Record<ServiceName, { definition: AnyServiceDefinition; port: number }> = {
   "till-ingest": { definition: tillIngest, port: 4001 },
+  "order-live": { definition: orderLive, port: 4002 },
   reporting: { definition: reporting, port: 4003 },
   catalog: { definition: catalog, port: 4004 },
   accounts: { definition: accounts, port: 4005 },

@@ -23,6 +23,7 @@ const tags = [
   { name: "Health", description: "Whether the API is up" },
   { name: "Reports", description: "End-of-day reports" },
   { name: "Catalogue", description: "What a location sells and how it is paid" },
+  { name: "Live orders", description: "Orders that are open, and what becomes of them" },
   { name: "Tills", description: "Shifts pushed by points of sale" },
   { name: "Locations", description: "Restaurants, bars and hotels" },
   { name: "Consumers", description: "Who uses the API, and what they may do" },

@@ -9,6 +9,9 @@ describe("a path", () => {
     ["/v2/tills/1/object", "till-ingest"],
     ["/v1/reports/x", "reporting"],
     ["/v2/orders", "reporting"],
+    ["/v1/orders/x", "reporting"],
+    ["/v1/orders-live", "order-live"],
+    ["/v1/orders-live/stream", "order-live"],
     ["/v1/catalog/", "catalog"],
     ["/v1/catalog/taxes", "catalog"],
     ["/v1/auth/keys/", "accounts"],
@@ -17,12 +20,19 @@ describe("a path", () => {
     expect(routeOf(path)?.service).toBe(service);
   });
 
-  it.each(["/", "/v1", "/v1/", "/v1/till", "/v1/tillsx", "/v1/orders-live", "/v2/locations", "/internal/keys/x", "/*"])(
-    "%s is answered by no service",
-    (path) => {
-      expect(routeOf(path)).toBeUndefined();
-    },
-  );
+  it.each([
+    "/",
+    "/v1",
+    "/v1/",
+    "/v1/till",
+    "/v1/tillsx",
+    "/v1/orders-livex",
+    "/v2/locations",
+    "/internal/keys/x",
+    "/*",
+  ])("%s is answered by no service", (path) => {
+    expect(routeOf(path)).toBeUndefined();
+  });
 });
 
 describe("a target", () => {

@@ -1,0 +1,89 @@
+import { createParser } from "eventsource-parser";
+import { eventually } from "./eventually.ts";
+
+/** An event as a client sees it that follows a stream of server-sent events. */
+export interface StreamedEvent {
+  id: string | undefined;
+  type: string;
+  data: Record<string, unknown>;
+}
+
+/** A stream that is being read. */
+export interface TestStream {
+  /** What has come so far, oldest first. */
+  readonly events: StreamedEvent[];
+  /** What a client gives back to go on from here. */
+  readonly lastEventId: string | undefined;
+  readonly comments: string[];
+  /** In milliseconds, as last told. */
+  readonly retry: number | undefined;
+  /** How it came to its end; undefined while it goes on. */
+  readonly ending: "ended" | "broken" | undefined;
+  /** Once there are so many events, of this type if one is given. */
+  received(count: number, type?: string): Promise<StreamedEvent[]>;
+  ended(): Promise<void>;
+  /** Goes away. */
+  close(): Promise<void>;
+}
+
+/** Reads a reply as clients do, calling `onEvent` as events come. */
+export function readEventStream(response: Response, onEvent: (event: StreamedEvent) => void = () => {}): TestStream {
+  const reader = response.body?.getReader();
+  if (!reader) throw new Error("There is no stream to read.");
+  let lastEventId: string | undefined;
+  let retry: number | undefined;
+  let ending: TestStream["ending"];
+  const events: StreamedEvent[] = [];
+  const comments: string[] = [];
+  const parser = createParser({
+    onEvent({ id, event = "message", data }) {
+      if (id !== undefined) lastEventId = id;
+      const streamed = { id, type: event, data: JSON.parse(data) };
+      events.push(streamed);
+      onEvent(streamed);
+    },
+    onComment: (comment) => comments.push(comment),
+    onRetry: (interval) => {
+      retry = interval;
+    },
+  });
+
+  async function read(): Promise<void> {
+    const decoder = new TextDecoder();
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      parser.feed(decoder.decode(part.value, { stream: true }));
+    }
+  }
+  const reading = read().then(
+    () => {
+      ending = "ended";
+    },
+    () => {
+      ending = "broken";
+    },
+  );
+
+  return {
+    events,
+    comments,
+    get lastEventId() {
+      return lastEventId || undefined;
+    },
+    get retry() {
+      return retry;
+    },
+    get ending() {
+      return ending;
+    },
+    received: (count, type) =>
+      eventually(`${count} events${type ? ` of type ${type}` : ""}`, () => {
+        const found = type === undefined ? events : events.filter((event) => event.type === type);
+        return found.length >= count && found;
+      }),
+    ended: () => reading,
+    async close() {
+      await reader.cancel();
+      await reading;
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
+import { z } from "zod";
+
+const seconds = (most: number) => numberFromEnv(z.number().int().min(1).max(most));
+
+/** What the order-live service is told besides what every service is. */
+export const orderLiveConfig = z.object({
+  /** Signs what this service asks other parts of the product. */
+  PRINCIPAL_KEYS: runtimeConfig.shape.PRINCIPAL_KEYS,
+  /** How often a stream that has nothing to say shows that it is alive. */
+  STREAM_HEARTBEAT_SECONDS: seconds(60).default(15),
+  /** How long a reader may leave unread what it was sent before its stream is ended. */
+  STREAM_STALL_SECONDS: seconds(600).default(30),
+});

@@ -1,0 +1,36 @@
+import { z } from "zod";
+import type { Facts } from "./order-state.ts";
+
+const flagInQuery = (description: string) =>
+  z
+    .enum(["true", "false"])
+    .transform((text) => text === "true")
+    .optional()
+    .meta({ description, type: "boolean" });
+
+/** What lists and streams can be filtered by; each is left out for any. */
+export const filterQuery = {
+  isPaid: flagInQuery("Only orders that are paid, or only those that are not"),
+  isTransferred: flagInQuery("Only orders that are transferred, or only those that are not"),
+  isCanceled: flagInQuery("Only orders that are canceled, or only those that are not"),
+  tillId: z.guid().toLowerCase().optional().meta({ description: "Only the orders of this till" }),
+};
+
+export type OrderFilter = { [Name in keyof Facts]?: Facts[Name] | undefined };
+
+/** The filter among what was asked. */
+export function filterOf({ tillId, isPaid, isTransferred, isCanceled }: OrderFilter): OrderFilter {
+  return { tillId, isPaid, isTransferred, isCanceled };
+}
+
+/** Whether a filter lets an order through that is listed as this; one that is not listed never passes. */
+export function passes(filter: OrderFilter, facts: Facts | null): boolean {
+  if (!facts) return false;
+  const { tillId, isPaid, isTransferred, isCanceled } = filter;
+  return (
+    (tillId === undefined || facts.tillId === tillId) &&
+    (isPaid === undefined || facts.isPaid === isPaid) &&
+    (isTransferred === undefined || facts.isTransferred === isTransferred) &&
+    (isCanceled === undefined || facts.isCanceled === isCanceled)
+  );
+}

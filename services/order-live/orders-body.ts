@@ -1,0 +1,78 @@
+import { toUuid } from "@pragma/contracts/client-id";
+import { mostLiveOrders, OrderLiveInput } from "@pragma/contracts/order-live";
+import { refuseTwice } from "@pragma/contracts/refuse-twice";
+import { excessOf, hasMoreContainersThan } from "@pragma/runtime/body-extent";
+import type { BodyReader, FaultyBody } from "@pragma/runtime/define-route";
+import { FoundFaults } from "@pragma/runtime/found-faults";
+import { parseJson } from "@pragma/runtime/parse-json";
+import { z } from "zod";
+import { type GivenOrder, givenOrder } from "./given-order.ts";
+
+const mebibyte = 1024 * 1024;
+
+/** Objects and lists in a body: several times as many as 50 large orders have. */
+const mostContainers = 100_000;
+/** The extent of one order: well beyond any real one. */
+const mostOfOrder = { items: 10_000, levels: 50 };
+/** Of one order as it is kept, in bytes: an event that carries it must fit a message of the bus. */
+const largestOrder = 512 * 1024;
+
+/** The list with nothing of its orders but their ids, as they will be known: not too many, and each once. */
+const listOfIds = z
+  .array(z.unknown().transform((order) => ({ id: idOf(order) })))
+  .min(1)
+  .max(mostLiveOrders)
+  .check(refuseTwice("order", "id"));
+
+/** The body of an upsert: a list of orders, every fault of every one reported under its place, such as `[3].data.total`. */
+export const ordersBody: BodyReader<GivenOrder[], unknown> = {
+  schema: z.array(OrderLiveInput).min(1).max(mostLiveOrders),
+  limit: 4 * mebibyte,
+  read: async (bytes) => readOrders(bytes),
+};
+
+/**
+ * Parses and checks a list of orders, one by one, so that what a list full of faults costs is bounded.
+ *
+ * @throws `ApiError` malformed_json.
+ */
+function readOrders(bytes: Uint8Array): { value: GivenOrder[] } | FaultyBody {
+  const found = new FoundFaults();
+  if (hasMoreContainersThan(mostContainers, bytes)) {
+    found.add({ path: "", code: "too_big", message: "Has more objects and lists than 50 orders can have" });
+    return found;
+  }
+  const input = parseJson(bytes);
+  found.addFound(listOfIds.safeParse(input).error, input, "");
+  const list: unknown[] = Array.isArray(input) ? input.slice(0, mostLiveOrders) : [];
+  const orders: GivenOrder[] = [];
+  for (const [index, each] of list.entries()) {
+    if (found.arePlenty) break;
+    const order = readOrder(each, `[${index}]`, found);
+    if (order) orders.push(order);
+  }
+  return found.count > 0 ? found : { value: orders };
+}
+
+function readOrder(input: unknown, path: string, found: FoundFaults): GivenOrder | undefined {
+  const excess = excessOf(input, mostOfOrder);
+  if (excess) {
+    found.add({ path, ...excess });
+    return undefined;
+  }
+  const result = OrderLiveInput.safeParse(input);
+  if (!result.success) {
+    found.addFound(result.error, input, path);
+    return undefined;
+  }
+  const order = givenOrder(result.data);
+  if (Buffer.byteLength(order.content) > largestOrder) {
+    found.add({ path, code: "too_big", message: `Must be at most ${largestOrder / 1024} KB large` });
+  }
+  return order;
+}
+
+function idOf(order: unknown): string | undefined {
+  const id = typeof order === "object" && order !== null ? (order as { id?: unknown }).id : undefined;
+  return typeof id === "string" ? toUuid(id) : undefined;
+}

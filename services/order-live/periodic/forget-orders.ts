@@ -1,0 +1,35 @@
+import type { PeriodicTask } from "@pragma/runtime/define-service";
+import { afterCommit } from "@pragma/runtime/postgres";
+import { showLeaving } from "../finish-till.ts";
+import type { OrderLiveService } from "../order-live.ts";
+import * as orders from "../queries/orders.ts";
+import { lockStream } from "../queries/streams.ts";
+
+/** How long a departed order is remembered, and an order stays live that nobody changes, in milliseconds. */
+const keptFor = 30 * 24 * 60 * 60 * 1000;
+const batch = 5_000;
+
+/**
+ * Forgets the orders that departed more than 30 days ago: an upsert that is later than that makes them live again. Live
+ * orders that nobody has changed for as long leave, and are forgotten: their till will not come any more.
+ */
+export const forgetOrders: PeriodicTask<Pick<OrderLiveService, "db" | "hub" | "log">> = {
+  name: "forget old orders",
+  everySeconds: 60 * 60,
+  async run({ db, hub, log }) {
+    const since = new Date(Date.now() - keptFor);
+    while ((await orders.forgetDeparted(db.sql, since, batch)) === batch);
+    let forgotten = 0;
+    for (const locationId of await orders.findLocationsWithUnchanged(db.sql, since)) {
+      forgotten += await db.transaction(async (tx) => {
+        const last = await lockStream(tx, locationId);
+        const unchanged = await orders.findUnchanged(tx, { locationId, since });
+        await orders.forgetOrders(tx, { locationId, ids: [...unchanged.keys()] });
+        const position = await showLeaving(tx, { locationId, last, orders: unchanged, reason: "forgotten" });
+        afterCommit(tx, () => hub.tell(locationId, position));
+        return unchanged.size;
+      });
+    }
+    if (forgotten > 0) log.info({ orders: forgotten }, "live orders forgotten that nobody changed for a month");
+  },
+};

@@ -1,0 +1,19 @@
+import type { SeenDevice } from "@pragma/contracts/device";
+import type { Transaction } from "@pragma/runtime/postgres";
+
+/**
+ * Notes devices as told, and gives those that accounts must be told of: not told within the hour, or by another name.
+ * A device without a name keeps the one that it had.
+ */
+export async function takeUntold(tx: Transaction, locationId: string, devices: SeenDevice[]): Promise<SeenDevice[]> {
+  return tx<SeenDevice[]>`
+    insert into devices (location_id, id, name, told_at)
+    select ${locationId}, id, name, now() from unnest(
+      ${devices.map(({ deviceId }) => deviceId)}::text[], ${devices.map(({ name }) => name)}::text[]
+    ) as given (id, name)
+    on conflict (location_id, id) do update
+      set name = coalesce(excluded.name, devices.name), told_at = excluded.told_at
+      where devices.told_at < now() - interval '1 hour' or excluded.name is distinct from devices.name
+        and excluded.name is not null
+    returning id as "deviceId", name`;
+}

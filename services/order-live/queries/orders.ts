@@ -1,0 +1,139 @@
+import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import type { Flags, OrderState } from "../order-state.ts";
+
+/** An order's state as it is stored: its times as dates. */
+type StoredState = Omit<OrderState, "createdAt"> & { id: string; createdAt: Date };
+
+const state = (sql: Sql | Transaction) => sql`
+  id, till_id as "tillId", revision_hash as "revisionHash", modified_at as "modifiedAt", is_training as "isTraining",
+  is_paid as "isPaid", is_transferred as "isTransferred", is_canceled as "isCanceled",
+  is_manually_closed as "isManuallyClosed", rows_hash as "rowsHash", sequence, position, created_at as "createdAt",
+  left_at is not null as "hasLeft", closed_at as "closedAt"`;
+
+function stateOf({ id, createdAt, ...rest }: StoredState): [string, OrderState] {
+  return [id, { ...rest, createdAt: createdAt.toISOString() }];
+}
+
+/** What is known of these orders, live or departed, by their ids. */
+export async function findStates(
+  tx: Transaction,
+  { locationId, ids }: { locationId: string; ids: string[] },
+): Promise<Map<string, OrderState>> {
+  const rows = await tx<StoredState[]>`
+    select ${state(tx)} from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
+  return new Map(rows.map(stateOf));
+}
+
+/** The live orders that are of a till, or that it holds, by their ids. */
+export async function findLiveStates(
+  tx: Transaction,
+  { locationId, tillId, ids }: { locationId: string; tillId: string; ids: string[] },
+): Promise<Map<string, OrderState>> {
+  const rows = await tx<StoredState[]>`
+    select ${state(tx)} from orders
+    where location_id = ${locationId} and left_at is null and (till_id = ${tillId} or id = any(${ids}::uuid[]))
+    order by opened_at, id`;
+  return new Map(rows.map(stateOf));
+}
+
+/** The live orders of a location that nobody has changed since then, by their ids. */
+export async function findUnchanged(
+  tx: Transaction,
+  { locationId, since }: { locationId: string; since: Date },
+): Promise<Map<string, OrderState>> {
+  const rows = await tx<StoredState[]>`
+    select ${state(tx)} from orders where location_id = ${locationId} and left_at is null and updated_at < ${since}`;
+  return new Map(rows.map(stateOf));
+}
+
+export async function findLocationsWithUnchanged(sql: Sql, since: Date): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select distinct location_id as id from orders where left_at is null and updated_at < ${since}`;
+  return rows.map(({ id }) => id);
+}
+
+/** A live order as it is written. */
+export interface LiveOrder extends OrderState {
+  id: string;
+  openedAt: string;
+  updatedAt: string;
+  etag: string;
+  body: string;
+}
+
+/** Writes live orders, each in the place of what was known of it. */
+export async function putOrders(tx: Transaction, locationId: string, orders: LiveOrder[]): Promise<void> {
+  const column = <Name extends keyof LiveOrder>(name: Name) => orders.map((order) => order[name]);
+  // As texts: postgres.js takes a list of booleans for one boolean.
+  const flags = (name: "isTraining" | keyof Flags) => orders.map((order) => String(order[name]));
+  await tx`
+    insert into orders
+      (location_id, id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled,
+       is_manually_closed, rows_hash, sequence, position, opened_at, created_at, updated_at, etag, body)
+    select ${locationId}, given.* from unnest(
+      ${column("id")}::uuid[], ${column("tillId")}::uuid[], ${column("revisionHash")}::text[],
+      ${column("modifiedAt")}::text[], ${flags("isTraining")}::text[]::boolean[], ${flags("isPaid")}::text[]::boolean[],
+      ${flags("isTransferred")}::text[]::boolean[], ${flags("isCanceled")}::text[]::boolean[], ${flags("isManuallyClosed")}::text[]::boolean[],
+      ${column("rowsHash")}::text[], ${column("sequence")}::int[], ${column("position")}::bigint[],
+      ${column("openedAt")}::timestamptz[], ${column("createdAt")}::timestamptz[], ${column("updatedAt")}::timestamptz[],
+      ${column("etag")}::text[], ${column("body")}::text[]
+    ) as given
+    on conflict (location_id, id) do update set
+      till_id = excluded.till_id, revision_hash = excluded.revision_hash, modified_at = excluded.modified_at,
+      is_training = excluded.is_training, is_paid = excluded.is_paid, is_transferred = excluded.is_transferred,
+      is_canceled = excluded.is_canceled, is_manually_closed = excluded.is_manually_closed,
+      rows_hash = excluded.rows_hash, sequence = excluded.sequence, position = excluded.position,
+      opened_at = excluded.opened_at, updated_at = excluded.updated_at, etag = excluded.etag, body = excluded.body,
+      left_at = null, closed_at = null`;
+}
+
+/** Takes live orders out: what is kept of them stops late upserts. `closedAt` is of the till that holds them, if one does. */
+export async function departOrders(
+  tx: Transaction,
+  { locationId, ids, closedAt }: { locationId: string; ids: string[]; closedAt: string | null },
+): Promise<void> {
+  await tx`
+    update orders set left_at = now(), closed_at = ${closedAt}, body = null, etag = null
+    where location_id = ${locationId} and id = any(${ids}::uuid[])`;
+}
+
+/** Notes that a till holds orders that nobody has sent, so that a late upsert does not make them live. */
+export async function noteDeparted(
+  tx: Transaction,
+  { locationId, tillId, ids, closedAt }: { locationId: string; tillId: string; ids: string[]; closedAt: string },
+): Promise<void> {
+  await tx`
+    insert into orders
+      (location_id, id, till_id, is_training, is_paid, is_transferred, is_canceled, is_manually_closed, sequence,
+       position, created_at, updated_at, left_at, closed_at)
+    select ${locationId}, id, ${tillId}, false, false, false, false, false, 0, 0, now(), now(), now(), ${closedAt}
+    from unnest(${ids}::uuid[]) as given (id)
+    on conflict (location_id, id) do nothing`;
+}
+
+/** Removes orders altogether. */
+export async function forgetOrders(
+  tx: Transaction,
+  { locationId, ids }: { locationId: string; ids: string[] },
+): Promise<void> {
+  await tx`delete from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
+}
+
+/** Removes what is kept of orders that departed before then, so many at most; gives how many. */
+export async function forgetDeparted(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from orders where ctid in (select ctid from orders where left_at < ${before} limit ${limit})`;
+  return count;
+}
+
+/** A live order's reply; `locationId` null finds that of any location, the one changed last. */
+export async function findOrder(
+  sql: Sql,
+  { id, locationId }: { id: string; locationId: string | null },
+): Promise<{ body: string; etag: string } | undefined> {
+  const [row] = await sql<{ body: string; etag: string }[]>`
+    select body, etag from orders
+    where id = ${id} and left_at is null ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}
+    order by updated_at desc limit 1`;
+  return row;
+}

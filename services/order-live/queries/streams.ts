@@ -1,0 +1,79 @@
+import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import type { Facts } from "../order-state.ts";
+
+/** One change of what a location's list shows, as its log holds it. */
+export interface Revision {
+  /** In the location's stream: the next is one more. */
+  position: number;
+  orderId: string;
+  before: Facts | null;
+  after: Facts | null;
+  /** The order, or why it left: JSON as it is sent. */
+  body: string;
+}
+
+/** Takes the lock under which the location's orders change, until the transaction ends, and gives the last position. */
+export async function lockStream(tx: Transaction, locationId: string): Promise<number> {
+  const [, [stream]] = await Promise.all([
+    tx`insert into streams (location_id, position) values (${locationId}, 0) on conflict do nothing`,
+    tx<{ position: number }[]>`select position from streams where location_id = ${locationId} for update`,
+  ]);
+  if (!stream) throw new Error(`The stream of location ${locationId} was there a moment ago and is gone.`);
+  return stream.position;
+}
+
+/** Appends to a location's log, whose lock the caller holds. */
+export async function appendRevisions(tx: Transaction, locationId: string, revisions: Revision[]): Promise<void> {
+  const last = revisions.at(-1);
+  if (!last) return;
+  const column = <Name extends keyof Revision>(name: Name) => revisions.map((revision) => revision[name]);
+  const facts = (name: "before" | "after") =>
+    revisions.map(({ [name]: value }) => (value === null ? null : JSON.stringify(value)));
+  await Promise.all([
+    tx`
+      insert into revisions (location_id, position, order_id, before, after, body)
+      select ${locationId}, given.* from unnest(
+        ${column("position")}::bigint[], ${column("orderId")}::uuid[], ${facts("before")}::text[]::jsonb[],
+        ${facts("after")}::text[]::jsonb[], ${column("body")}::text[]
+      ) as given`,
+    tx`update streams set position = ${last.position} where location_id = ${locationId}`,
+  ]);
+}
+
+/** The log after a position, so many entries at most. */
+export async function findRevisions(
+  sql: Sql,
+  { locationId, after, limit }: { locationId: string; after: number; limit: number },
+): Promise<Revision[]> {
+  return sql<Revision[]>`
+    select position, order_id as "orderId", before, after, body from revisions
+    where location_id = ${locationId} and position > ${after} order by position limit ${limit}`;
+}
+
+/** The last position of a location's stream, and the lowest after which its log is whole. */
+export async function findExtent(sql: Sql, locationId: string): Promise<{ first: number; last: number }> {
+  const [row] = await sql<{ first: number; last: number }[]>`
+    select position as last, coalesce(
+      (select min(position) - 1 from revisions where location_id = ${locationId}), position
+    ) as first
+    from streams where location_id = ${locationId}`;
+  return row ?? { first: 0, last: 0 };
+}
+
+/** The last position of each of these locations' streams. */
+export async function findPositions(
+  sql: Sql,
+  locationIds: string[],
+): Promise<{ locationId: string; position: number }[]> {
+  return sql<{ locationId: string; position: number }[]>`
+    select location_id as "locationId", position from streams where location_id = any(${locationIds}::uuid[])`;
+}
+
+/** Removes what entered the log before then, so many entries at most; gives how many. */
+export async function removeRevisions(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from revisions where ctid in (
+      select ctid from revisions where created_at < ${before} order by created_at limit ${limit}
+    )`;
+  return count;
+}

@@ -1,0 +1,162 @@
+import { randomUUID } from "node:crypto";
+import type { OrderLiveInput } from "@pragma/contracts/order-live";
+import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { changed, makeOrder } from "../testing/make-order.ts";
+import { posKey, startOrderLive, type TestOrderLive } from "../testing/start-order-live.ts";
+
+let orderLive: TestOrderLive;
+const { principal, locationId } = posKey();
+const tills = [randomUUID(), randomUUID()];
+/** Opened one after the other, some at the same instant: every combination of till, paid, transferred and canceled twice. */
+const orders: OrderLiveInput[] = Array.from({ length: 32 }, (_, index) =>
+  makeOrder(
+    {
+      openedAt: `2026-05-29T10:${String(10 + (index >> 1))}:00.000Z`,
+      isPaid: (index & 1) > 0,
+      isTransferred: (index & 2) > 0,
+      isCanceled: (index & 4) > 0,
+    },
+    { tillId: tills[(index & 8) >> 3] ?? "" },
+  ),
+);
+const newestFirst = (some: OrderLiveInput[]) =>
+  [...some]
+    .sort((one, other) => `${one.data.openedAt}${one.id}`.localeCompare(`${other.data.openedAt}${other.id}`))
+    .reverse()
+    .map(({ id }) => id);
+
+beforeAll(async () => {
+  orderLive = await startOrderLive();
+  await orderLive.upsert(principal, ...orders);
+  await orderLive.upsert(posKey().principal, makeOrder());
+});
+afterAll(() => orderLive.remove());
+
+const path = "/v1/orders-live/";
+const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
+
+describe("the list of live orders", () => {
+  it("shows the location's own, newest first", async () => {
+    const page = await orderLive.list(principal, "?size=100");
+    expect(idsOf(page)).toEqual(newestFirst(orders));
+    expect(page.meta).toEqual({ totalPage: 1, totalCount: 32, currentPageIndex: 0, pageSize: 100 });
+  });
+
+  it("is the same by index and by token, with links that keep the filters", async () => {
+    const wanted = newestFirst(orders.filter(({ data }) => !data.isCanceled));
+    const byIndex: string[] = [];
+    const byToken: string[] = [];
+    for (let next: string | null = "?isCanceled=false&size=5"; next; ) {
+      const page = await orderLive.list(principal, next);
+      expect(page.meta).toMatchObject({ totalCount: 16, totalPage: 4, currentPageIndex: byIndex.length / 5 });
+      byIndex.push(...idsOf(page));
+      next = page.links.next && new URL(page.links.next).search;
+    }
+    for (let token: string | null = ""; token !== null; ) {
+      const query = token && `&pageToken=${token}`;
+      const page = await orderLive.list(principal, `?isCanceled=false&size=3${query}`);
+      expect(page.meta.currentPageIndex).toBe(byToken.length / 3);
+      byToken.push(...idsOf(page));
+      token = page.nextPageToken;
+    }
+    expect(byIndex).toEqual(wanted);
+    expect(byToken).toEqual(wanted);
+  });
+
+  it.each([
+    ["isPaid=true", ({ data }: OrderLiveInput) => data.isPaid],
+    ["isPaid=false&isTransferred=true", ({ data }: OrderLiveInput) => !data.isPaid && data.isTransferred],
+    ["isCanceled=true", ({ data }: OrderLiveInput) => data.isCanceled],
+    [
+      `tillId=${tills[0]?.toUpperCase()}&isPaid=true`,
+      (order: OrderLiveInput) => order.tillId === tills[0] && order.data.isPaid,
+    ],
+    [`tillId=${randomUUID()}`, () => false],
+    [`locationId=${locationId}`, () => true],
+    ["isCancelled=maybe&foo=1", () => true],
+  ])("can be filtered: %s", async (query, passes) => {
+    const page = await orderLive.list(principal, `?${query}&size=100`);
+    expect(idsOf(page)).toEqual(newestFirst(orders.filter(passes)));
+    expect(page.meta.totalCount).toBe(page.data.length);
+  });
+
+  it("counts what changes as it changes", async () => {
+    const shop = posKey();
+    const [one, other] = [makeOrder(), makeOrder()];
+    await orderLive.upsert(shop.principal, one, other);
+    await orderLive.upsert(shop.principal, changed(one, { isPaid: true }));
+    await orderLive.upsert(shop.principal, { ...changed(other, {}), tillId: one.tillId });
+    const count = async (query: string) => (await orderLive.list(shop.principal, query)).meta.totalCount;
+    expect(await Promise.all(["", "?isPaid=true", "?isPaid=false", `?tillId=${one.tillId}`].map(count))).toEqual([
+      2, 1, 1, 2,
+    ]);
+    const rows = await orderLive.db.sql`select count from tallies where location_id = ${shop.locationId}`;
+    expect(rows.map((row) => row.count)).toEqual([1, 1]);
+  });
+
+  it("is empty past its end, and where there is nothing", async () => {
+    expect(await orderLive.list(principal, "?index=9")).toMatchObject({ data: [], meta: { totalCount: 32 } });
+    const page = await orderLive.list(posKey().principal);
+    expect(page).toMatchObject({ data: [], meta: { totalPage: 0, totalCount: 0 }, nextPageToken: null });
+  });
+
+  it.each([
+    ["isPaid=1", "isPaid"],
+    ["isTransferred=", "isTransferred"],
+    ["isCanceled=yes", "isCanceled"],
+    ["tillId=7", "tillId"],
+    ["locationId=7", "locationId"],
+    ["index=-1", "index"],
+    ["size=101", "size"],
+  ])("refuses %s", async (query, faultPath) => {
+    const problem = await orderLive.refusal("GET", `${path}?${query}`, { principal });
+    expect(problem.errors).toMatchObject([{ in: "query", path: faultPath }]);
+    if (!/index|size/.test(query)) {
+      const refused = await orderLive.refusal("GET", `${path}stream?${query}`, { principal });
+      expect(refused.errors).toMatchObject([{ in: "query", path: faultPath }]);
+    }
+  });
+
+  it("refuses a token that it did not give, another location, and a key that may not read", async () => {
+    expect((await orderLive.refusal("GET", `${path}?pageToken=abc`, { principal })).code).toBe("invalid_page_token");
+    for (const list of [path, `${path}stream`]) {
+      const elsewhere = await orderLive.refusal("GET", `${list}?locationId=${randomUUID()}`, { principal });
+      expect(elsewhere.code).toBe("location_forbidden");
+      const writer = testPrincipal({ scopes: ["orders:write"] });
+      expect((await orderLive.refusal("GET", list, { principal: writer })).code).toBe("scope_missing");
+    }
+  });
+});
+
+describe("one live order", () => {
+  const one = path + (orders[0]?.id ?? "");
+
+  it("has an entity tag that changes with it", async () => {
+    const shop = posKey();
+    const order = makeOrder();
+    await orderLive.upsert(shop.principal, order);
+    const ask = (headers = {}) => orderLive.ask("GET", path + order.id, { principal: shop.principal, headers });
+    const first = await ask();
+    const etag = first.headers.get("etag") ?? "";
+    expect((await ask({ "if-none-match": etag })).status).toBe(304);
+    await orderLive.upsert(shop.principal, changed(order, { guestsCount: 7 }));
+    const second = await ask({ "if-none-match": etag });
+    expect(second.status).toBe(200);
+    expect(second.headers.get("etag")).not.toBe(etag);
+  });
+
+  it("is found by its own location, and by a key for any", async () => {
+    expect((await orderLive.ask("GET", one, { principal })).status).toBe(200);
+    const admin = testPrincipal({ scopes: ["admin"], location: null });
+    expect((await orderLive.ask("GET", one, { principal: admin })).status).toBe(200);
+    expect((await orderLive.refusal("GET", one, { principal: posKey().principal })).code).toBe("order_not_found");
+  });
+
+  it("is not there under an id that nobody sent, nor one that is no uuid", async () => {
+    expect((await orderLive.refusal("GET", path + randomUUID(), { principal })).code).toBe("order_not_found");
+    expect((await orderLive.refusal("GET", `${path}7`, { principal })).errors).toMatchObject([
+      { in: "path", path: "id" },
+    ]);
+  });
+});

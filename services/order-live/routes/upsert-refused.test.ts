@@ -1,0 +1,144 @@
+import { randomUUID } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import type { OrderLiveInput } from "@pragma/contracts/order-live";
+import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeOrder, makeRow } from "../testing/make-order.ts";
+import { posKey, startOrderLive, type TestOrderLive } from "../testing/start-order-live.ts";
+
+let orderLive: TestOrderLive;
+const { principal } = posKey();
+beforeAll(async () => {
+  orderLive = await startOrderLive();
+});
+afterAll(() => orderLive.remove());
+
+const path = "/v1/orders-live/";
+const orders = (count: number) => Array.from({ length: count }, () => makeOrder());
+
+/** Sends what is not to be accepted, and sees that nothing of it was kept. */
+async function refused(body: unknown, headers: Record<string, string> = {}) {
+  const problem = await orderLive.refusal("POST", path, { principal, body, headers });
+  expect((await orderLive.list(principal)).meta.totalCount).toBe(0);
+  return problem;
+}
+
+function withData(order: OrderLiveInput, data: object): object {
+  return { ...order, data: { ...order.data, ...data } };
+}
+
+describe("a call that is refused", () => {
+  it.each<[string, () => unknown, string, string]>([
+    ["no order", () => [], "", "too_small"],
+    ["51 orders", () => orders(51), "", "too_big"],
+    ["one order without a list", () => makeOrder(), "", "invalid_type"],
+    ["no object", () => [...orders(1), 7], "[1]", "invalid_type"],
+    ["a tillId that is no uuid", () => [{ ...makeOrder(), tillId: "caisse 1" }], "[0].tillId", "invalid_format"],
+    ["no revisionHash", () => [{ ...makeOrder(), revisionHash: undefined }], "[0].revisionHash", "required"],
+    ["an empty revisionHash", () => [{ ...makeOrder(), revisionHash: "" }], "[0].revisionHash", "too_small"],
+    ["a revisionHash that is no text", () => [{ ...makeOrder(), revisionHash: "a\0" }], "[0].revisionHash", "custom"],
+    ["no data", () => [...orders(1), { ...makeOrder(), data: undefined }], "[1].data", "required"],
+    ["a fraction of a cent", () => [withData(makeOrder(), { total: 12.5 })], "[0].data.total", "invalid_type"],
+    ["data of another order", () => [withData(makeOrder(), { id: randomUUID() })], "[0].data.id", "mismatch"],
+    ["a number as header", () => [{ ...makeOrder(), zipCode: 33000 }], "[0].zipCode", "invalid_type"],
+  ])("names %s", async (_, body, faultPath, code) => {
+    const problem = await refused(body());
+    expect(problem).toMatchObject({ status: 400, code: "invalid_request" });
+    expect(problem.errors).toEqual([{ in: "body", path: faultPath, code, message: expect.stringMatching(/\w/) }]);
+  });
+
+  it("names the same order twice, however its id is written", async () => {
+    const order = makeOrder();
+    const again = { ...order, id: `s${order.id.toUpperCase()}` };
+    const problem = await refused([order, makeOrder(), again]);
+    expect(problem.errors).toEqual([
+      { in: "body", path: "[2].id", code: "duplicate", message: expect.stringContaining("already at index 0") },
+    ]);
+  });
+
+  it("names the faults of every order at once, those of the query among them", async () => {
+    const faulty = orders(3).map((order, index) => withData(order, index === 1 ? {} : { guestsCount: -1, total: "x" }));
+    const options = {
+      principal,
+      body: [...faulty, withData(makeOrder(), { id: randomUUID(), openedAt: "yesterday" })],
+    };
+    const problem = await orderLive.refusal("POST", `${path}?locationId=7`, options);
+    expect(problem.errors?.map((fault) => `${fault.in} ${fault.path}`).sort()).toEqual(
+      [
+        "query locationId",
+        ...["[0].data.guestsCount", "[0].data.total", "[2].data.guestsCount", "[2].data.total"].map(
+          (at) => `body ${at}`,
+        ),
+        ...["[3].data.id", "[3].data.openedAt"].map((at) => `body ${at}`),
+      ].sort(),
+    );
+    expect((await orderLive.list(principal)).meta.totalCount).toBe(0);
+  });
+
+  it("takes none of 50 orders when the last has a fault", async () => {
+    const problem = await refused([...orders(49), withData(makeOrder(), { guestsCount: -1 })]);
+    expect(problem.errors).toMatchObject([{ path: "[49].data.guestsCount" }]);
+  });
+
+  it("counts faults and lists a hundred, however many there are", async () => {
+    const problem = await refused(orders(50).map((order) => withData(order, { productRowList: Array(40).fill({}) })));
+    expect(problem.errors).toHaveLength(100);
+    expect(problem.detail).toContain("more than 10000 faults");
+  });
+
+  it.each<[string, () => unknown]>([
+    ["an order with more rows than any has", () => [withData(makeOrder(), { productRowList: Array(10_001).fill(0) })]],
+    ["an order that is too large for an event", () => [withData(makeOrder(), { productRowList: largeRows() })]],
+    ["megabytes of empty objects", () => [{ x: Array(500_000).fill({}) }]],
+    ["thousands of orders", () => Array(300_000).fill({})],
+  ])("is quick about %s", async (_, body) => {
+    const since = performance.now();
+    const problem = await refused(body());
+    expect(problem.errors?.map(({ code }) => code)).toContain("too_big");
+    expect(performance.now() - since).toBeLessThan(2_000);
+  });
+
+  it("says so of a body that is too large, or cannot be read", async () => {
+    const large = Buffer.alloc(5 * 1024 * 1024, " ");
+    expect((await refused(large)).code).toBe("body_too_large");
+    expect((await refused(gzipSync(large), { "content-encoding": "gzip" })).code).toBe("body_too_large");
+    expect((await refused("[{")).code).toBe("malformed_json");
+    expect((await refused("")).code).toBe("malformed_json");
+    expect((await refused("a=1", { "content-type": "text/plain" })).code).toBe("unsupported_media_type");
+  });
+
+  it("lacks the scope, or a location", async () => {
+    const reader = testPrincipal({ scopes: ["orders:read"] });
+    expect((await orderLive.refusal("POST", path, { principal: reader, body: orders(1) })).code).toBe("scope_missing");
+    const nowhere = testPrincipal({ scopes: ["admin"], location: null });
+    const problem = await orderLive.refusal("POST", path, { principal: nowhere, body: orders(1) });
+    expect(problem.errors).toMatchObject([{ in: "query", path: "locationId", code: "required" }]);
+  });
+});
+
+describe("a large order", () => {
+  it("is taken, gzip or not, and what cannot be a text of the database is kept as JSON has it", async () => {
+    const shop = posKey();
+    const rows = Array.from({ length: 200 }, makeRow);
+    const order = makeOrder({
+      productRowList: rows,
+      comment: "a\0b \ud800",
+      deviceIdentifier: "\0d\udfff",
+      deviceName: "\0",
+    });
+    const answer = await orderLive.ask("POST", path, {
+      principal: shop.principal,
+      body: gzipSync(JSON.stringify([order])),
+      headers: { "content-encoding": "gzip" },
+    });
+    expect(answer.status).toBe(200);
+    const [listed] = (await orderLive.list(shop.principal)).data;
+    expect(listed?.data).toEqual(order.data);
+    const devices = await orderLive.db.sql`select id, name from devices where location_id = ${shop.locationId}`;
+    expect(devices).toEqual([{ id: "d", name: null }]);
+  });
+});
+
+function largeRows() {
+  return Array.from({ length: 60 }, () => ({ ...makeRow(), comment: "x".repeat(9_900) }));
+}

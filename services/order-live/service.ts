@@ -1,0 +1,41 @@
+import { defineService } from "@pragma/runtime/define-service";
+import { askAccounts } from "@pragma/runtime/locations";
+import { principalSigner } from "@pragma/runtime/principal-token";
+import { orderLiveConfig } from "./config.ts";
+import type { OrderLiveService } from "./order-live.ts";
+import { forgetOrders } from "./periodic/forget-orders.ts";
+import { shortenLog } from "./periodic/shorten-log.ts";
+import { getOrderRoute } from "./routes/get-order.ts";
+import { listOrdersRoute } from "./routes/list-orders.ts";
+import { streamOrdersRoute } from "./routes/stream-orders.ts";
+import { upsertOrdersRoute } from "./routes/upsert-orders.ts";
+import { createHub } from "./stream/hub.ts";
+import { reportFinalized } from "./subscriptions/report-finalized.ts";
+
+/** Keeps the open orders as their points of sale send them, tells of what becomes of them, and streams every change. */
+export default defineService<typeof orderLiveConfig, OrderLiveService>({
+  name: "order-live",
+  module: import.meta.url,
+  config: orderLiveConfig,
+  open({ db, log, metrics, signals, upstreams }, config) {
+    const hub = createHub({
+      sql: db.sql,
+      signals,
+      log,
+      heartbeat: config.STREAM_HEARTBEAT_SECONDS * 1000,
+      stallTime: config.STREAM_STALL_SECONDS * 1000,
+    });
+    const locations = askAccounts(upstreams, { name: "order-live", sign: principalSigner(config.PRINCIPAL_KEYS) });
+    metrics.observe("order_streams_open", "Streams of live orders that this process serves", () => hub.size);
+    return { services: { db, log, locations, hub }, beforeStop: () => hub.close(), close: async () => hub.close() };
+  },
+  routes: [
+    upsertOrdersRoute,
+    listOrdersRoute,
+    // Before {id}, which it would be taken for.
+    streamOrdersRoute,
+    getOrderRoute,
+  ],
+  subscriptions: [reportFinalized],
+  periodic: [shortenLog, forgetOrders],
+});

@@ -1,0 +1,147 @@
+import { randomUUID } from "node:crypto";
+import type { EventData } from "@pragma/contracts/events";
+import { OrderLive, type OrderLiveInput } from "@pragma/contracts/order-live";
+import { pageOf } from "@pragma/contracts/pagination";
+import type { Principal } from "@pragma/contracts/principal";
+import { type Problem, problemSchema } from "@pragma/contracts/problem";
+import { publish } from "@pragma/runtime/outbox";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { type PretendAccounts, pretendAccounts } from "@pragma/runtime/testing/pretend-accounts";
+import { readEventStream, type TestStream } from "@pragma/runtime/testing/server-sent-events";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
+import { createUpstreams } from "@pragma/runtime/upstreams";
+import { expect } from "vitest";
+import { z } from "zod";
+import type { OrderEventType } from "../order-state.ts";
+import orderLive from "../service.ts";
+
+type Asking = Parameters<TestService["ask"]>;
+
+/** What an order gave rise to. */
+export type ToldOrder = EventData<OrderEventType> & { type: OrderEventType };
+
+/** The order-live service for one test file, beside accounts that know the locations they are told of. */
+export interface TestOrderLive extends TestService {
+  environment: TestEnvironment;
+  accounts: PretendAccounts;
+  /** Sends orders, which must be taken or skipped, and gives those that were taken. */
+  upsert(principal: Principal, ...orders: OrderLiveInput[]): Promise<OrderLive[]>;
+  list(principal: Principal, query?: string): Promise<z.output<typeof listPage>>;
+  /** Opens a stream. */
+  stream(principal: Principal, options?: { query?: string; lastEventId?: string | undefined }): Promise<TestStream>;
+  /** Asks, and gives the problem that is answered. */
+  refusal(...request: Asking): Promise<Problem>;
+  /** Every event of an order, in the order in which they were written. */
+  told(orderId: string): Promise<ToldOrder[]>;
+  /** Tells the service, as reporting does, that a till was closed and has its report; returns once it is handled. */
+  finish(
+    till: Pick<EventData<"report.finalized">, "locationId" | "tillId" | "orderIds">,
+    closedAt?: string,
+  ): Promise<void>;
+  /** Another instance of the service, on the same servers. */
+  another(): Promise<TestService>;
+  remove(): Promise<void>;
+}
+
+const listPage = pageOf(z.strictObject(OrderLive.shape));
+
+/** A key that may read and write the live orders of a location of its own. */
+export function posKey(overrides: Partial<Principal> = {}): { principal: Principal; locationId: string } {
+  const principal = testPrincipal({ scopes: ["orders:read", "orders:write"], ...overrides });
+  return { principal, locationId: principal.location?.id ?? "" };
+}
+
+export async function startOrderLive(variables: Record<string, string> = {}): Promise<TestOrderLive> {
+  const environment = await createTestEnvironment(variables);
+  const upstreams = createUpstreams(environment.variables);
+  const accounts = pretendAccounts(environment);
+  upstreams.add("accounts", accounts.answer);
+  const service = await startTestService(orderLive, environment, upstreams);
+  const others: TestService[] = [];
+  await keepEvents(service);
+  return {
+    ...service,
+    environment,
+    accounts,
+    upsert: (principal, ...orders) => upsertAt(service, principal, ...orders),
+    async list(principal, query = "") {
+      const response = await service.ask("GET", `/v1/orders-live/${query}`, { principal });
+      const text = await response.text();
+      expect(response.status, text).toBe(200);
+      return listPage.parse(JSON.parse(text));
+    },
+    stream: (principal, options) => streamAt(service, principal, options),
+    async refusal(...request) {
+      const response = await service.ask(...request);
+      const text = await response.text();
+      expect(response.headers.get("content-type"), text).toBe("application/problem+json");
+      const problem = problemSchema.parse(JSON.parse(text));
+      expect(problem.status).toBe(response.status);
+      return problem;
+    },
+    async told(orderId) {
+      const rows = await service.db.sql<{ type: OrderEventType; body: string }[]>`
+        select type, body from written where body::jsonb ->> 'subject' = ${orderId} order by position`;
+      return rows.map(({ type, body }) => ({ type, ...JSON.parse(body).data }));
+    },
+    async finish({ locationId, tillId, orderIds }, closedAt = new Date().toISOString()) {
+      const id = randomUUID();
+      const report = { reportId: randomUUID(), revision: 1, reportVersion: 1, reportNumber: 1, totalSales: 0 };
+      const times = { startedAt: "2026-05-29T08:00:00.000Z", finalizedAt: closedAt };
+      await service.db.transaction((tx) =>
+        publish(tx, "report.finalized", {
+          id,
+          subject: report.reportId,
+          data: { ...report, ...times, locationId, tillId, orderIds },
+        }),
+      );
+      await eventually("the till to be finished", async () => {
+        const [handled] = await service.db.sql`select 1 from inbox where event_id = ${id}`;
+        return handled;
+      });
+    },
+    async another() {
+      const other = await startTestService(orderLive, environment, upstreams);
+      others.push(other);
+      return other;
+    },
+    async remove() {
+      for (const other of others) await other.stop();
+      await service.stop();
+      await environment.remove();
+    },
+  };
+}
+
+export async function upsertAt(
+  service: TestService,
+  principal: Principal,
+  ...orders: OrderLiveInput[]
+): Promise<OrderLive[]> {
+  const response = await service.ask("POST", "/v1/orders-live/", { principal, body: orders });
+  const text = await response.text();
+  expect(response.status, text).toBe(200);
+  return z.array(z.strictObject(OrderLive.shape)).parse(JSON.parse(text));
+}
+
+export async function streamAt(
+  service: TestService,
+  principal: Principal,
+  { query = "", lastEventId }: { query?: string; lastEventId?: string | undefined } = {},
+): Promise<TestStream> {
+  const headers = { accept: "text/event-stream", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) };
+  const response = await service.ask("GET", `/v1/orders-live/stream${query}`, { principal, headers });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toMatch(/^text\/event-stream/);
+  return readEventStream(response);
+}
+
+/** Keeps what is written to the outbox, from which it is gone once it is sent. */
+async function keepEvents({ db: { sql } }: TestService): Promise<void> {
+  await sql.unsafe(`
+    create table written (like outbox);
+    create function keep_event() returns trigger language plpgsql as
+      'begin insert into written select new.*; return null; end';
+    create trigger keep_event after insert on outbox for each row execute function keep_event();`);
+}

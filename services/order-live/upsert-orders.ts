@@ -1,0 +1,161 @@
+import { createHash } from "node:crypto";
+import { type SeenDevice, seenDevice } from "@pragma/contracts/device";
+import type { OrderLeft } from "@pragma/contracts/order-live";
+import { publish } from "@pragma/runtime/outbox";
+import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
+import { addToLog } from "@pragma/runtime/request-context";
+import type { GivenOrder } from "./given-order.ts";
+import type { OrderLiveService } from "./order-live.ts";
+import { eventOf, isSkipped, laterOf, listedFacts, type OrderEventType, type OrderState } from "./order-state.ts";
+import { takeUntold } from "./queries/devices.ts";
+import { findFinalTills } from "./queries/final-tills.ts";
+import { findStates, type LiveOrder, putOrders } from "./queries/orders.ts";
+import { appendRevisions, lockStream, type Revision } from "./queries/streams.ts";
+import { adjustTallies } from "./queries/tallies.ts";
+
+interface UpsertOrders {
+  locationId: string;
+  orders: GivenOrder[];
+}
+
+/** What becomes of one order that is taken. */
+interface Change {
+  given: GivenOrder;
+  stored: LiveOrder;
+  event: OrderEventType | undefined;
+  /** None for one that no list showed nor shows: made in school mode. */
+  revision: Revision | undefined;
+}
+
+/**
+ * Takes a location's orders as they are now, in one transaction: orders that are not known are new, others change, and
+ * those that would change nothing, or are late, are skipped. Each change that lists show enters the location's stream;
+ * each gives at most one event.
+ *
+ * @returns the replies of the orders that were taken, in the order in which they were given.
+ */
+export async function upsertOrders(
+  { db, hub }: Pick<OrderLiveService, "db" | "hub">,
+  { locationId, orders }: UpsertOrders,
+): Promise<string[]> {
+  return db.transaction(async (tx) => {
+    const ids = orders.map(({ order }) => order.id);
+    const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
+    // Sent one after the other without waiting in between: what is read is read once the lock is held.
+    const [last, known, finalTills, untold] = await Promise.all([
+      lockStream(tx, locationId),
+      findStates(tx, { locationId, ids }),
+      findFinalTills(tx, { locationId, tillIds }),
+      takeUntold(tx, locationId, devicesOf(orders)),
+    ]);
+    const now = new Date().toISOString();
+    const changes: Change[] = [];
+    let position = last;
+    for (const given of orders) {
+      const before = known.get(given.order.id);
+      if (isSkipped(given.state, before, finalTills)) continue;
+      const change = changeOf(given, before, { locationId, now, position });
+      position = change.revision?.position ?? position;
+      changes.push(change);
+    }
+    addToLog({ orders: orders.length, applied: changes.length });
+    await Promise.all([
+      write(tx, { locationId, changes, known }),
+      ...untold.map((device) => tellDevice(tx, { locationId, device, seenAt: now })),
+    ]);
+    if (position > last) afterCommit(tx, () => hub.tell(locationId, position));
+    return changes.map(({ stored }) => stored.body);
+  });
+}
+
+function changeOf(
+  given: GivenOrder,
+  before: OrderState | undefined,
+  { locationId, now, position }: { locationId: string; now: string; position: number },
+): Change {
+  const { order, state, content } = given;
+  const { id } = order;
+  const { isTraining } = order.data;
+  const event = isTraining ? undefined : eventOf(before?.isTraining ? undefined : before, state);
+  const wasListed = listedFacts(before);
+  const isListed = listedFacts({ ...state, isTraining });
+  const isShown = wasListed !== null || isListed !== null;
+  const createdAt = before?.createdAt ?? now;
+  const times = `"createdAt":"${createdAt}","updatedAt":"${now}"`;
+  const body = `{"id":"${id}",${times},"locationId":"${locationId}",${content}`;
+  const stored: LiveOrder = {
+    id,
+    ...state,
+    modifiedAt: laterOf(state.modifiedAt, before?.modifiedAt ?? null),
+    isTraining,
+    sequence: (before?.sequence ?? 0) + (event ? 1 : 0),
+    position: isShown ? position + 1 : (before?.position ?? 0),
+    openedAt: order.data.openedAt,
+    createdAt,
+    updatedAt: now,
+    etag: createHash("sha256").update(body).digest("base64url").slice(0, 27),
+    body,
+    hasLeft: false,
+    closedAt: null,
+  };
+  const left: OrderLeft = { id, locationId, tillId: state.tillId, reason: "training" };
+  const revision = isShown && {
+    position: stored.position,
+    orderId: id,
+    before: wasListed,
+    after: isListed,
+    body: isListed ? body : JSON.stringify(left),
+  };
+  return { given, stored, event, revision: revision || undefined };
+}
+
+async function write(
+  tx: Transaction,
+  { locationId, changes, known }: { locationId: string; changes: Change[]; known: Map<string, OrderState> },
+): Promise<void> {
+  if (changes.length === 0) return;
+  await Promise.all([
+    putOrders(
+      tx,
+      locationId,
+      changes.map(({ stored }) => stored),
+    ),
+    appendRevisions(
+      tx,
+      locationId,
+      changes.flatMap(({ revision }) => revision ?? []),
+    ),
+    adjustTallies(
+      tx,
+      locationId,
+      changes.map(({ stored }) => ({ before: listedFacts(known.get(stored.id)), after: listedFacts(stored) })),
+    ),
+    ...changes.map((change) => tellOrder(tx, locationId, change)),
+  ]);
+}
+
+async function tellOrder(tx: Transaction, locationId: string, { given, stored, event }: Change): Promise<void> {
+  if (!event) return;
+  const { data, ...record } = given.order;
+  await publish(tx, event, {
+    subject: stored.id,
+    data: { locationId, sequence: stored.sequence, order: { ...data, ...record, locationId } },
+  });
+}
+
+async function tellDevice(
+  tx: Transaction,
+  { locationId, device, seenAt }: { locationId: string; device: SeenDevice; seenAt: string },
+): Promise<void> {
+  await publish(tx, "device.seen", { subject: device.deviceId, data: { locationId, ...device, seenAt } });
+}
+
+/** The devices that these orders name, each once, by the name that it was given last. */
+function devicesOf(orders: GivenOrder[]): SeenDevice[] {
+  const devices = new Map<string, SeenDevice>();
+  for (const { order } of orders) {
+    const device = seenDevice(order.data.deviceIdentifier, order.data.deviceName);
+    if (device) devices.set(device.deviceId, device);
+  }
+  return [...devices.values()];
+}
