@@ -287,11 +287,21 @@ describe("addresses and queries", () => {
     ["size=101", "size"],
     ["since=2026-02-30", "since"],
     ["until=2026-04-31", "until"],
+    ["since=0000-01-01", "since"],
   ])("answers 400 to %s", async (query, path) => {
     for (const list of ["/v2/reports/", "/v1/reports/", "/v1/orders/"]) {
       const problem = await problemOf(await shop.ask("GET", `${list}?${query}`), 400, "invalid_request");
       expect(problem.errors).toEqual([expect.objectContaining({ in: "query", path })]);
     }
+  });
+
+  it("answers an empty page to one that is far past the end, and 400 to a made-up token", async () => {
+    expect((await shop.ask("GET", "/v2/reports/?index=999999999999&size=100")).status).toBe(200);
+    const token = Buffer.from(
+      JSON.stringify({ day: "0000-01-01", at: "0000-01-01T00:00:00Z", id: randomUUID(), index: 1 }),
+    );
+    const answer = await shop.ask("GET", `/v2/reports/?pageToken=${token.toString("base64url")}`);
+    await problemOf(answer, 400, "invalid_page_token");
   });
 
   it("takes February 29 of any year for the month's last day", async () => {

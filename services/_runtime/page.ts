@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { PageLinks, PageMeta } from "@pragma/contracts/pagination";
-import type { z } from "zod";
+import { z } from "zod";
 import { type Reply, text } from "./reply.ts";
 
 interface PageParts {
@@ -49,6 +49,10 @@ function linkTo(url: URL, origin: string, changes: Record<string, string | null>
   const search = query.toString();
   return `${origin}${url.pathname}${search && `?${search}`}`;
 }
+
+/** An instant and a day as page tokens carry them: such as PostgreSQL can hold. */
+export const instantInToken = z.iso.datetime().regex(/^(?!0000)/);
+export const dayInToken = z.iso.date().regex(/^(?!0000)/);
 
 /** An opaque token for the page after this place in a list. */
 export function encodePageToken(place: Record<string, string | number>): string {

@@ -64,7 +64,7 @@ export function openDatabase(
     max: config.DATABASE_POOL,
     connect_timeout: 5,
     // A server that was away is tried again at once and often: while it is away, queries fail fast and are retried above.
-    backoff: () => 0.1 + Math.random() * 0.2,
+    backoff: () => 0.02 + Math.random() * 0.03,
     idle_timeout: 60,
     max_lifetime: 30 * 60,
     keep_alive: 10,

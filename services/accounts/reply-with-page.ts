@@ -1,11 +1,11 @@
 import type { RouteInput } from "@pragma/runtime/define-route";
-import { decodePageToken, encodePageToken, pageReply } from "@pragma/runtime/page";
+import { decodePageToken, encodePageToken, instantInToken, pageReply } from "@pragma/runtime/page";
 import type { Reply } from "@pragma/runtime/reply";
 import { z } from "zod";
 import type { Stretch } from "./stored.ts";
 
 /** The last item of a page, and the number of the page that begins after it. */
-const placeSchema = z.object({ at: z.iso.datetime(), id: z.guid(), index: z.int().min(1) });
+const placeSchema = z.object({ at: instantInToken, id: z.guid(), index: z.int().min(1) });
 
 interface Asked extends Pick<RouteInput<undefined, undefined, undefined, unknown>, "url" | "origin"> {
   query: { index: number; size: number; pageToken?: string | undefined };

@@ -1,7 +1,7 @@
 import { dayInQuery, pageQuery } from "@pragma/contracts/pagination";
 import type { RouteInput } from "@pragma/runtime/define-route";
 import { ownLocation } from "@pragma/runtime/own-location";
-import { decodePageToken, encodePageToken, pageReply } from "@pragma/runtime/page";
+import { dayInToken, decodePageToken, encodePageToken, instantInToken, pageReply } from "@pragma/runtime/page";
 import type { Reply } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { findPage } from "./queries/lists.ts";
@@ -17,7 +17,7 @@ export const listQuery = z.object({
 });
 
 /** The last record of a page, and the number of the page that begins after it. */
-const placeSchema = z.object({ day: z.iso.date(), at: z.iso.datetime(), id: z.guid(), index: z.int().min(1) });
+const placeSchema = z.object({ day: dayInToken, at: instantInToken, id: z.guid(), index: z.int().min(1) });
 
 type ListInput = Pick<
   RouteInput<undefined, typeof listQuery, undefined, Reporting>,

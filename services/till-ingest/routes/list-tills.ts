@@ -2,7 +2,7 @@ import { DateTime } from "@pragma/contracts/date-time";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { Till } from "@pragma/contracts/till";
 import { ownLocation } from "@pragma/runtime/own-location";
-import { decodePageToken, encodePageToken, pageReply } from "@pragma/runtime/page";
+import { decodePageToken, encodePageToken, instantInToken, pageReply } from "@pragma/runtime/page";
 import { z } from "zod";
 import { countTills, findTillsSince, type TillRow } from "../queries/tills.ts";
 import { defineRoute } from "../till-ingest.ts";
@@ -18,7 +18,7 @@ const query = z.object({
 });
 
 /** The last till of a page, and the number of the page that begins after it. */
-const placeSchema = z.object({ at: z.iso.datetime(), id: z.guid(), index: z.int().min(1) });
+const placeSchema = z.object({ at: instantInToken, id: z.guid(), index: z.int().min(1) });
 
 export const listTills = defineRoute({
   method: "get",
