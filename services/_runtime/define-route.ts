@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { faultsOf } from "./faults.ts";
 import { parseJson } from "./parse-json.ts";
 import type { Reply } from "./reply.ts";
+import type { Retirement } from "./retirement.ts";
 
 /** Who an operation is for: partners and POS apps (the public document), operators, or other parts of this product. */
 export type Audience = "public" | "operator" | "internal";
@@ -87,6 +88,8 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
   scope: RouteScope;
   summary: string;
   description: string;
+  /** Given once the route is to go: replies and documentation say so. */
+  retirement?: Retirement;
   request?: { params?: Params; query?: Query; body?: BodyReader<Body, Services> };
   responses: Record<number, ResponseDocumentation>;
   /** What a caller can do wrong here, beyond what every route answers. */

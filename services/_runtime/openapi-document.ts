@@ -63,6 +63,7 @@ export function describeOperations(operations: Operation[], options: DocumentOpt
       tags: [route.tag],
       summary: route.summary,
       description: descriptionOf(route),
+      ...(route.retirement && { deprecated: true }),
       security: route.scope === null ? [] : [{ apiKey: [] }],
       request: {
         ...(params && { params }),
@@ -89,7 +90,10 @@ function documentedPath(path: string): string {
   return path.replace(/(?<=.)\/$/, "");
 }
 
-function descriptionOf({ description, scope }: Operation): string {
+function descriptionOf({ description: text, scope, retirement }: Operation): string {
+  const instead = retirement?.successor ? ` Use \`${retirement.successor}\` instead.` : "";
+  const farewell = retirement ? `\n\nDeprecated: may be gone from ${retirement.sunset} on.${instead}` : "";
+  const description = `${text}${farewell}`;
   if (scope === null) return `${description}\n\nNo key is needed.`;
   const meaning = scope === "internal" ? "" : ` (${scopes[scope].toLowerCase()})`;
   return `${description}\n\nScope: \`${scope}\`${meaning}.`;

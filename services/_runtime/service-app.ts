@@ -14,6 +14,7 @@ import { type Allowance, openAllowance } from "./receiving-budget.ts";
 import type { Reply } from "./reply.ts";
 import { addToLog, withRequestContext } from "./request-context.ts";
 import { readInput } from "./request-input.ts";
+import { retirementHeaders } from "./retirement.ts";
 
 interface ServiceAppOptions<Services> {
   service: string;
@@ -104,6 +105,7 @@ async function serve<Services>(
       },
       "request",
     );
+    if (route.retirement) reply = { ...reply, headers: { ...reply.headers, ...retirementHeaders(route.retirement) } };
     return responseOf(reply, request.method);
   });
 }
