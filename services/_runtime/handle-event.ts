@@ -29,6 +29,7 @@ export async function handleEvent<Services>(
   let hadEffect = false;
   await subscription.handle({
     eventId: envelope.id,
+    time: envelope.time,
     data: data.data,
     services,
     once: (effect) =>

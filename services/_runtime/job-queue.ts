@@ -11,6 +11,8 @@ export const jobQueueConfig = z.object({
   NAMESPACE: z.string().default("pragma"),
 });
 
+type JobOptions = JobsOptions & { jobId: string };
+
 export interface JobQueueOptions {
   /** Unique in the installation, e.g. `webhooks-deliveries`. */
   name: string;
@@ -25,7 +27,9 @@ export interface JobQueueOptions {
 export interface JobQueue<Payload> {
   queue: Queue<Payload>;
   /** Rejects at once when Redis is away. The same `jobId` twice is one job for as long as the first is remembered. */
-  add(payload: Payload, options: JobsOptions & { jobId: string }): Promise<void>;
+  add(payload: Payload, options: JobOptions): Promise<void>;
+  /** The same for many, in one step: all of them are added, or none. */
+  addAll(jobs: { payload: Payload; options: JobOptions }[]): Promise<void>;
   /** Handles jobs, so many at a time, until the queue is closed. */
   work(handle: (payload: Payload, signal: AbortSignal) => Promise<void>, options: { concurrency: number }): void;
   check(): Promise<void>;
@@ -53,7 +57,11 @@ export function openJobQueue<Payload>(
   return {
     queue,
     async add(payload, options) {
-      await queue.add(name as never, payload as never, { removeOnComplete: true, removeOnFail: true, ...options });
+      await queue.add(name as never, payload as never, { ...forgotten, ...options });
+    },
+    async addAll(jobs) {
+      const added = jobs.map(({ payload, options }) => ({ name, data: payload, opts: { ...forgotten, ...options } }));
+      await queue.addBulk(added as never);
     },
     work(handle, { concurrency }) {
       const connection = connectForWorking(config.REDIS_URL);
@@ -77,6 +85,9 @@ export function openJobQueue<Payload>(
     },
   };
 }
+
+/** A job leaves nothing behind: its story is told elsewhere. */
+const forgotten = { removeOnComplete: true, removeOnFail: true };
 
 /** For questions and additions: fails at once while Redis is away, instead of waiting for it. */
 function connectForAsking(url: string, log: Logger): Redis {

@@ -11,6 +11,8 @@ export interface Metrics {
     outcome: "done" | "repeated" | "retried" | "parked";
     seconds: number;
   }): void;
+  /** Registers a histogram of seconds; its name ends with `_duration_seconds`. */
+  durations(name: string, description: string): (seconds: number, labels: Record<string, string>) => void;
   /** Registers a number that is read when the metrics are. */
   observe(
     name: string,
@@ -48,6 +50,10 @@ export function createMetrics(): Metrics {
   return {
     requestServed: ({ seconds, ...labels }) => requests.record(seconds, labels),
     eventHandled: ({ seconds, ...labels }) => events.record(seconds, labels),
+    durations(name, description) {
+      const histogram = meter.createHistogram(name, { description });
+      return (seconds, labels) => histogram.record(seconds, labels);
+    },
     observe(name, description, read, labels = {}) {
       meter.createObservableGauge(name, { description }).addCallback(async (result) => {
         const value = await readInTime(read);

@@ -4,6 +4,8 @@ import type { Transaction } from "./postgres.ts";
 /** One event being handled. */
 export interface Handling<Type extends EventType, Services> {
   eventId: string;
+  /** When it came to pass, in UTC. */
+  time: string;
   data: EventData<Type>;
   services: Services;
   /**
