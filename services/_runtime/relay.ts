@@ -7,6 +7,7 @@ import { orAborted } from "./or-aborted.ts";
 import { openOutageLog } from "./outage-log.ts";
 import type { Database } from "./postgres.ts";
 import { retryDelay } from "./retry-delay.ts";
+import type { Signals } from "./signals.ts";
 import { sleep } from "./sleep.ts";
 
 interface OutboxRow {
@@ -25,21 +26,23 @@ export interface Relay {
 
 interface RelayOptions {
   database: Database;
+  /** How instances tell the one that leads that there is something to send. */
+  signals: Signals;
   leadership: Leadership;
   bus: EventBus;
   log: Logger;
 }
 
 const batchSize = 500;
-/** How often the outbox is looked at unasked: what another instance wrote, or what a crash left. */
-const pollInterval = 250;
+/** How often the outbox is looked at unasked: what a crash left, or whoever wrote it could not say. */
+const pollInterval = 1_000;
 const standbyInterval = 1_000;
 /** How long the stream may take to acknowledge; what it did not is sent again, with the same id. */
 const publishTime = 2_500;
 
 const role = "relay";
 
-export function startRelay({ database, leadership, bus, log }: RelayOptions): Relay {
+export function startRelay({ database, leadership, signals, bus, log }: RelayOptions): Relay {
   const stopping = new AbortController();
   const outage = openOutageLog(log, "events wait in the outbox");
   let wakeUp = () => {};
@@ -96,7 +99,11 @@ export function startRelay({ database, leadership, bus, log }: RelayOptions): Re
     }
   }
 
-  database.onPublished(wake);
+  signals.listen(wake);
+  database.onPublished(() => {
+    if (leadership.leads(role)) wake();
+    else signals.send("all", "");
+  });
   const running = run();
   return {
     wake,

@@ -85,7 +85,7 @@ export async function startService(
     const { services, checks = {}, beforeStop = () => {}, close } = resources;
     if (close) closers.push(close);
 
-    const relay = startRelay({ database: db, leadership, bus, log });
+    const relay = startRelay({ database: db, leadership, signals: openSignals(bus, `${name}-outbox`), bus, log });
     closers.push(() => relay.stop());
     metrics.observe(
       "outbox_age_seconds",

@@ -45,42 +45,37 @@ export async function replaceOfTill(
   { tillId, locationId, rows }: { tillId: string; locationId: string; rows: OrderRow[] },
 ): Promise<void> {
   await tx`delete from orders where till_id = ${tillId}`;
-  for (const some of inPortions(rows)) await insert(tx, { tillId, locationId, rows: some });
-}
-
-/** Characters of replies that one statement carries: what goes with it is not to hold up the process. */
-const portion = 2_000_000;
-
-function* inPortions(rows: OrderRow[]): Generator<OrderRow[]> {
-  let some: OrderRow[] = [];
-  let size = 0;
-  for (const row of rows) {
-    some.push(row);
-    size += row.v1.length + row.v2.length;
-    if (size < portion) continue;
-    yield some;
-    some = [];
-    size = 0;
+  const ids = rows.map(({ id }) => id);
+  const held = new Set(await idsHeld(tx, { locationId, ids }));
+  const stored = rows.map((row) => ({
+    till_id: tillId,
+    location_id: locationId,
+    id: row.id,
+    report_id: row.reportId,
+    day: row.day,
+    opened_at: row.openedAt,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+    pushed_at: row.pushedAt,
+    etag: row.etag,
+    v1: row.v1,
+    v2: row.v2,
+    is_current: !held.has(row.id),
+  }));
+  // As rows of values: in an array every quote of the replies would have to be escaped, and so few at a time that
+  // putting them on the wire does not hold up the process.
+  for (let at = 0; at < stored.length; at += rowsAtATime) {
+    await tx`insert into orders ${tx(stored.slice(at, at + rowsAtATime))}`;
   }
-  if (some.length > 0) yield some;
 }
 
-async function insert(
-  tx: Transaction,
-  { tillId, locationId, rows }: { tillId: string; locationId: string; rows: OrderRow[] },
-): Promise<void> {
-  const column = <Name extends keyof OrderRow>(name: Name) => rows.map((row) => row[name]);
-  await tx`
-    insert into orders
-      (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2, is_current)
-    select ${tillId}, ${locationId}, given.*, not exists (
-      select 1 from orders other where other.location_id = ${locationId} and other.id = given.id
-    )
-    from unnest(
-      ${column("id")}::uuid[], ${column("reportId")}::uuid[], ${column("day")}::date[],
-      ${column("openedAt")}::timestamptz[], ${column("createdAt")}::timestamptz[], ${column("updatedAt")}::timestamptz[],
-      ${column("pushedAt")}::timestamptz[], ${column("etag")}::text[], ${column("v1")}::text[], ${column("v2")}::text[]
-    ) as given (id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2)`;
+const rowsAtATime = 25;
+
+/** Which of these orders some till of the location holds. */
+async function idsHeld(tx: Transaction, { locationId, ids }: SomeOrders): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    select distinct id from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
+  return rows.map(({ id }) => id);
 }
 
 /** Gives each of these orders to the till that was pushed last of those that hold it. */

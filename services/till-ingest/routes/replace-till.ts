@@ -1,4 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
+import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { ReplacedTill } from "@pragma/contracts/till";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
@@ -22,7 +23,7 @@ export const replaceTillRoute = defineRoute({
   description:
     "Puts another body, in either format, in the place of a till's. Its report is made again and keeps its id; orders " +
     "that the new body does not have are gone. Earlier bodies are kept. The same bytes again change nothing.",
-  request: { params: tillParams, body: tillBody("either", z.union([TillV2, TillV1])) },
+  request: { params: tillParams, body: { ...tillBody("either", z.union([TillV2, TillV1])), example: tillV2Example } },
   responses: { 200: { description: "The till was replaced", schema: ReplacedTill } },
   errors: ["till_not_found", "location_forbidden", "location_not_found"],
   async handle({ params, body: till, principal, services, origin }) {
