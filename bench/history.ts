@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Position } from "@pragma/reporting/list-positions";
 import { adjustStretches } from "@pragma/reporting/queries/stretches";
 import { createLogger } from "@pragma/runtime/logger";
 import { type Database, openDatabase } from "@pragma/runtime/postgres";
@@ -77,13 +78,14 @@ async function writeTill(
   const opens = sql`(${lastDay}::date - ${daysAgo}::int)::timestamptz
     + interval '8 hours' + interval '12 hours' * ${part / tillsPerDay}::float8`;
   await sql`insert into tills (till_id, location_id, revision, pushed_at) values (${tillId}, ${locationId}, 1, now())`;
-  await sql`
+  const reports = await sql<Position[]>`
     insert into reports
       (id, till_id, location_id, revision, report_version, day, started_at, created_at, updated_at, order_count, etag,
        finalized, v2, v0, list_item)
     values (${reportId}, ${tillId}, ${locationId}, 1, 1, ${lastDay}::date - ${daysAgo}::int, ${opens}, now(), now(),
-       ${ordersPerTill}, 'seeded', '{}', '{}', '{}', '{}')`;
-  const orders = await sql<{ id: string; day: string; at: string }[]>`
+       ${ordersPerTill}, 'seeded', '{}', '{}', '{}', '{}')
+    returning id, day::text as day, to_json(started_at at time zone 'utc')#>>'{}' || 'Z' as at`;
+  const orders = await sql<Position[]>`
     insert into orders
       (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2)
     select ${tillId}, ${locationId}, id, ${reportId}, ${lastDay}::date - ${daysAgo}::int,
@@ -93,9 +95,10 @@ async function writeTill(
       select number, gen_random_uuid() as id from generate_series(0, ${ordersPerTill - 1}::int) as number
     ) as given
     returning id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at`;
+  const come = (records: Position[]) => records.map((record) => ({ ...record, delta: 1 as const }));
   await database.transaction(async (tx) => {
-    const changes = orders.map((order) => ({ ...order, delta: 1 as const }));
-    await adjustStretches(tx, { locationId, kind: "order", changes });
+    await adjustStretches(tx, { locationId, kind: "order", changes: come(orders) });
+    await adjustStretches(tx, { locationId, kind: "report", changes: come(reports) });
   });
 }
 

@@ -42,6 +42,8 @@ export interface Alternation {
   origin: string;
   pages: { path: string; headers: Record<string, string> }[];
   rounds: number;
+  /** No further round begins after this time, once there have been three. */
+  seconds: number;
 }
 
 export interface AlternationAnswer {

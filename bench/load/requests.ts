@@ -59,10 +59,11 @@ function answerOf(latencies: number[], started: number): LoadAnswer {
   };
 }
 
-export async function alternate({ origin, pages, rounds }: Alternation): Promise<AlternationAnswer> {
+export async function alternate({ origin, pages, rounds, seconds }: Alternation): Promise<AlternationAnswer> {
   const pool = poolOf(origin, 1);
   const latencies = pages.map((): number[] => []);
-  for (let round = 0; round < rounds; round += 1) {
+  const end = performance.now() + seconds * 1000;
+  for (let round = 0; round < rounds && (round < 3 || performance.now() < end); round += 1) {
     for (const [place, page] of pages.entries()) {
       const since = performance.now();
       await askGood(pool, page);

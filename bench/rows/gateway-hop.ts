@@ -53,7 +53,7 @@ interface Sides {
 
 async function compare(lab: Lab, { ours, limit, path, tell }: Sides): Promise<Outcome> {
   const seconds = lab.isQuick ? 2 : 6;
-  const repetitions = lab.isQuick ? 2 : 7;
+  const repetitions = lab.isQuick ? 2 : 5;
   const steadily = ({ origin, headers }: Side) => ({
     ...{ origin, headers, path, connections },
     ...{ seconds, perSecond: easyRate },

@@ -9,18 +9,20 @@ const namespace = "bench_history";
 const pageSizes = [10, 100];
 const goal = { atMost: 1.5 };
 
-/** A list of orders, as it is asked for. */
+/** A list, as it is asked for. */
 interface List {
   name: string;
+  path: "/v1/orders/" | "/v2/reports/";
   headers: Record<string, string>;
   /** Filters, such as `since=2026-01-01`. */
   filters: string;
-  orders: number;
+  total: number;
 }
 
 export const listDepth: Row = {
   id: "c",
-  title: "Lists whose cost depends neither on depth nor on history: GET /v1/orders/ asked of reporting, one at a time",
+  title:
+    "Lists whose cost depends neither on depth nor on history: GET /v1/orders/ and /v2/reports/ asked of reporting, one at a time",
   limit: "the first page of the same list; for an index, the same page by pageToken; for a history, that of one day",
   async run(lab, tell) {
     const product = await lab.startProduct(namespace, ["reporting"]);
@@ -35,8 +37,9 @@ export const listDepth: Row = {
           product,
           await writePast(past, location, (detail) => tell(`writing ${name}: ${detail}`)),
         ),
+        path: "/v1/orders/" as const,
         filters: "",
-        orders: location.days * location.ordersPerDay,
+        total: location.days * location.ordersPerDay,
         name,
       });
       const long = await write({ days, ordersPerDay: perDay }, `${days} days x ${perDay}`);
@@ -50,12 +53,13 @@ export const listDepth: Row = {
         ...long,
         name: `${days / 2} of these days`,
         filters: `since=${dayOfPast(days * 0.75)}&until=${dayOfPast(days * 0.25 + 1)}`,
-        orders: (days / 2) * perDay,
+        total: (days / 2) * perDay,
       };
+      const reports = { ...long, name: `${days} reports`, path: "/v2/reports/" as const, total: days };
       const ask = createAsk(lab, product.process("reporting"));
       const figures: Figure[] = [];
-      for (const list of [long, half, busy]) {
-        for (const size of pageSizes) {
+      for (const list of [long, half, busy, reports]) {
+        for (const size of list === reports ? [10] : pageSizes) {
           tell(`${list.name}, ${size} a page`);
           figures.push(await ask.lastByFirst(list, size), await ask.indexByToken(list, size));
         }
@@ -71,14 +75,14 @@ export const listDepth: Row = {
 
 function createAsk(lab: Lab, { url }: Pick<ProductProcess, "url">) {
   const rounds = lab.isQuick ? 10 : 30;
-  const repetitions = lab.isQuick ? 2 : 7;
+  const repetitions = lab.isQuick ? 2 : 5;
 
   async function compare(what: string, ours: Page, limit: Page): Promise<Figure> {
     const pairs: Pair[] = [];
     // The first repetition warms up.
     for (let turn = 0; turn <= repetitions; turn += 1) {
       const [mine, theirs] = await lab.load
-        .run("alternate", { origin: url, pages: [ours, limit], rounds })
+        .run("alternate", { origin: url, pages: [ours, limit], rounds, seconds: 5 })
         .then(({ medians }) => medians);
       if (mine === undefined || theirs === undefined) throw new Error("Two pages have two medians.");
       if (turn > 0) pairs.push({ ours: mine, limit: theirs });
@@ -86,12 +90,12 @@ function createAsk(lab: Lab, { url }: Pick<ProductProcess, "url">) {
     return figureOf(pairs, { what, unit: "ms", goal });
   }
 
-  const page = ({ filters, headers }: List, size: number, place: string): Page => ({
-    path: `/v1/orders/?size=${size}${filters && `&${filters}`}${place && `&${place}`}`,
+  const page = ({ path, filters, headers }: List, size: number, place: string): Page => ({
+    path: `${path}?size=${size}${filters && `&${filters}`}${place && `&${place}`}`,
     headers,
   });
 
-  const lastIndex = ({ orders }: List, size: number) => orders / size - 1;
+  const lastIndex = ({ total }: List, size: number) => total / size - 1;
 
   /** The token of the page that has this index. */
   async function tokenOf(list: List, size: number, index: number): Promise<string> {
@@ -101,8 +105,8 @@ function createAsk(lab: Lab, { url }: Pick<ProductProcess, "url">) {
       nextPageToken: string | null;
       meta: { totalCount: number };
     };
-    if (nextPageToken === null || meta.totalCount !== list.orders) {
-      throw new Error(`The list of ${list.name} has ${meta.totalCount} orders, not ${list.orders}, or ends too early.`);
+    if (nextPageToken === null || meta.totalCount !== list.total) {
+      throw new Error(`The list of ${list.name} has ${meta.totalCount} entries, not ${list.total}, or ends too early.`);
     }
     return nextPageToken;
   }

@@ -61,7 +61,7 @@ interface Setting {
 
 async function compare(lab: Lab, { product, shop, tell }: Setting) {
   const tills = lab.isQuick ? 8 : 30;
-  const repetitions = lab.isQuick ? 2 : 7;
+  const repetitions = lab.isQuick ? 2 : 5;
   const pairs: Pair[] = [];
   const costs: Cost[] = [];
 
