@@ -19,9 +19,10 @@ export async function readBody(
 ): Promise<Uint8Array> {
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) throw tooLarge(limit);
+  const decoded = decoderOf(request.headers.get("content-encoding"));
   if (!request.body) return new Uint8Array();
   const raw = Readable.fromWeb(request.body as NodeReadableStream<Uint8Array>);
-  const source = decoded(raw, request.headers.get("content-encoding"));
+  const source = decoded(raw);
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
@@ -44,24 +45,28 @@ export async function readBody(
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-function decoded(raw: Readable, encoding: string | null): Readable {
+/** Told before the body is touched: a stream that is opened and not read breaks the process when it fails. */
+function decoderOf(encoding: string | null): (raw: Readable) => Readable {
   switch (encoding?.trim().toLowerCase()) {
     case undefined:
     case "":
     case "identity":
-      return raw;
+      return (raw) => raw;
     case "gzip":
-    case "x-gzip": {
-      const gunzip = createGunzip();
-      raw.on("error", (error) => gunzip.destroy(error));
-      return raw.pipe(gunzip);
-    }
+    case "x-gzip":
+      return inflated;
     default:
       throw new ApiError("unsupported_encoding", {
         detail: `The content encoding ${encoding} is not supported: send gzip, or none.`,
         headers: { "accept-encoding": "gzip, identity" },
       });
   }
+}
+
+function inflated(raw: Readable): Readable {
+  const gunzip = createGunzip();
+  raw.on("error", (error) => gunzip.destroy(error));
+  return raw.pipe(gunzip);
 }
 
 function isZlibError(error: unknown): boolean {
