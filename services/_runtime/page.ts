@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type Reply, text } from "./reply.ts";
 
 interface PageParts {
-  /** JSON texts, put into the reply as they are. */
+  /** JSON texts, put into the reply as they are: each of one item, or of several joined by commas. */
   items: string[];
   total: number;
   /** Zero-based. */

@@ -39,5 +39,5 @@ export async function replyWithPage(
     body,
   });
   const nextPageToken = last && encodePageToken({ ...last, index: index + 1 });
-  return pageReply({ items, total, index, size, url, origin, nextPageToken });
+  return pageReply({ items: items === "" ? [] : [items], total, index, size, url, origin, nextPageToken });
 }
