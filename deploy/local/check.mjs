@@ -4,7 +4,7 @@
 import "./node-version.mjs";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { argv } from "node:process";
+import { argv, execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { say, withProgress } from "./progress.mjs";
 import { runCommand } from "./run-command.mjs";
@@ -16,6 +16,7 @@ const tool = (/** @type {string} */ name) => join(checkout, "node_modules", ".bi
 
 /** @type {Step[]} */
 const steps = [
+  { name: "types of the client, made anew", command: execPath, args: [join("client", "generate-types.mjs")] },
   { name: "types", command: tool("tsc"), args: ["-b"] },
   { name: "lint, format, direction of imports", command: tool("biome"), args: ["check", "--error-on-warnings", "."] },
   { name: "unused exports and dependencies", command: tool("knip"), args: ["--no-progress"] },

@@ -54,13 +54,18 @@ function portFrom(variable, usual) {
 
 async function build() {
   await withProgress("Compiling", async () => {
-    const { code, output } = await runCommand(
-      join(checkout, "node_modules", ".bin", "tsc"),
-      ["-b", "services", "simulator"],
-      { cwd: checkout },
-    );
-    if (code !== 0) throw new Failure(`The code does not compile:\n${endOf(output, 40)}`);
+    await compile(process.execPath, [join("client", "generate-types.mjs")]);
+    await compile(join("node_modules", ".bin", "tsc"), ["-b", "services", "simulator"]);
   });
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} args
+ */
+async function compile(command, args) {
+  const { code, output } = await runCommand(command, args, { cwd: checkout });
+  if (code !== 0) throw new Failure(`The code does not compile:\n${endOf(output, 40)}`);
 }
 
 /**

@@ -1,31 +1,31 @@
-import { CreatedApiKey } from "@pragma/contracts/api-key";
-import { Consumer } from "@pragma/contracts/consumer";
-import { CreatedLocation } from "@pragma/contracts/location";
-import { pageOf } from "@pragma/contracts/pagination";
+import { nullOn } from "@pragma/client/api-problem";
+import type { AdminClient, PublicClient, Schemas } from "@pragma/client/create-client";
 import { defaultScopes, type Scope } from "@pragma/contracts/scopes";
-import { z } from "zod";
 import { demoRestaurant, demoTimeZone } from "./demo-days.ts";
 import { type DemoAccess, readDemoFile, writeDemoFile } from "./demo-file.ts";
-import type { PublicApi } from "./public-api.ts";
 import { generateRestaurant } from "./restaurant.ts";
+
+interface DemoLocationOptions {
+  /** Under a key with every scope. */
+  admin: AdminClient;
+  /** The API under another key. */
+  withKey: (apiKey: string) => PublicClient;
+  /** Where the location's id and key are remembered. */
+  file: string;
+}
 
 /**
  * The demo location with a key to it: what the file remembers, if the key still opens the location, else a location
- * found or made, with a new key that the file then remembers. `admin` needs every scope.
+ * found or made, with a new key that the file then remembers.
  */
-export async function openDemoLocation(admin: PublicApi, file: string): Promise<DemoAccess> {
+export async function openDemoLocation({ admin, withKey, file }: DemoLocationOptions): Promise<DemoAccess> {
   // First, so that no key is remembered anywhere with fewer scopes.
   await allowConsumer(admin);
   const remembered = await readDemoFile(file);
-  if (remembered && (await isOpen(admin, remembered))) return remembered;
+  if (remembered && (await opens(withKey(remembered.apiKey), remembered.locationId))) return remembered;
   const locationId = await importLocation(admin);
-  const { apiKey } = await admin.call({
-    method: "POST",
-    path: "/v1/auth/keys/",
-    body: { locationId, consumerName },
-    reply: CreatedApiKey,
-  });
-  const access = { locationId, apiKey };
+  const { data: made } = await admin.POST("/v1/auth/keys", { body: { locationId, consumerName } });
+  const access = { locationId, apiKey: made.apiKey };
   await writeDemoFile(file, access);
   return access;
 }
@@ -36,58 +36,51 @@ const legacyLocation = {
   organizationId: "pragma-demo",
   agencyId: "pragma-demo",
   legacyId: 990_001,
-};
+} as const;
 
 const consumerName = "Pragma demo";
 
 /** Reading, as every new consumer may, and what a point of sale sends. */
 const consumerScopes: readonly Scope[] = [...defaultScopes, "tills:read", "tills:write", "catalog:write"];
 
-async function isOpen(admin: PublicApi, { locationId, apiKey }: DemoAccess): Promise<boolean> {
-  const path = `/v2/reports/?size=1&locationId=${locationId}`;
-  const reports = await admin.withKey(apiKey).callUnless([401, 403, 404], { path, reply: pageOf(z.unknown()) });
+/** Whether the key of this client is one of the location. */
+async function opens(api: PublicClient, locationId: string): Promise<boolean> {
+  const reports = await nullOn(
+    api.GET("/v2/reports", { params: { query: { size: 1, locationId } } }),
+    "key_invalid",
+    "key_revoked",
+    "scope_missing",
+    "location_forbidden",
+    "location_not_found",
+  );
   return reports !== null;
 }
 
 /** Importing again what is there gives its id. */
-async function importLocation(admin: PublicApi): Promise<string> {
-  const { id } = await admin.call({
-    method: "POST",
-    path: "/v1/locations/import",
-    body: legacyLocation,
-    reply: CreatedLocation,
-  });
+async function importLocation(admin: AdminClient): Promise<string> {
+  const { data } = await admin.POST("/v1/locations/import", { body: legacyLocation });
   const { locale: currencyLocale, ...establishment } = generateRestaurant(demoRestaurant).establishment;
   const locationName = establishment.establishmentName;
-  await admin.call({
-    method: "PATCH",
-    path: `/v1/locations/${id}`,
+  await admin.PATCH("/v1/locations/{id}", {
+    params: { path: { id: data.id } },
     body: { locationSettings: { locationName, timezone: demoTimeZone, currencyLocale, ...establishment } },
-    reply: z.unknown(),
   });
-  return id;
+  return data.id;
 }
 
 /** Sees to it that the consumer is there and may do what the demo does. */
-async function allowConsumer(admin: PublicApi): Promise<void> {
+async function allowConsumer(admin: AdminClient): Promise<void> {
   const { id, scopes } = (await findConsumer(admin)) ?? (await createConsumer(admin));
   if (consumerScopes.every((scope) => scopes.includes(scope))) return;
-  const body = { scopes: consumerScopes };
-  await admin.call({ method: "PATCH", path: `/v1/consumers/${id}`, body, reply: z.unknown() });
+  await admin.PATCH("/v1/consumers/{id}", { params: { path: { id } }, body: { scopes: [...consumerScopes] } });
 }
 
-function createConsumer(admin: PublicApi): Promise<Consumer> {
-  return admin.call({ method: "POST", path: "/v1/consumers/", body: { name: consumerName }, reply: Consumer });
+async function createConsumer(admin: AdminClient): Promise<Schemas["Consumer"]> {
+  const { data } = await admin.POST("/v1/consumers", { body: { name: consumerName } });
+  return data;
 }
 
-async function findConsumer(admin: PublicApi): Promise<Consumer | null> {
-  const first = "/v1/consumers/?size=100";
-  const reply = pageOf(Consumer);
-  for (let path: string | null = first; path; ) {
-    const { data, nextPageToken }: z.infer<typeof reply> = await admin.call({ path, reply });
-    const found = data.find(({ name }) => name === consumerName);
-    if (found) return found;
-    path = nextPageToken && `${first}&pageToken=${encodeURIComponent(nextPageToken)}`;
-  }
+async function findConsumer(admin: AdminClient): Promise<Schemas["Consumer"] | null> {
+  for await (const consumer of admin.items("/v1/consumers")) if (consumer.name === consumerName) return consumer;
   return null;
 }

@@ -1,7 +1,6 @@
-import { pageOf } from "@pragma/contracts/pagination";
-import { z } from "zod";
+import { nullOn } from "@pragma/client/api-problem";
+import type { PublicClient } from "@pragma/client/create-client";
 import { type DemoDay, demoTill } from "./demo-days.ts";
-import type { PublicApi } from "./public-api.ts";
 
 /** Called with how many days are done. */
 export type Progress = (done: number) => void;
@@ -11,7 +10,7 @@ export type Progress = (done: number) => void;
  * that it has with other content, from an older version of the demo, is left as it is.
  */
 export async function pushMissingTills(
-  api: PublicApi,
+  api: PublicClient,
   locationId: string,
   days: readonly DemoDay[],
   progress: Progress,
@@ -29,11 +28,21 @@ export async function pushMissingTills(
   return pushed;
 }
 
+interface Waiting {
+  progress: Progress;
+  /** How to wait for so many milliseconds. */
+  wait: (milliseconds: number) => Promise<unknown>;
+}
+
 /**
  * Waits until the report of each day can be read, and gives the id of the newest. Throws when none is added for too
  * long.
  */
-export async function awaitReports(api: PublicApi, days: readonly DemoDay[], progress: Progress): Promise<string> {
+export async function awaitReports(
+  api: PublicClient,
+  days: readonly DemoDay[],
+  { progress, wait }: Waiting,
+): Promise<string> {
   let most = 0;
   for (let quietPolls = 0; quietPolls < mostQuietPolls; quietPolls++) {
     const idByStart = await readReports(api, days);
@@ -43,7 +52,7 @@ export async function awaitReports(api: PublicApi, days: readonly DemoDay[], pro
     if (ready > most) quietPolls = 0;
     most = Math.max(most, ready);
     progress(ready);
-    await api.wait(pollInterval);
+    await wait(pollInterval);
   }
   throw new Error(
     `Only ${most} of ${days.length} reports can be read, and none was added for a minute. The tills are safe: their ` +
@@ -51,20 +60,19 @@ export async function awaitReports(api: PublicApi, days: readonly DemoDay[], pro
   );
 }
 
-async function pushIfMissing(api: PublicApi, locationId: string, day: DemoDay): Promise<boolean> {
-  const known = await api.callUnless([404], { path: `/v1/tills/${day.tillId}`, reply: z.unknown() });
+async function pushIfMissing(api: PublicClient, locationId: string, day: DemoDay): Promise<boolean> {
+  const known = await nullOn(api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }), "till_not_found");
   if (known !== null) return false;
-  const body = demoTill(locationId, day);
-  const pushed = await api.callUnless([409], { method: "POST", path: "/v2/tills/", body, reply: z.unknown() });
+  const pushed = await nullOn(api.POST("/v2/tills", { body: demoTill(locationId, day) }), "till_conflict");
   return pushed !== null;
 }
 
-const reportPage = pageOf(z.object({ id: z.guid(), startedAt: z.iso.datetime({ offset: true }) }));
-
-async function readReports(api: PublicApi, days: readonly DemoDay[]): Promise<Map<number, string>> {
-  const period = new URLSearchParams({ since: days.at(0)?.day ?? "", until: days.at(-1)?.day ?? "", size: "100" });
-  const { data } = await api.call({ path: `/v2/reports/?${period}`, reply: reportPage });
-  return new Map(data.map(({ id, startedAt }) => [Date.parse(startedAt), id]));
+async function readReports(api: PublicClient, days: readonly DemoDay[]): Promise<Map<number, string>> {
+  const idByStart = new Map<number, string>();
+  const query = { since: days.at(0)?.day ?? "", until: days.at(-1)?.day ?? "" };
+  for await (const { id, startedAt } of api.items("/v2/reports", { params: { query } }))
+    idByStart.set(Date.parse(startedAt), id);
+  return idByStart;
 }
 
 const pushesAtOnce = 3;

@@ -2,9 +2,13 @@ import type { TillV2 } from "@pragma/contracts/till-v2";
 import type { Random } from "./random.ts";
 
 /** What a till says about the house that it stands in. */
-export type Establishment = Pick<
+export interface Establishment extends EstablishmentFields {
+  establishmentName: string;
+  locale: "fr_FR";
+}
+
+type EstablishmentFields = Pick<
   TillV2,
-  | "establishmentName"
   | "companyName"
   | "siretCode"
   | "tvaCode"
@@ -19,7 +23,6 @@ export type Establishment = Pick<
   | "customHeader"
   | "customFooter"
   | "logoUrl"
-  | "locale"
 >;
 
 /** An establishment that does not exist: its telephone number is reserved for fiction, its company numbers unassigned. */

@@ -2,6 +2,7 @@ import type { OrderData } from "@pragma/contracts/order-data";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { cashDrawer, declarePayments } from "./cash-drawer.ts";
+import type { Establishment } from "./establishment.ts";
 import { generateOrder } from "./generate-order.ts";
 import { toDateTime } from "./order-times.ts";
 import { planOrders } from "./plan-orders.ts";
@@ -10,6 +11,9 @@ import { generateRestaurant } from "./restaurant.ts";
 import { Roster } from "./roster.ts";
 import { arrivals, serviceDay, stay } from "./service-day.ts";
 import { completeMix, type TillMix } from "./till-mix.ts";
+
+/** A till as it is pushed, with every field. */
+export type GeneratedTill = TillV2 & Establishment;
 
 export interface TillOptions {
   /** Names the restaurant: every till of a seed has the same clerks, products, rooms and payment methods. */
@@ -37,7 +41,7 @@ export interface TillOptions {
  * Throws a RangeError for a number of orders that is no count, a day that does not exist, an unknown time zone, or a
  * weight outside 0 to 1.
  */
-export function generateTill(options: TillOptions): TillV2 {
+export function generateTill(options: TillOptions): GeneratedTill {
   const { seed, orders: count, day, timeZone = "Europe/Paris", training = false } = options;
   if (!Number.isInteger(count) || count < 0) throw new RangeError(`Not a number of orders: ${count}`);
   const mix = completeMix(options.mix);

@@ -55,7 +55,7 @@ describe("seedDemo", () => {
     await seed();
     expect(api.writes.map((call) => call.replace(/[\da-f-]{36}/, "{id}"))).toEqual([
       "PATCH /v1/consumers/{id}",
-      "PUT /v1/catalog/",
+      "PUT /v1/catalog",
     ]);
   });
 
@@ -89,7 +89,7 @@ describe("seedDemo", () => {
     await seed();
     api.writes.length = 0;
     await seed(new Date("2026-06-16T12:00:00.000Z"));
-    expect(api.writes).toEqual(["POST /v2/tills/"]);
+    expect(api.writes).toEqual(["POST /v2/tills"]);
   });
 
   it.each([
@@ -102,7 +102,7 @@ describe("seedDemo", () => {
     api.writes.length = 0;
     const story = await seed();
     expect(api.locations).toHaveLength(1);
-    expect(api.writes).not.toContain("POST /v2/tills/");
+    expect(api.writes).not.toContain("POST /v2/tills");
     expect(story).toContain(JSON.parse(await readFile(file(), "utf8")).apiKey);
   });
 
@@ -114,7 +114,7 @@ describe("seedDemo", () => {
   });
 
   it("tries again while the API is busy or cannot be reached", async () => {
-    api.faults = [503, "unreachable", 429];
+    api.faults = ["service_unavailable", "unreachable", "rate_limited"];
     await expect(seed()).resolves.toContain("Demo location");
     expect(api.faults).toEqual([]);
   });
@@ -130,7 +130,7 @@ describe("seedDemo", () => {
         show: () => {},
         fetch: api.fetch,
       }),
-    ).rejects.toThrow("GET /v1/consumers/?size=100 answered 401: The API key is not known");
+    ).rejects.toThrow("GET /v1/consumers?size=100 answered 401: The API key is not known");
   });
 
   it("gives up when reports stop coming, and says how many there are", async () => {

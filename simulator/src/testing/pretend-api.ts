@@ -1,4 +1,6 @@
 import type { Catalog } from "@pragma/contracts/catalog";
+import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
+import { problemOf } from "@pragma/contracts/problem";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { Random } from "../random.ts";
@@ -19,7 +21,7 @@ export class PretendApi {
   /** Every call that was not a GET. */
   readonly writes: string[] = [];
   /** What goes wrong with the next calls. */
-  faults: (number | "unreachable")[] = [];
+  faults: (ErrorCode | "unreachable")[] = [];
   /** Whether each till pushed is said to be there with other content. */
   refuseTills = false;
   /** How many reports it computes at most. */
@@ -56,17 +58,16 @@ export class PretendApi {
     }
   }
 
-  readonly fetch: typeof fetch = async (input, init) => {
+  readonly fetch = async (request: Request): Promise<Response> => {
     const fault = this.faults.shift();
     if (fault === "unreachable") throw new TypeError("fetch failed");
-    if (fault !== undefined) return answer(fault, { title: "Not now" });
-    const request = new Request(input, init);
+    if (fault !== undefined) return refuse(fault);
     const { pathname, searchParams } = new URL(request.url);
     const call = `${request.method} ${pathname}`;
     if (request.method !== "GET") this.writes.push(call);
     const apiKey = request.headers.get("authorization")?.replace("Bearer ", "");
     const key = this.#keys.find((known) => known.apiKey === apiKey);
-    if (!key && apiKey !== this.adminKey) return answer(401, { title: "The API key is not known" });
+    if (!key && apiKey !== this.adminKey) return refuse("key_invalid");
     const scopes = key ? this.#consumers.find(({ name }) => name === key.consumerName)?.scopes : ["admin"];
     const body: Sent = JSON.parse((await request.text()) || "{}");
     return this.#answer({ call, body, scopes: scopes ?? [], searchParams });
@@ -74,31 +75,30 @@ export class PretendApi {
 
   #answer({ call, body, scopes, searchParams }: Incoming): Response {
     const needed = neededScope(call);
-    if (!scopes.includes("admin") && !scopes.includes(needed)) return answer(403, { title: `Needs ${needed}` });
+    if (!scopes.includes("admin") && !scopes.includes(needed)) return refuse("scope_missing");
     switch (call) {
       case "POST /v1/locations/import":
         return this.#importLocation(body);
-      case "GET /v1/consumers/":
+      case "GET /v1/consumers":
         return page(this.#consumers);
-      case "POST /v1/consumers/":
+      case "POST /v1/consumers":
         return this.#createConsumer(body);
-      case "POST /v1/auth/keys/":
+      case "POST /v1/auth/keys":
         return this.#createKey(body);
-      case "GET /v2/reports/":
+      case "GET /v2/reports":
         return page(this.#reportsOf(searchParams));
-      case "POST /v2/tills/":
+      case "POST /v2/tills":
         return this.#pushTill(body);
-      case "GET /v1/catalog/":
+      case "GET /v1/catalog":
         return answer(200, this.catalog?.products ?? []);
-      case "PUT /v1/catalog/":
+      case "PUT /v1/catalog":
         return this.#replaceCatalog(body);
     }
     const id = call.slice(call.lastIndexOf("/") + 1);
-    if (call.startsWith("GET /v1/tills/"))
-      return this.tills.has(id) ? answer(200, { id }) : answer(404, { title: "There is no such till" });
+    if (call.startsWith("GET /v1/tills/")) return this.tills.has(id) ? answer(200, { id }) : refuse("till_not_found");
     if (call.startsWith("PATCH /v1/locations/")) return this.#nameLocation(id, body);
     if (call.startsWith("PATCH /v1/consumers/")) return this.#setScopes(id, body);
-    return answer(404, { title: "There is nothing at this address" });
+    return refuse("route_not_found");
   }
 
   #importLocation({ legacyId }: Sent): Response {
@@ -111,13 +111,13 @@ export class PretendApi {
 
   #nameLocation(id: string, { locationSettings }: Sent): Response {
     const location = this.locations.find((known) => known.id === id);
-    if (!location) return answer(404, { title: "There is no such location" });
+    if (!location) return refuse("location_not_found");
     location.name = locationSettings.locationName;
     return answer(200, location);
   }
 
   #createConsumer({ name }: Sent): Response {
-    if (this.#consumers.some((consumer) => consumer.name === name)) return answer(409, { title: "It exists" });
+    if (this.#consumers.some((consumer) => consumer.name === name)) return refuse("consumer_exists");
     const at = "2026-05-29T10:17:19.000Z";
     const id = this.#random.uuid();
     const consumer = { id, createdAt: at, updatedAt: at, name, scopes: ["reports:read"], rateLimit: null };
@@ -127,7 +127,7 @@ export class PretendApi {
 
   #setScopes(id: string, { scopes }: Sent): Response {
     const consumer = this.#consumers.find((known) => known.id === id);
-    if (!consumer) return answer(404, { title: "There is no such consumer" });
+    if (!consumer) return refuse("consumer_not_found");
     consumer.scopes = scopes;
     return answer(200, consumer);
   }
@@ -162,7 +162,7 @@ export class PretendApi {
   }
 
   #pushTill(till: TillV2): Response {
-    if (this.refuseTills) return answer(409, { title: "The till id is taken by other content" });
+    if (this.refuseTills) return refuse("till_conflict");
     this.tills.set(till.id, till);
     return answer(201, { id: till.id, tillId: till.id });
   }
@@ -188,7 +188,7 @@ interface Incoming {
 function neededScope(call: string): string {
   if (call.includes("/v1/tills") || call.includes("/v2/tills"))
     return call.startsWith("GET") ? "tills:read" : "tills:write";
-  if (call.endsWith("/v1/catalog/")) return call.startsWith("GET") ? "catalog:read" : "catalog:write";
+  if (call.endsWith("/v1/catalog")) return call.startsWith("GET") ? "catalog:read" : "catalog:write";
   return call.includes("/v2/reports") ? "reports:read" : "admin";
 }
 
@@ -204,4 +204,9 @@ function page(items: readonly unknown[]): Response {
 
 function answer(status: number, body: unknown): Response {
   return Response.json(body, { status });
+}
+
+function refuse(code: ErrorCode): Response {
+  const error = new ApiError(code);
+  return answer(error.status, problemOf(error, "the request"));
 }

@@ -1,0 +1,71 @@
+import type { components } from "./generated/full-api.ts";
+import { UnexpectedReply } from "./unanswered.ts";
+
+type Problem = components["schemas"]["Problem"];
+
+/** A stable name of what went wrong, such as `report_not_found`: decide by it, not by texts. */
+export type ProblemCode = Problem["code"];
+
+/** One fault of a request: where it is, what it is, and how to mend it. */
+export type Fault = components["schemas"]["Fault"];
+
+/** The API refused a call, or could not answer it, and said why. */
+export class ApiProblem extends Error {
+  override name = "ApiProblem";
+  /** Method and address of the call. */
+  readonly call: string;
+  readonly status: number;
+  readonly code: ProblemCode;
+  /** The same for every problem with this code. */
+  readonly title: string;
+  /** What happened this time. */
+  readonly detail: string;
+  /** Everything that is wrong with the request, as far as the API tells; empty for most codes. */
+  readonly faults: readonly Fault[];
+  /** Names the request when you ask for help. */
+  readonly requestId: string;
+
+  constructor(call: string, { status, code, title, detail, errors = [], requestId }: Problem) {
+    const reasons = errors.slice(0, 3).map((fault) => `${fault.in} ${fault.path}: ${fault.message}`);
+    const said = detail === title ? title : `${title}. ${detail}`;
+    super([`${call} answered ${status}: ${said}`, ...reasons, `(request ${requestId})`].join(" "));
+    this.call = call;
+    this.status = status;
+    this.code = code;
+    this.title = title;
+    this.detail = detail;
+    this.faults = errors;
+    this.requestId = requestId;
+  }
+}
+
+/** The error that a reply without success stands for. Reads its body. */
+export async function errorOf(call: string, response: Response): Promise<ApiProblem | UnexpectedReply> {
+  const text = await response.text();
+  const problem = parsed(text);
+  return isProblem(problem) ? new ApiProblem(call, problem) : new UnexpectedReply(call, response.status, text);
+}
+
+/** What a call gives, or null when it fails with a problem of one of these codes; others are thrown. */
+export async function nullOn<Result>(call: Promise<Result>, ...codes: ProblemCode[]): Promise<Result | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiProblem && codes.includes(error.code)) return null;
+    throw error;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isProblem(value: unknown): value is Problem {
+  if (typeof value !== "object" || value === null) return false;
+  const { status, code, title, detail } = value as Partial<Problem>;
+  return typeof status === "number" && [code, title, detail].every((text) => typeof text === "string");
+}

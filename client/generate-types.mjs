@@ -1,0 +1,50 @@
+/**
+ * Writes `generated/`: the types of the API, made from the OpenAPI documents of `contracts/`. They are not committed;
+ * this runs before they are compiled, and writes a file only when its document, this generator or its version changed.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const client = fileURLToPath(new URL(".", import.meta.url));
+const contracts = join(client, "..", "contracts");
+const generated = join(client, "generated");
+
+const documents = { "public-api.ts": "openapi.json", "full-api.ts": "openapi.full.json" };
+const generator = readFileSync(createRequire(import.meta.url).resolve("openapi-typescript/package.json"), "utf8");
+const recipe = readFileSync(fileURLToPath(import.meta.url), "utf8");
+
+for (const [name, document] of Object.entries(documents)) {
+  const source = readFileSync(join(contracts, document), "utf8");
+  const hash = createHash("sha256")
+    .update(JSON.stringify([source, generator, recipe]))
+    .digest("hex");
+  const head = `// Made from contracts/${document} by generate-types.mjs: ${hash}\n`;
+  const file = join(generated, name);
+  if (existsSync(file) && readFileSync(file, "utf8").startsWith(head)) continue;
+  writeWhole(file, `${head}\n${await typesOf(JSON.parse(source))}`);
+}
+
+/**
+ * @param {import("openapi-typescript").OpenAPI3} document
+ * @returns {Promise<string>} TypeScript
+ */
+async function typesOf(document) {
+  const { default: openapiTS, astToString } = await import("openapi-typescript");
+  // What has a default may be left out of a request; a reply's schema says itself what is always there.
+  return astToString(await openapiTS(document, { defaultNonNullable: false, silent: true }));
+}
+
+/**
+ * Nobody who reads the file meanwhile sees half of it.
+ * @param {string} file
+ * @param {string} text
+ */
+function writeWhole(file, text) {
+  mkdirSync(generated, { recursive: true });
+  const unfinished = `${file}.${process.pid}`;
+  writeFileSync(unfinished, text);
+  renameSync(unfinished, file);
+}
