@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { randomUUID } from "node:crypto";
-import { INVALID_SPAN_CONTEXT, type SpanContext, TraceFlags } from "@opentelemetry/api";
+import { randomFillSync, randomUUID } from "node:crypto";
+import { type SpanContext, TraceFlags } from "@opentelemetry/api";
 import { parseTraceParent } from "@opentelemetry/core";
 
 /** What is known of the request or message being handled, wherever in the code one is. */
@@ -44,12 +44,23 @@ export function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): str
 
 /** A span that continues `traceparent`, or begins a trace when there is none or it cannot be read. */
 export function nextSpan(traceparent: string | null | undefined): SpanContext {
-  const parent = (traceparent && parseTraceParent(traceparent)) || INVALID_SPAN_CONTEXT;
-  const hex = randomUUID().replaceAll("-", "");
-  const isContinued = parent !== INVALID_SPAN_CONTEXT;
+  const parent = (traceparent && parseTraceParent(traceparent)) || undefined;
   return {
-    traceId: isContinued ? parent.traceId : hex,
-    spanId: randomUUID().replaceAll("-", "").slice(0, 16),
-    traceFlags: isContinued ? parent.traceFlags : TraceFlags.SAMPLED,
+    traceId: parent?.traceId ?? randomHex(16),
+    spanId: randomHex(8),
+    traceFlags: parent?.traceFlags ?? TraceFlags.SAMPLED,
   };
+}
+
+/** Random bytes for ids to come: asking for all of them at once costs little more than asking for one. */
+const random = Buffer.alloc(4096);
+let used = random.length;
+
+function randomHex(bytes: number): string {
+  if (used + bytes > random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
+  used += bytes;
+  return random.toString("hex", used - bytes, used);
 }
