@@ -7,12 +7,12 @@ import { requestHeaders } from "./forwarded-headers.ts";
 import { requestOf } from "./request-of.ts";
 import { sendResponse } from "./send-response.ts";
 import { openUpload } from "./upload.ts";
-import { watchProgress } from "./watch-progress.ts";
+import type { ProgressWatch } from "./watch-progress.ts";
 
 /** Hands a request to a service in this process, as it would come over HTTP, and sends its reply. */
 export async function forwardDirect(
   exchange: Exchange,
-  { upstream, principalToken, timeout }: { upstream: Upstream; principalToken: string; timeout: number },
+  { upstream, principalToken, watch }: { upstream: Upstream; principalToken: string; watch: ProgressWatch },
 ): Promise<void> {
   const gone = new AbortController();
   const upload = exchange.hasBody ? openUpload(exchange) : undefined;
@@ -26,7 +26,7 @@ export async function forwardDirect(
       gone.abort(error);
       reject(error);
     };
-    const progress = watchProgress(exchange.incoming, timeout, () =>
+    const progress = watch.begin(exchange.incoming, () =>
       giveUp(new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment." })),
     );
     exchange.onGone = () => giveUp(new Error("The client went away."));

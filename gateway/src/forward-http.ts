@@ -6,7 +6,7 @@ import { isEventStream, passesToClient, requestHeaders } from "./forwarded-heade
 import { type BodySending, sendBody } from "./send-body.ts";
 import { endReply } from "./send-reply.ts";
 import type { Asking, ServiceConnection } from "./service-connection.ts";
-import { type Progress, watchProgress } from "./watch-progress.ts";
+import type { Progress, ProgressWatch } from "./watch-progress.ts";
 
 /** Passes requests on to a service over HTTP, and its replies back, as they come. */
 export interface HttpForwarder {
@@ -15,14 +15,14 @@ export interface HttpForwarder {
   close(): void;
 }
 
-export function createHttpForwarder(url: string, { timeout }: { timeout: number }): HttpForwarder {
+export function createHttpForwarder(url: string, watch: ProgressWatch): HttpForwarder {
   const service = new URL(url);
   const pool = new ConnectionPool(service);
   return {
     forward: (exchange, principalToken) =>
       new Promise((resolve, reject) => {
         const head = requestHead(exchange, service.host, requestHeaders(exchange, principalToken));
-        new Hop(exchange, { head, pool, timeout, resolve, reject }).start();
+        new Hop(exchange, { head, pool, watch, resolve, reject }).start();
       }),
     close: () => pool.close(),
   };
@@ -39,7 +39,7 @@ function requestHead({ method, target, isCounted, hasBody }: Exchange, host: str
 interface HopOptions {
   head: string;
   pool: ConnectionPool;
-  timeout: number;
+  watch: ProgressWatch;
   resolve: () => void;
   reject: (error: unknown) => void;
 }
@@ -63,7 +63,7 @@ class Hop implements Asking {
   constructor(exchange: Exchange, options: HopOptions) {
     this.#exchange = exchange;
     this.#options = options;
-    this.#progress = watchProgress(exchange.incoming, options.timeout, () =>
+    this.#progress = options.watch.begin(exchange.incoming, () =>
       this.#giveUp(new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment." })),
     );
   }

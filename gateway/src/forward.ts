@@ -4,6 +4,7 @@ import type { UpstreamRegistry } from "@pragma/runtime/upstreams";
 import type { Exchange } from "./exchange.ts";
 import { forwardDirect } from "./forward-direct.ts";
 import { createHttpForwarder, type HttpForwarder } from "./forward-http.ts";
+import { createProgressWatch } from "./watch-progress.ts";
 
 /** Brings requests to the services that answer them, wherever those run. */
 export interface Forwarder {
@@ -17,13 +18,14 @@ export function createForwarder(
   { sign, timeout }: { sign: (principal: Principal) => Promise<string>; timeout: number },
 ): Forwarder {
   const hops = new Map<ServiceName, HttpForwarder>();
+  const watch = createProgressWatch(timeout);
 
   function hopTo(service: ServiceName): HttpForwarder | undefined {
     const known = hops.get(service);
     if (known) return known;
     const url = upstreams.urlOf(service);
     if (url === undefined) return undefined;
-    const hop = createHttpForwarder(url, { timeout });
+    const hop = createHttpForwarder(url, watch);
     hops.set(service, hop);
     return hop;
   }
@@ -33,10 +35,11 @@ export function createForwarder(
       const principalToken = await sign(principal);
       const hop = hopTo(service);
       if (hop) return hop.forward(exchange, principalToken);
-      return forwardDirect(exchange, { upstream: upstreams.to(service), principalToken, timeout });
+      return forwardDirect(exchange, { upstream: upstreams.to(service), principalToken, watch });
     },
     close() {
       for (const hop of hops.values()) hop.close();
+      watch.close();
     },
   };
 }

@@ -13,11 +13,11 @@ import type { Documents } from "./documents.ts";
 import type { Exchange } from "./exchange.ts";
 import { createForwarder } from "./forward.ts";
 import { createGuessLimit } from "./guess-limit.ts";
-import { createKeyCache } from "./key-cache.ts";
+import { createKeyCache, type KnownKey } from "./key-cache.ts";
 import { createKeyLookup } from "./key-lookup.ts";
 import { openLeaseStore } from "./lease-store.ts";
 import { createRateLimiter, type Verdict } from "./rate-limit.ts";
-import { logExchange } from "./request-log.ts";
+import { createRequestLog } from "./request-log.ts";
 import { createListener } from "./serve.ts";
 import { createGatewayServer } from "./server.ts";
 
@@ -53,13 +53,18 @@ export async function openGateway({
   });
   const bus = openEventBus(config, { name: "gateway", log });
   const forwarder = createForwarder(upstreams, { sign, timeout: config.UPSTREAM_TIMEOUT * 1000 });
+  const requestLog = createRequestLog({ log, metrics });
   let isStopping = false;
 
-  async function admit(exchange: Exchange): Promise<void> {
+  function admit(exchange: Exchange): Promise<void> | void {
     const key = authenticate(exchange.incoming.headers.authorization, () => exchange.address);
-    exchange.key = key instanceof Promise ? await key : key;
-    const verdict = limiter.take(exchange.key.principal.keyId, exchange.key.rateLimit);
-    obey(exchange, verdict instanceof Promise ? await verdict : verdict);
+    return key instanceof Promise ? key.then((found) => limit(exchange, found)) : limit(exchange, key);
+  }
+
+  function limit(exchange: Exchange, key: KnownKey): Promise<void> | void {
+    exchange.key = key;
+    const verdict = limiter.take(key.principal.keyId, key.rateLimit);
+    return verdict instanceof Promise ? verdict.then((given) => obey(exchange, given)) : obey(exchange, verdict);
   }
 
   const server = createGatewayServer(
@@ -73,14 +78,14 @@ export async function openGateway({
         isStopping: () => isStopping,
       },
       admit,
-      async forward(exchange) {
+      forward(exchange) {
         const { route, key } = exchange;
         if (!route || !key) throw new Error("A request is forwarded once its route and its key are known.");
-        await forwarder.forward(exchange, { service: route.service, principal: key.principal });
+        return forwarder.forward(exchange, { service: route.service, principal: key.principal });
       },
       app: createGatewayApp({ documents, docsUrl: config.DOCS_URL, cors, admit, log }),
       log,
-      onDone: (exchange) => logExchange(exchange, { log, metrics }),
+      onDone: requestLog.add,
     }),
   );
   followChanges(bus, keys, log).catch((error) => log.error({ err: error }, "no longer hears of changes to keys"));
@@ -90,6 +95,7 @@ export async function openGateway({
 
   const close = async () => {
     forwarder.close();
+    requestLog.flush();
     await bus.close();
     await leases.close();
   };

@@ -58,10 +58,12 @@ class KeyLimit {
     const reset = Math.ceil((burst - left) / perSecond);
     return {
       isAllowed,
-      headers: [
-        ...this.#limitHeaders,
-        ...["ratelimit-remaining", String(Math.floor(left)), "ratelimit-reset", String(reset)],
-      ],
+      headers: this.#limitHeaders.concat(
+        "ratelimit-remaining",
+        String(Math.floor(left)),
+        "ratelimit-reset",
+        String(reset),
+      ),
       retryAfter: isAllowed ? 0 : Math.max(1, Math.ceil(this.shared.wait(now) / 1000)),
     };
   }

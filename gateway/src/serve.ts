@@ -29,7 +29,8 @@ export function createListener({ setting, admit, forward, app, log, onDone }: Se
     if (exchange.method === "TRACE") throw new ApiError("method_not_allowed", { detail: "TRACE is answered nowhere." });
     exchange.readTarget();
     if (!exchange.route || exchange.method === "OPTIONS") return answerHere(exchange);
-    await admit(exchange);
+    const admission = admit(exchange);
+    if (admission) await admission;
     refuseLargeBody(exchange);
     await forward(exchange);
   }
