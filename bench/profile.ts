@@ -23,7 +23,7 @@ const shown = 25;
 /** Microseconds from a process's beginning that are its start-up, and no part of its work. */
 const startUp = 6_000_000;
 
-/** The functions in which each thread of each profiled process spent most of its time, by their own time. */
+/** The functions in which each profiled process spent most of its time, by their own time; worker threads apart. */
 export function hottest(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".cpuprofile"))
