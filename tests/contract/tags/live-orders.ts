@@ -1,0 +1,38 @@
+import { randomUUID } from "node:crypto";
+import type { TagContract } from "../contract.ts";
+import { everyKeyHasOne } from "../contract.ts";
+import { newLiveOrder } from "../live-order.ts";
+
+export const liveOrders: TagContract = {
+  upsertLiveOrders: {
+    answers: {
+      200: ({ shop }) => ({ query: { locationId: shop.locationId }, body: [newLiveOrder()] }),
+      location_not_found: ({ product }) => ({
+        query: { locationId: randomUUID() },
+        body: [newLiveOrder()],
+        key: product.adminKey,
+      }),
+    },
+    stranger: 403,
+  },
+  listLiveOrders: {
+    answers: { 200: ({ shop, liveOrder }) => ({ query: { locationId: shop.locationId, tillId: liveOrder.tillId } }) },
+    stranger: 403,
+  },
+  streamLiveOrders: {
+    answers: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
+    stranger: 403,
+    unreachable: {
+      too_many_streams: "It takes 500 open streams; the hub's own tests open them.",
+      internal_error: "It has begun by then, and ends with an event that says so.",
+    },
+  },
+  getLiveOrder: {
+    answers: {
+      200: ({ liveOrder }) => ({ path: { id: liveOrder.id } }),
+      order_not_found: () => ({ path: { id: randomUUID() } }),
+    },
+    stranger: 404,
+    unreachable: { location_forbidden: everyKeyHasOne },
+  },
+};

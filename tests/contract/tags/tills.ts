@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import type { TagContract } from "../contract.ts";
+import { newTill, newTillV1 } from "../new-till.ts";
+
+const nobody = { application: "JALIA", legacyId: 2 ** 31 - 1 };
+
+export const tills: TagContract = {
+  pushTillV2: {
+    answers: {
+      200: ({ till }) => ({ body: till }),
+      201: () => ({ body: newTill() }),
+      location_not_found: ({ product }) => ({
+        query: { locationId: randomUUID() },
+        body: newTill(),
+        key: product.adminKey,
+      }),
+      till_conflict: ({ till }) => ({ body: { ...till, note: "another" } }),
+    },
+    stranger: 409,
+  },
+  pushTillV1: {
+    answers: {
+      200: async ({ shop }) => {
+        const body = newTillV1(shop);
+        await shop.ask("POST", "/v1/tills", { body });
+        return { body };
+      },
+      201: ({ shop }) => ({ body: newTillV1(shop) }),
+      location_forbidden: ({ other }) => ({ body: newTillV1(other) }),
+      location_not_found: ({ product }) => ({ body: newTillV1(nobody), key: product.adminKey }),
+      till_conflict: ({ shop, till }) => ({ body: newTillV1(shop, till.id) }),
+    },
+    stranger: 403,
+  },
+  listTills: {
+    answers: { 200: ({ shop }) => ({ query: { sinceDate: "2026-01-01T00:00:00Z", locationId: shop.locationId } }) },
+    stranger: 403,
+  },
+  getTill: {
+    answers: {
+      200: ({ till }) => ({ path: { id: till.id } }),
+      till_not_found: () => ({ path: { id: randomUUID() } }),
+    },
+    stranger: 404,
+  },
+  replaceTill: {
+    answers: {
+      200: ({ till }) => ({ path: { id: till.id }, body: till }),
+      location_forbidden: ({ other, till }) => ({ path: { id: till.id }, body: newTillV1(other, till.id) }),
+      location_not_found: ({ product, till }) => ({
+        path: { id: till.id },
+        body: newTillV1(nobody, till.id),
+        key: product.adminKey,
+      }),
+      till_not_found: () => {
+        const body = newTill();
+        return { path: { id: body.id }, body };
+      },
+    },
+    stranger: 404,
+  },
+  getTillObject: {
+    answers: {
+      200: ({ till }) => ({ path: { id: till.id } }),
+      till_not_found: () => ({ path: { id: randomUUID() } }),
+    },
+    stranger: 404,
+  },
+  reprocessTill: {
+    answers: {
+      200: ({ till }) => ({ path: { id: till.id } }),
+      till_not_found: () => ({ path: { id: randomUUID() } }),
+    },
+    stranger: 404,
+  },
+  reprocessTills: {
+    answers: { 202: ({ shop }) => ({ query: { lteReportVersion: "0", locationId: shop.locationId } }) },
+    stranger: 403,
+  },
+  getReprocessing: {
+    answers: {
+      200: async ({ shop }) => {
+        const answer = await shop.ask("POST", "/v1/tills/reprocess?lteReportVersion=0");
+        return { path: { id: ((await answer.json()) as { id: string }).id } };
+      },
+      reprocessing_not_found: () => ({ path: { id: randomUUID() } }),
+    },
+    stranger: 404,
+  },
+};
