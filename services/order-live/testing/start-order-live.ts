@@ -4,6 +4,7 @@ import { OrderLive, type OrderLiveInput } from "@pragma/contracts/order-live";
 import { pageOf } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { type Problem, problemSchema } from "@pragma/contracts/problem";
+import { createLogger } from "@pragma/runtime/logger";
 import { publish } from "@pragma/runtime/outbox";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { type PretendAccounts, pretendAccounts } from "@pragma/runtime/testing/pretend-accounts";
@@ -15,6 +16,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import type { OrderEventType } from "../order-state.ts";
 import orderLive from "../service.ts";
+import { createHub, type Hub } from "../stream/hub.ts";
 
 type Asking = Parameters<TestService["ask"]>;
 
@@ -25,6 +27,8 @@ export type ToldOrder = EventData<OrderEventType> & { type: OrderEventType };
 export interface TestOrderLive extends TestService {
   environment: TestEnvironment;
   accounts: PretendAccounts;
+  /** A hub of another process, as it were, on the same database; it hears of nothing. */
+  hub: Hub;
   /** Sends orders, which must be taken or skipped, and gives those that were taken. */
   upsert(principal: Principal, ...orders: OrderLiveInput[]): Promise<OrderLive[]>;
   list(principal: Principal, query?: string): Promise<z.output<typeof listPage>>;
@@ -60,10 +64,18 @@ export async function startOrderLive(variables: Record<string, string> = {}): Pr
   const service = await startTestService(orderLive, environment, upstreams);
   const others: TestService[] = [];
   await keepEvents(service);
+  const hub = createHub({
+    sql: service.db.sql,
+    signals: { send() {}, listen() {} },
+    log: createLogger({ name: "test", level: "silent" }),
+    heartbeat: 60_000,
+    stallTime: 60_000,
+  });
   return {
     ...service,
     environment,
     accounts,
+    hub,
     upsert: (principal, ...orders) => upsertAt(service, principal, ...orders),
     async list(principal, query = "") {
       const response = await service.ask("GET", `/v1/orders-live/${query}`, { principal });
@@ -82,7 +94,7 @@ export async function startOrderLive(variables: Record<string, string> = {}): Pr
     },
     async told(orderId) {
       const rows = await service.db.sql<{ type: OrderEventType; body: string }[]>`
-        select type, body from written where body::jsonb ->> 'subject' = ${orderId} order by position`;
+        select type, body from written where body::json ->> 'subject' = ${orderId} order by position`;
       return rows.map(({ type, body }) => ({ type, ...JSON.parse(body).data }));
     },
     async finish({ locationId, tillId, orderIds }, closedAt = new Date().toISOString()) {
@@ -141,6 +153,7 @@ export async function streamAt(
 async function keepEvents({ db: { sql } }: TestService): Promise<void> {
   await sql.unsafe(`
     create table written (like outbox);
+    create index on written ((body::json ->> 'subject'));
     create function keep_event() returns trigger language plpgsql as
       'begin insert into written select new.*; return null; end';
     create trigger keep_event after insert on outbox for each row execute function keep_event();`);

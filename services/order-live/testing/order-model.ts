@@ -1,0 +1,96 @@
+import type { OrderLiveInput } from "@pragma/contracts/order-live";
+
+/** What a location's live orders should be, after everything that was sent: the rules once more, in the simplest words. */
+export class OrderModel {
+  readonly orders = new Map<string, ModelOrder>();
+  readonly finalTills = new Set<string>();
+  /** What a stream should have said of changes, in its order. */
+  readonly said: string[] = [];
+
+  copy(): OrderModel {
+    const copy = new OrderModel();
+    for (const [id, order] of this.orders) copy.orders.set(id, { ...order, events: [...order.events] });
+    for (const till of this.finalTills) copy.finalTills.add(till);
+    copy.said.push(...this.said);
+    return copy;
+  }
+
+  /** Whether the order is taken. */
+  upsert(given: OrderLiveInput): boolean {
+    const before = this.orders.get(given.id);
+    if (this.#isRefused(given, before)) return false;
+    const { data } = given;
+    const time = data.modifiedAt;
+    const known = before && !before.order.data.isTraining ? before : undefined;
+    const event = data.isTraining ? undefined : eventOf(known?.order, given);
+    this.orders.set(given.id, {
+      order: given,
+      latest: !time || (before?.latest ?? "") > time ? (before?.latest ?? null) : time,
+      isLive: true,
+      closedAt: null,
+      events: [...(before?.events ?? []), ...(event ? [event] : [])],
+    });
+    const wasShown = before?.isLive && !before.order.data.isTraining;
+    if (!data.isTraining) this.said.push(`order ${given.id} ${given.revisionHash}`);
+    else if (wasShown) this.said.push(`left ${given.id} training`);
+    return true;
+  }
+
+  finishTill(tillId: string, held: string[], closedAt: string): void {
+    this.finalTills.add(tillId);
+    const leaving = [...this.orders.values()].filter(
+      ({ order, isLive }) => isLive && (order.tillId === tillId || held.includes(order.id)),
+    );
+    leaving.sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+    for (const known of leaving) {
+      known.isLive = false;
+      known.closedAt = held.includes(known.order.id) ? closedAt : null;
+      if (!known.order.data.isTraining) this.said.push(`left ${known.order.id} till`);
+    }
+  }
+
+  /** Ids and revisions of what a list should show. */
+  get listed(): string[] {
+    return [...this.orders.values()]
+      .filter(({ isLive, order }) => isLive && !order.data.isTraining)
+      .map(({ order }) => `${order.id} ${order.revisionHash}`)
+      .sort();
+  }
+
+  #isRefused(given: OrderLiveInput, before: ModelOrder | undefined): boolean {
+    if (this.finalTills.has(given.tillId)) return true;
+    if (!before) return false;
+    const time = given.data.modifiedAt;
+    if (before.isLive) {
+      return given.revisionHash === before.order.revisionHash || (time !== null && time < (before.latest ?? ""));
+    }
+    return given.tillId === before.order.tillId || (before.closedAt !== null && (time ?? "") <= before.closedAt);
+  }
+}
+
+interface ModelOrder {
+  order: OrderLiveInput;
+  /** The latest time of change that was given. */
+  latest: string | null;
+  isLive: boolean;
+  closedAt: string | null;
+  /** The types of its events, in their order. */
+  events: string[];
+}
+
+const placeOf = ({ order }: ModelOrder) => `${order.data.openedAt} ${order.id}`;
+
+function eventOf(before: OrderLiveInput | undefined, after: OrderLiveInput): string | undefined {
+  const turned = (flag: "isCanceled" | "isTransferred" | "isPaid") => after.data[flag] && !before?.data[flag];
+  if (turned("isCanceled")) return "order.canceled";
+  if (turned("isTransferred")) return "order.transferred";
+  if (turned("isPaid")) return "order.paid";
+  if (!isOpen(after)) return undefined;
+  const isCalled = !before || !isOpen(before) || rowsOf(before) !== rowsOf(after);
+  return isCalled ? "order.call" : undefined;
+}
+
+const isOpen = ({ data }: OrderLiveInput) =>
+  !data.isCanceled && !data.isTransferred && !data.isPaid && !data.manuallyClosed;
+
+const rowsOf = ({ data }: OrderLiveInput) => JSON.stringify([data.productRowList, data.menuRowList]);
