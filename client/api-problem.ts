@@ -1,5 +1,5 @@
 import type { components } from "./generated/full-api.ts";
-import { UnexpectedReply } from "./unanswered.ts";
+import { NotModified, UnexpectedReply } from "./unanswered.ts";
 
 type Problem = components["schemas"]["Problem"];
 
@@ -40,7 +40,8 @@ export class ApiProblem extends Error {
 }
 
 /** The error that a reply without success stands for. Reads its body. */
-export async function errorOf(call: string, response: Response): Promise<ApiProblem | UnexpectedReply> {
+export async function errorOf(call: string, response: Response): Promise<Error> {
+  if (response.status === 304) return new NotModified(call);
   const text = await response.text();
   const problem = parsed(text);
   return isProblem(problem) ? new ApiProblem(call, problem) : new UnexpectedReply(call, response.status, text);

@@ -24,7 +24,8 @@ export interface ClientOptions {
 
 /**
  * The API under one key. Each call throws `ApiProblem` when the API refuses it, `UnexpectedReply` when something else
- * answers, `NoReply` when nobody does, and the reason of its `signal` once that is given.
+ * answers, `NoReply` when nobody does, `NotModified` when its `If-None-Match` names what is there, and the reason of its
+ * `signal` once that is given.
  */
 export interface Client<Paths extends object> extends Lists<Paths> {
   GET: Call<Paths, "get">;

@@ -10,6 +10,16 @@ export class UnexpectedReply extends Error {
   }
 }
 
+/** What the call's `If-None-Match` names is still current: there is nothing new to read. */
+export class NotModified extends Error {
+  override name = "NotModified";
+
+  /** `call` is its method and address. */
+  constructor(call: string) {
+    super(`${call} answered 304: it is as it was`);
+  }
+}
+
 /** Nobody answered, also not when it was tried again. The cause is what `fetch` threw last. */
 export class NoReply extends Error {
   override name = "NoReply";

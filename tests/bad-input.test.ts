@@ -9,7 +9,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Product, startProduct } from "./harness/product.ts";
-import { openShop, type Shop } from "./harness/shop.ts";
+import { adminOf, openShop, type Shop } from "./harness/shop.ts";
 
 let environment: TestEnvironment;
 let product: Product;
@@ -94,12 +94,10 @@ describe("keys", () => {
   it("answers 401 to a key that was revoked, within a second", async () => {
     const other = await openShop(product);
     expect((await other.ask("GET", "/v2/reports/")).status).toBe(200);
-    const admin = { key: product.adminKey };
-    const { data } = (await (await shop.ask("GET", "/v1/auth/keys/?size=100", admin)).json()) as {
-      data: { id: string; locationId: string }[];
-    };
-    const id = data.find(({ locationId }) => locationId === other.locationId)?.id;
-    expect((await shop.ask("DELETE", `/v1/auth/keys/${id}`, admin)).status).toBe(204);
+    const admin = adminOf(product);
+    const query = { locationId: other.locationId };
+    for await (const { id } of admin.items("/v1/auth/keys", { params: { query } }))
+      await admin.DELETE("/v1/auth/keys/{id}", { params: { path: { id } } });
     const answer = await eventually(
       "the key to be refused",
       async () => {

@@ -87,13 +87,8 @@ describe.each(samplesByFormat)("%s, pushed and read back through the gateway", (
     const expected: { id: string }[] = await sample(`${name}.orders-v1`);
     const { id: reportId } = await sample(`${name}.report-v2`);
     const listed = new Map<string, unknown>();
-    for (let index = 0, total = 1; index < total; index++) {
-      const page = await shop.read<{ data: { id: string }[]; meta: { totalPage: number } }>(
-        `/v1/orders/?reportId=${reportId}&size=100&index=${index}`,
-      );
-      for (const order of page.data) listed.set(order.id, order);
-      total = page.meta.totalPage;
-    }
+    const list = shop.api.items("/v1/orders", { params: { query: { reportId } } });
+    for await (const order of list) listed.set(order.id, order);
     expect([...listed.keys()].sort()).toEqual(expected.map(({ id }) => id).sort());
     for (const order of expected) expect(differences(order, listed.get(order.id))).toEqual([]);
     for (const order of expected.slice(0, 20)) {

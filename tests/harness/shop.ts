@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from "node:crypto";
+import { type AdminClient, createAdminClient, createClient, type PublicClient } from "@pragma/client/create-client";
 import type { Application } from "@pragma/contracts/application";
 import type { Scope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
@@ -11,6 +12,8 @@ export interface Shop {
   legacyId: number;
   key: string;
   consumerId: string;
+  /** The API under the shop's key, as a program would use it that has nothing to do with tests. */
+  api: PublicClient;
   ask(method: string, path: string, options?: AskOptions): Promise<Response>;
   /** A GET that must answer 200, parsed. */
   read<T = Record<string, unknown>>(path: string): Promise<T>;
@@ -65,24 +68,23 @@ export async function openShop(
   product: Product,
   { scopes = everything, application = "POPINA", legacyId = randomInt(1, 2 ** 31) }: ShopOptions = {},
 ): Promise<Shop> {
-  const asAdmin = async <T>(method: string, path: string, body?: unknown) => {
-    const answer = await ask(product, method, path, { body, key: product.adminKey });
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
-    return (await answer.json()) as T;
-  };
+  const admin = adminOf(product);
   const consumerName = `shop ${randomUUID()}`;
   const place = { organizationId: "1", agencyId: "1", legacyId, application };
-  const { id: locationId } = await asAdmin<{ id: string }>("POST", "/v1/locations/import", place);
-  const { id: consumerId } = await asAdmin<{ id: string }>("POST", "/v1/consumers/", { name: consumerName });
-  await asAdmin("PATCH", `/v1/consumers/${consumerId}`, { scopes });
-  const { apiKey: key } = await asAdmin<{ apiKey: string }>("POST", "/v1/auth/keys/", { locationId, consumerName });
+  const { data: location } = await admin.POST("/v1/locations/import", { body: place });
+  const { data: consumer } = await admin.POST("/v1/consumers", { body: { name: consumerName } });
+  await admin.PATCH("/v1/consumers/{id}", { params: { path: { id: consumer.id } }, body: { scopes } });
+  const { data: made } = await admin.POST("/v1/auth/keys", { body: { locationId: location.id, consumerName } });
+  const key = made.apiKey;
+  const api = createClient({ baseUrl: product.url, apiKey: key });
 
   const shop: Shop = {
-    locationId,
+    locationId: location.id,
     application,
     legacyId,
     key,
-    consumerId,
+    consumerId: consumer.id,
+    api,
     ask: (method, path, options = {}) => ask(product, method, path, { key, ...options }),
     async read<T>(path: string) {
       const answer = await shop.ask("GET", path);
@@ -95,13 +97,16 @@ export async function openShop(
       }),
     reports: (count) =>
       eventually(`${count} reports`, async () => {
-        const page = await shop.read<{ data: { id: string; startedAt: string }[]; meta: { totalCount: number } }>(
-          "/v2/reports/?size=100",
-        );
+        const { data: page } = await api.GET("/v2/reports", { params: { query: { size: 100 } } });
         return page.meta.totalCount >= count && page.data;
       }),
   };
   return shop;
+}
+
+/** The whole API under the installation's admin key. */
+export function adminOf({ url, adminKey }: Product): AdminClient {
+  return createAdminClient({ baseUrl: url, apiKey: adminKey });
 }
 
 /** The answer, unless it is one after which a client tries again. */
