@@ -34,7 +34,7 @@ beforeEach(() => {
         lookups.push(hash);
         return lookUp(hash);
       },
-      () => time,
+      { now: () => time },
     ),
     createGuessLimit({ perSecond: 1, burst: 5 }, () => time),
   );

@@ -33,6 +33,8 @@ export const gatewayConfig = runtimeConfig
     /** The limit of a key whose consumer has none of its own. */
     RATE_LIMIT_PER_SECOND: count(1_000_000).default(50),
     RATE_LIMIT_BURST: count(10_000_000).default(200),
+    /** Seconds for which a key that was looked up is good, should nothing be heard of its revocation. */
+    KEY_LIFETIME: count(60).default(60),
     /** How often one address may present a key that is not good. */
     AUTH_FAILURES_PER_SECOND: count(1_000_000).default(5),
     AUTH_FAILURES_BURST: count(10_000_000).default(50),

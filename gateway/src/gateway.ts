@@ -42,7 +42,7 @@ export async function openGateway({
   const sign = principalSigner(config.PRINCIPAL_KEYS);
   const cors = createCors(config.CORS_ORIGINS);
   const lookUp = createKeyLookup(upstreams, sign);
-  const keys = createKeyCache(lookUp);
+  const keys = createKeyCache(lookUp, { lifetime: 1000 * config.KEY_LIFETIME });
   const authenticate = createAuthenticate(
     keys,
     createGuessLimit({ perSecond: config.AUTH_FAILURES_PER_SECOND, burst: config.AUTH_FAILURES_BURST }),

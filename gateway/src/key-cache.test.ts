@@ -29,7 +29,7 @@ beforeEach(() => {
           },
         });
       }),
-    () => time,
+    { now: () => time },
   );
 });
 
@@ -68,6 +68,15 @@ describe("a key", () => {
   it("must be looked up again after a minute", async () => {
     await known("a");
     time += minute;
+    expect(cache.get("a")).toBeUndefined();
+  });
+
+  it("is as old as its look-up, which may have been answered before a change that nobody tells of", async () => {
+    const finding = cache.find("a");
+    time += 10 * second;
+    await asked[0]?.answer(aKey());
+    await finding;
+    time += 50 * second;
     expect(cache.get("a")).toBeUndefined();
   });
 

@@ -32,11 +32,10 @@ export interface KeyCache {
 /** The look-up of a key at its source; null when there is none. */
 export type KeyLookup = (hash: string) => Promise<KnownKey | null>;
 
-/** Milliseconds that a key is good for; and how long it is when accounts cannot be asked. */
-const freshTime = 60_000;
-const usableTime = 5 * 60_000;
-/** From then on a key in use is looked up again before it runs out, so that no request waits for it. */
-const renewAfter = 45_000;
+/** For how many lifetimes a key is good when accounts cannot be asked. */
+const lifetimesWhileAway = 5;
+/** The part of its lifetime after which a key in use is looked up again, so that no request waits for it. */
+const renewedAfter = 3 / 4;
 const unknownTime = 5_000;
 /** While accounts is away it is asked once in this time, in milliseconds, and nobody else waits for it. */
 const awayTime = 1_000;
@@ -53,7 +52,16 @@ interface Flight {
   isOvertaken: boolean;
 }
 
-export function createKeyCache(lookUp: KeyLookup, now: () => number = Date.now): KeyCache {
+interface KeyCacheOptions {
+  /** Milliseconds that a key is good for, from when its look-up began. */
+  lifetime?: number;
+  now?: () => number;
+}
+
+export function createKeyCache(
+  lookUp: KeyLookup,
+  { lifetime = 60_000, now = Date.now }: KeyCacheOptions = {},
+): KeyCache {
   const known = new LRUCache<string, Entry>({ max: mostKeys });
   const unknownUntil = new LRUCache<string, number>({ max: mostKeys });
   const flights = new Map<string, Flight>();
@@ -63,6 +71,7 @@ export function createKeyCache(lookUp: KeyLookup, now: () => number = Date.now):
     const under = flights.get(hash);
     if (under) return under;
     if (away) away.until = now() + awayTime;
+    const since = now();
     const flight: Flight = { isOvertaken: false, arrival: lookUp(hash).then(arrived, failed) };
     flight.arrival.catch(() => {});
     flights.set(hash, flight);
@@ -77,7 +86,7 @@ export function createKeyCache(lookUp: KeyLookup, now: () => number = Date.now):
       if (flight.isOvertaken) return key;
       known.delete(hash);
       unknownUntil.delete(hash);
-      if (key) known.set(hash, { key, since: now() });
+      if (key) known.set(hash, { key, since });
       else unknownUntil.set(hash, now() + unknownTime);
       return key;
     }
@@ -98,8 +107,8 @@ export function createKeyCache(lookUp: KeyLookup, now: () => number = Date.now):
     const entry = known.get(hash);
     if (!entry) return (unknownUntil.get(hash) ?? 0) > now() ? null : undefined;
     const age = now() - entry.since;
-    if (age < renewAfter) return entry.key;
-    if (age < freshTime || (away && age < usableTime)) {
+    if (age < lifetime * renewedAfter) return entry.key;
+    if (age < lifetime || (away && age < lifetime * lifetimesWhileAway)) {
       if (!away || now() >= away.until) flightOf(hash);
       return entry.key;
     }
