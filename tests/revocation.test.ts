@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { type PrivateServer, startPrivateServer } from "@pragma/runtime/testing/private-server";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Product, startProduct } from "./harness/product.ts";
+import { openShop, type Shop } from "./harness/shop.ts";
+
+/** Seconds that a key lives in a gateway that hears of nothing: 60 unless the operator says less. */
+const lifetime = Number(process.env.KEY_LIFETIME ?? 2);
+/** Milliseconds after which a revocation is known everywhere, while the bus is up. */
+const heardWithin = 1_000;
+const requestsPerSecond = 50;
+
+let nats: PrivateServer;
+let environment: TestEnvironment;
+let gateways: Product[];
+
+beforeAll(async () => {
+  nats = await startPrivateServer("nats");
+  environment = await createTestEnvironment({
+    NATS_URL: nats.url,
+    KEY_LIFETIME: String(lifetime),
+    RATE_LIMIT_BURST: "1000000",
+    AUTH_FAILURES_BURST: "1000000",
+  });
+  const first = await startProduct(environment.variables);
+  gateways = [first, await startProduct(environment.variables, { adminKey: first.adminKey })];
+}, 120_000);
+afterAll(async () => {
+  for (const gateway of gateways ?? []) await gateway.stop();
+  await environment?.remove();
+  await nats?.stop();
+});
+
+/** One request's fate: when it was sent, by whom it was answered, and how. */
+interface Sent {
+  at: number;
+  gateway: number;
+  status: number;
+}
+
+/** Uses a key at a steady rate, at all gateways in turn, until it is told to stop; then gives what became of it all. */
+function useSteadily(key: string): { stop(): Promise<Sent[]> } {
+  const started = performance.now();
+  const sending: Promise<Sent>[] = [];
+  const timer = setInterval(() => {
+    const due = ((performance.now() - started) / 1000) * requestsPerSecond;
+    // A machine that is late sends what it owes at once.
+    while (sending.length < due) sending.push(send(key, sending.length % gateways.length));
+  }, 5);
+  return {
+    stop() {
+      clearInterval(timer);
+      return Promise.all(sending);
+    },
+  };
+}
+
+async function send(key: string, gateway: number): Promise<Sent> {
+  const at = performance.now();
+  const headers = { authorization: `Bearer ${key}` };
+  const response = await fetch(`${gateways[gateway]?.url}/v1/locations/own`, { headers });
+  await response.arrayBuffer();
+  return { at, gateway, status: response.status };
+}
+
+async function makeShop(): Promise<Shop> {
+  const [gateway = expect.unreachable("there are gateways")] = gateways;
+  return openShop(gateway, { scopes: ["locations:read", "keys:write"] });
+}
+
+/** Revokes the shop's only key with itself. */
+async function revoke(shop: Shop): Promise<void> {
+  const { data } = await shop.read<{ data: { id: string }[] }>("/v1/auth/keys");
+  expect((await shop.ask("DELETE", `/v1/auth/keys/${data[0]?.id}`)).status).toBe(204);
+}
+
+/** Uses a key, revokes it, and sees that nothing succeeds that is sent this many milliseconds later. */
+async function expectRefusedAfter(shop: Shop, milliseconds: number): Promise<void> {
+  const use = useSteadily(shop.key);
+  await sleep(1_000);
+  await revoke(shop);
+  const revokedAt = performance.now();
+  await sleep(milliseconds + 1_000);
+  const sent = await use.stop();
+  const before = sent.filter(({ at }) => at < revokedAt - 500);
+  const late = sent.filter(({ at }) => at >= revokedAt + milliseconds);
+  expect(new Set(before.map(({ gateway, status }) => `${gateway}: ${status}`))).toEqual(new Set(["0: 200", "1: 200"]));
+  expect(new Set(late.map(({ gateway, status }) => `${gateway}: ${status}`))).toEqual(new Set(["0: 401", "1: 401"]));
+}
+
+describe("a key that is revoked while it is used 50 times a second at two gateways", () => {
+  it("is refused by both a second later", async () => {
+    await expectRefusedAfter(await makeShop(), heardWithin);
+  });
+
+  it.each([
+    ["is away", () => nats.kill(), () => nats.start()],
+    ["answers nobody", async () => nats.hang(), async () => nats.resume()],
+  ])(
+    "is refused by both when its lifetime is over, while the bus %s",
+    async (_, goAway, comeBack) => {
+      const shop = await makeShop();
+      try {
+        await goAway();
+        await expectRefusedAfter(shop, lifetime * 1_000);
+      } finally {
+        await comeBack();
+      }
+      // Until this is over, changes are heard of late.
+      await eventually("the gateways to hear of changes again", async () => {
+        const other = await makeShop();
+        await Promise.all([send(other.key, 0), send(other.key, 1)]);
+        await revoke(other);
+        await sleep(heardWithin);
+        const sent = await Promise.all([send(other.key, 0), send(other.key, 1)]);
+        return sent.every(({ status }) => status === 401);
+      });
+    },
+    (lifetime + 60) * 1_000,
+  );
+});
