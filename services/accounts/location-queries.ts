@@ -1,5 +1,6 @@
 import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import type { Application } from "@pragma/contracts/application";
+import type { EventData } from "@pragma/contracts/events";
 import type { Location, LocationHeader } from "@pragma/contracts/location";
 import type { LocationOptions } from "@pragma/contracts/location-options";
 import type { LocationSettingValues } from "@pragma/contracts/location-settings";
@@ -96,6 +97,23 @@ export async function listDevices(
 ): Promise<NonNullable<LocationHeader["deviceList"]>> {
   return sql<NonNullable<LocationHeader["deviceList"]>>`
     select id, name, model from devices where location_id = ${locationId} order by first_seen_at, id`;
+}
+
+/** Notes that a device was seen, by its latest name; one that is not named keeps the name that it had. */
+export async function noteDevice(
+  tx: Transaction,
+  { locationId, deviceId, name, seenAt }: EventData<"device.seen">,
+): Promise<void> {
+  await tx`
+    insert into devices (location_id, id, name, first_seen_at, last_seen_at)
+    select id, ${deviceId}, ${name}, ${seenAt}, ${seenAt} from locations where id = ${locationId}
+    on conflict (location_id, id) do update set
+      name = case
+        when excluded.last_seen_at >= devices.last_seen_at then coalesce(excluded.name, devices.name)
+        else coalesce(devices.name, excluded.name)
+      end,
+      first_seen_at = least(excluded.first_seen_at, devices.first_seen_at),
+      last_seen_at = greatest(excluded.last_seen_at, devices.last_seen_at)`;
 }
 
 const facts = (sql: Sql | Transaction) => sql`id, application, legacy_id as "legacyId", time_zone as "timeZone"`;

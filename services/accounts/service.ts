@@ -17,6 +17,7 @@ import { listConsumersRoute } from "./routes/list-consumers.ts";
 import { listKeysRoute } from "./routes/list-keys.ts";
 import { listLocationsRoute } from "./routes/list-locations.ts";
 import { revokeKeyRoute } from "./routes/revoke-key.ts";
+import { deviceSeen } from "./subscriptions/device-seen.ts";
 
 /** Knows the locations with their settings, the consumers with what they may do, and their keys. */
 export default defineService<typeof accountsConfig, Accounts>({
@@ -47,4 +48,5 @@ export default defineService<typeof accountsConfig, Accounts>({
     findLocationRoute,
     findLegacyLocationRoute,
   ],
+  subscriptions: [deviceSeen],
 });

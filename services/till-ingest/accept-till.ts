@@ -1,7 +1,7 @@
 import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { announceTill } from "./announce-till.ts";
+import { announceDevice, announceTill } from "./announce-till.ts";
 import { intend, settleIntent } from "./queries/object-intents.ts";
 import { insertVersion } from "./queries/till-versions.ts";
 import { findTill, insertTill, type NewTill, type TillRow } from "./queries/tills.ts";
@@ -22,7 +22,7 @@ export interface AcceptedTill {
 }
 
 /**
- * Stores a till's exact bytes, then the till and its `till.pushed` event in one transaction. The same id with the same
+ * Stores a till's exact bytes, then the till, its `till.pushed` event and that its device was seen in one transaction. The same id with the same
  * bytes in the same location is the same till, and nothing happens. Of pushes at the same instant one is the first.
  *
  * @throws `ApiError` till_conflict when the id is held with other bytes or by another location: it does not say which.
@@ -48,6 +48,7 @@ export async function acceptTill(
     }
     await insertVersion(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer });
     await announceTill(tx, inserted, "push");
+    await announceDevice(tx, inserted, till.facts.device);
     await settleIntent(tx, inserted.object_key);
     return { till: inserted, isNew: true };
   });

@@ -1,3 +1,4 @@
+import type { SeenDevice } from "@pragma/contracts/device";
 import { publish } from "@pragma/runtime/outbox";
 import type { Transaction } from "@pragma/runtime/postgres";
 import type { RevisionReason } from "./queries/till-versions.ts";
@@ -17,5 +18,14 @@ export async function announceTill(tx: Transaction, till: TillRow, reason: Revis
       object: { key: till.object_key, hash: till.hash },
       timeZone: till.time_zone,
     },
+  });
+}
+
+/** Publishes `device.seen` for the device that closed a till, if the till names one. */
+export async function announceDevice(tx: Transaction, till: TillRow, device: SeenDevice | undefined): Promise<void> {
+  if (!device) return;
+  await publish(tx, "device.seen", {
+    subject: device.deviceId,
+    data: { locationId: till.location_id, ...device, seenAt: till.created_at.toISOString() },
   });
 }

@@ -1,3 +1,4 @@
+import { seenDevice } from "@pragma/contracts/device";
 import { TicketV1 } from "@pragma/contracts/ticket-v1";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { checkInPieces, orderIds } from "./check-in-pieces.ts";
@@ -16,6 +17,7 @@ export function checkTillV1(input: unknown): { facts: TillFactsV1 } | FaultyTill
       tillId: tillJson.client_id,
       isTraining: false,
       orderCount: checked.orderCount,
+      device: seenDevice(tillJson.device_id, tillJson.device_name),
       serverId: tillJson.server_id,
       legacyLocation: { application, legacyId },
     },

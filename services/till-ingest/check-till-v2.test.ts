@@ -11,9 +11,11 @@ function faultsOf(input: unknown) {
 
 describe("checkTillV2", () => {
   it("gives the facts of a sound till", () => {
-    const till = makeTill({ isTraining: true, orderList: [makeOrder(), makeOrder()] });
+    const orderList = [makeOrder(), makeOrder()];
+    const till = makeTill({ isTraining: true, deviceIdentifier: "B7F2", deviceName: "Bar", orderList });
+    const device = { deviceId: "B7F2", name: "Bar" };
     expect(checkTillV2(till)).toEqual({
-      facts: { format: "V2", tillId: till.id, isTraining: true, orderCount: 2 },
+      facts: { format: "V2", tillId: till.id, isTraining: true, orderCount: 2, device },
     });
   });
 

@@ -1,3 +1,4 @@
+import { seenDevice } from "@pragma/contracts/device";
 import { OrderData } from "@pragma/contracts/order-data";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { checkInPieces, orderIds } from "./check-in-pieces.ts";
@@ -9,6 +10,7 @@ const head = TillV2.extend({ orderList: orderIds("id") });
 export function checkTillV2(input: unknown): { facts: TillFactsV2 } | FaultyTill {
   const checked = checkInPieces(input, { head, order: OrderData, ordersAt: ["orderList"] });
   if ("faults" in checked) return checked;
-  const { id, isTraining } = checked.head;
-  return { facts: { format: "V2", tillId: id, isTraining, orderCount: checked.orderCount } };
+  const { id, isTraining, deviceIdentifier, deviceName } = checked.head;
+  const device = seenDevice(deviceIdentifier, deviceName);
+  return { facts: { format: "V2", tillId: id, isTraining, orderCount: checked.orderCount, device } };
 }

@@ -27,7 +27,7 @@ describe("a push", () => {
   it("is accepted before NATS was ever there, and its event follows when it is", async () => {
     const till = makeTill();
     expect((await push(till)).status).toBe(201);
-    expect(await service.db.sql`select 1 from outbox`).toHaveLength(1);
+    expect(await service.db.sql`select 1 from outbox where type = 'till.pushed'`).toHaveLength(1);
     await servers.start("nats");
     expect(await service.announced(String(till.id))).toHaveLength(1);
   });

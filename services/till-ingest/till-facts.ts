@@ -1,4 +1,5 @@
 import type { Application } from "@pragma/contracts/application";
+import type { SeenDevice } from "@pragma/contracts/device";
 import type { FaultyBody } from "@pragma/runtime/define-route";
 
 /** The format that the body of a till is in. */
@@ -15,6 +16,8 @@ interface Facts {
   tillId: string;
   isTraining: boolean;
   orderCount: number;
+  /** The device that closed the till, if it is named. */
+  device: SeenDevice | undefined;
 }
 
 /** A V2 till belongs to the location of who pushes it. */

@@ -16,7 +16,10 @@ export const getLocationRoute = defineRoute({
   summary: "Get a location",
   description: "A location with every option and setting. A key without locations:any finds its own only.",
   request: { params: locationParams },
-  responses: { 200: { description: "The location", schema: LocationDetails } },
+  responses: {
+    200: { description: "The location", schema: LocationDetails },
+    304: { description: "The client has it already" },
+  },
   errors: ["location_not_found", "location_forbidden"],
   async handle({ params, principal, services, header }) {
     demandReadable(principal, params.id);

@@ -46,6 +46,7 @@ export const getOwnLocationRoute = defineRoute({
         deviceList: [{ id: "B7F2", name: "Bar", model: "iPad Air" }],
       },
     },
+    304: { description: "The client has it already" },
   },
   errors: ["location_forbidden", "location_not_found"],
   async handle({ query, principal, services, header }) {

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { PushedTill } from "@pragma/contracts/till";
+import { sentEvents } from "@pragma/runtime/testing/sent-events";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { makeTill } from "../testing/make-till.ts";
@@ -41,6 +42,19 @@ describe("POST /v2/tills/ accepts", () => {
 
   it("the till of the documentation", async () => {
     expect((await push(tillV2Example)).status).toBe(201);
+  });
+
+  it("a till, and tells once that its device was seen", async () => {
+    const deviceIdentifier = randomUUID();
+    const till = makeTill({ deviceIdentifier, deviceName: "Caisse 3" });
+    const { id, createdAt } = PushedTill.parse(await (await push(till)).json());
+    await push(till);
+    await service.announced(id);
+    expect(await sentEvents(service.environment, "device.seen", deviceIdentifier)).toEqual([
+      { locationId: principal.location?.id, deviceId: deviceIdentifier, name: "Caisse 3", seenAt: createdAt },
+    ]);
+    const nameless = makeTill({ deviceIdentifier: null, deviceName: null });
+    expect((await push(nameless)).status).toBe(201);
   });
 
   it("a till, and announces it with its bytes stored", async () => {
