@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { asAdmin, asShop, both, operations, pathOf } from "./setting.ts";
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "TRACE"];
+const origin = "https://portal.example";
+
+/** Methods that nobody documented, addresses that nobody serves, headers that nobody wants. */
+export function describeAddresses(): void {
+  const documented = new Set(operations.map(({ method, path }) => `${method} ${path}`));
+
+  it.each([...new Set(operations.map(({ path }) => path))])("%s answers alike to every other method", async (path) => {
+    const operation = operations.find((each) => each.path === path) ?? expect.unreachable();
+    const others = methods.filter((method) => !documented.has(`${method === "HEAD" ? "GET" : method} ${path}`));
+    for (const method of others) {
+      const { status } = await both.alike({ method, path: pathOf(operation), ...asAdmin() });
+      expect(status).toBeOneOf(method === "OPTIONS" ? [204] : [400, 405]);
+    }
+    const asked = { origin, "access-control-request-method": "PUT", "access-control-request-headers": "authorization" };
+    await both.alike({ method: "OPTIONS", path: pathOf(operation), headers: asked });
+    await both.alike({ method: "OPTIONS", path: `${pathOf(operation)}/`, headers: { origin } });
+  });
+
+  it.each([
+    ...["/", "//", "*", "/v1", "/v3/reports", "/v2/reportsx", "/v2/reports/a/b", "/v2/reports//", "//v2/reports"],
+    ...["/v2/./reports", "/v2/x/../reports", "/v2/reports/..", "/v2/%2e%2e/v2/reports", "/v2\\reports", "/V2/Reports"],
+    ...[
+      "/%",
+      "/v2/reports/%",
+      "/v2/reports/%00",
+      "/v2/reports/%41",
+      "/v2/rep%6Frts",
+      "/v2/reports;a=b",
+      "/v2/reports#x",
+    ],
+    ...[
+      "/v2/reports?",
+      "/v2/reports?&&=&size",
+      "/v2/reports?size=1&size=0",
+      "/v2/reports?size=%31",
+      "/v2/reports?size=1%",
+    ],
+    ...["/v2/reports?since=2026-02-29&x=%ff%00", "/v2/reports?x=é", `/v2/reports?${"a=b&".repeat(2_000)}`],
+    ...["/internal/keys/x", "/internal/locations/", "/live", "/metrics", "http://other.example/v2/reports"],
+  ])("%s is answered alike", async (path) => {
+    for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) await both.alike({ method, path, ...asShop() });
+  });
+
+  describe("headers that are of no use here are answered alike", () => {
+    it.each([
+      ["x-pragma-principal", "e30"],
+      ["x-forwarded-host", "evil.example"],
+      ["x-forwarded-proto", "https"],
+      ["forwarded", "for=1;host=evil.example"],
+      ["te", "trailers"],
+      ["connection", "close, x-secret"],
+      ["x-secret", "\xe9\xff"],
+      ["cookie", "a=b"],
+      ["range", "bytes=0-1"],
+      ["if-modified-since", "Thu, 01 Jan 2099 00:00:00 GMT"],
+      ["accept", "text/html"],
+      ["traceparent", "no"],
+      ["x-request-id", "\xe9"],
+    ])("%s: %s", async (name, value) => {
+      await both.alike({ method: "GET", path: "/v2/reports", ...asShop({ [name]: value }) });
+    });
+
+    it("and a body that nobody wants", async () => {
+      for (const isChunked of [false, true])
+        await both.alike({ method: "GET", path: "/v2/reports", ...asShop(), body: "unwanted", isChunked });
+    });
+  });
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from "node:fs";
+import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
+import { packageFolder } from "@pragma/runtime/package-folder";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { generateTill } from "@pragma/simulator/generate-till";
+import { expect } from "vitest";
+import { type BothWays, startBothWays } from "../harness/both-ways.ts";
+import { type DocumentedOperation, documentedOperations } from "../harness/documented-operations.ts";
+import type { RawReply, RawRequest } from "../harness/raw-exchange.ts";
+import { openShop, type Shop } from "../harness/shop.ts";
+
+export const operations = documentedOperations();
+export const unknownId = "00000000-0000-4000-8000-00000000dead";
+export const json = { "content-type": "application/json" };
+
+/** An installation that runs both ways, with a shop that has some of everything. */
+export let both: BothWays;
+export let shop: Shop;
+/** The key of somebody who may do nothing that is asked here. */
+export let strangersKey: string;
+let environment: TestEnvironment;
+/** What a path's `{id}` stands for, by how the path begins. */
+let ids: Record<string, string>;
+
+export async function start(): Promise<void> {
+  environment = await createTestEnvironment({
+    ...{ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" },
+    ...{ AUTH_FAILURES_PER_SECOND: "100000", AUTH_FAILURES_BURST: "100000" },
+  });
+  both = await startBothWays(environment.variables);
+  shop = await openShop(both.together, {
+    scopes: [
+      "reports:read",
+      "orders:read",
+      "orders:write",
+      "catalog:read",
+      "locations:read",
+      "tills:read",
+      "tills:write",
+    ],
+  });
+  strangersKey = (await openShop(both.together, { scopes: ["jobs:write"] })).key;
+
+  const till = generateTill({ seed: 1, orders: 25, day: "2026-05-29" });
+  const tills = [till, generateTill({ seed: 1, orders: 3, day: "2026-05-30" })];
+  for (const body of tills) await made("POST", "/v2/tills/", body);
+  await made("POST", "/v1/tills/", olderTill("5f67b799-163e-4208-82c1-be6c4c4006c3"));
+  const [report] = await shop.reports(3);
+  await made("POST", "/v1/orders-live/", [orderLiveInputExample]);
+  const reprocessing = await made("POST", "/v1/tills/reprocess?lteReportVersion=0");
+  const keys = await both.alike({ method: "GET", path: `/v1/auth/keys?locationId=${shop.locationId}`, ...asAdmin() });
+  ids = {
+    "/v1/tills/{id}": till.id,
+    "/v1/tills/reprocess/": reprocessing.id,
+    "/v1/reports": report?.id ?? "",
+    "/v2/reports": report?.id ?? "",
+    "/v1/orders/": till.orderList[0]?.id ?? "",
+    "/v2/orders/": till.orderList[0]?.id ?? "",
+    "/v1/orders-live/": orderLiveInputExample.id,
+    "/v1/locations": shop.locationId,
+    "/v1/consumers": shop.consumerId,
+    "/v1/auth/keys": JSON.parse(keys.body).data[0].id,
+  };
+}
+
+export async function stop(): Promise<void> {
+  await both?.stop();
+  await environment?.remove();
+}
+
+async function made(method: string, path: string, body?: unknown): Promise<{ id: string }> {
+  const answer = await shop.ask(method, path, { body });
+  expect(answer.ok, `${method} ${path}`).toBe(true);
+  return (await answer.json()) as { id: string };
+}
+
+const sample = readFileSync(
+  `${packageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples/small-v1.till.json`,
+  "utf8",
+);
+
+/** The sample of the older format under another id, as the shop would push it. */
+export function olderTill(id: string, changes: object = {}): object {
+  const { tillJson } = JSON.parse(sample);
+  const { application, legacyId } = shop;
+  return { application, legacyId, tillJson: { ...tillJson, client_id: id, ...changes } };
+}
+
+export function asAdmin(more: Record<string, string> = {}) {
+  return { headers: { authorization: `Bearer ${both.together.adminKey}`, ...more } };
+}
+
+export function asShop(more: Record<string, string> = {}) {
+  return { headers: { authorization: `Bearer ${shop.key}`, ...more } };
+}
+
+/** The operation's path, of what the shop has unless an id is given. */
+export function pathOf({ path }: DocumentedOperation, id?: string): string {
+  const known = Object.entries(ids).find(([beginning]) => path.startsWith(beginning))?.[1];
+  return path.replace("{id}", id ?? known ?? unknownId);
+}
+
+/** The path with the query that the operation cannot do without, and more. */
+export function addressOf(operation: DocumentedOperation, more: Record<string, string> = {}, id?: string): string {
+  const needed = [...operation.query].filter(([, { isRequired }]) => isRequired);
+  const query = new URLSearchParams({
+    ...Object.fromEntries(needed.map(([name, { example }]) => [name, String(example)])),
+    ...more,
+  });
+  return query.size > 0 ? `${pathOf(operation, id)}?${query}` : pathOf(operation, id);
+}
+
+const seen = new Map<string, Set<number>>();
+
+/** The statuses that an operation was seen to answer alike. */
+export function seenOf({ id }: DocumentedOperation): Set<number> {
+  const statuses = seen.get(id) ?? new Set();
+  seen.set(id, statuses);
+  return statuses;
+}
+
+/** Asks the operation both ways. */
+export async function alike(operation: DocumentedOperation, request: Omit<RawRequest, "method">): Promise<RawReply> {
+  const { method, isEndless } = operation;
+  const reply = await both.alike({ method, headOnly: isEndless, ...request });
+  seenOf(operation).add(reply.status);
+  return reply;
+}
