@@ -8,6 +8,7 @@ export const CreateApiKey = storable(
   z.object({ locationId: z.guid().meta({ description: "The location of the key" }), consumerName: ConsumerName }),
 ).meta({
   id: "CreateApiKey",
+  description: "Whom a new key is for, and of which location",
   example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },
 });
 
@@ -15,17 +16,18 @@ export const CreatedApiKey = z
   .object({ apiKey: z.string().meta({ description: "The key. It is shown this once: only its hash is kept" }) })
   .meta({
     id: "CreatedApiKey",
+    description: "A new key, the only time that it is shown",
     example: { apiKey: "pragma_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE" },
   });
 
 /** A key as lists show it: everything but the key itself. */
 export const ApiKey = z
   .object({
-    id: z.guid(),
+    id: z.guid().meta({ description: "Id of the key, to revoke it by" }),
     prefix: z.string().meta({ description: "How the key begins, to tell keys apart", example: "pragma_4fGh2Kq" }),
     consumerName: ConsumerName,
     locationId: z.guid().nullable().meta({ description: "Null for the operator's own keys, which have no location" }),
-    createdAt: UtcDateTime,
+    createdAt: UtcDateTime.meta({ description: "When it was made" }),
     lastUsedAt: UtcDateTime.nullable().meta({ description: "When it was last used, to within some minutes" }),
     revokedAt: UtcDateTime.nullable().meta({ description: "When it was revoked; null while it is good" }),
   })

@@ -122,7 +122,12 @@ const listOf = <Item extends z.ZodType<{ id: string }>>({
   item: Item;
   what: string;
   most: number;
-}) => z.array(item).max(most).check(refuseTwice(what, "id"));
+}) =>
+  z
+    .array(item)
+    .max(most)
+    .check(refuseTwice(what, "id"))
+    .meta({ description: `Each under an id of its own; ${most.toLocaleString("en")} at most` });
 
 /** A whole catalogue as the point of sale sends it. That its references lead somewhere is checked besides. */
 export const Catalog = z
@@ -157,7 +162,7 @@ export type CatalogCounts = z.infer<typeof CatalogCounts>;
 /** The reply to a catalogue that was sent. */
 export const ReplacedCatalog = z
   .object({
-    locationId: z.guid(),
+    locationId: z.guid().meta({ description: "The location whose catalogue it is" }),
     updatedAt: UtcDateTime.meta({ description: "When the catalogue last changed" }),
     changed: flag("Whether it differs from the one before; if not, nothing was done"),
     etag: z.string().meta({ description: "Stands for the whole catalogue as it is now; for If-Match of the next one" }),

@@ -25,9 +25,9 @@ const rateLimit = RateLimit.nullable().meta({ description: "Null: the limit that
 /** Whoever integrates with this API: keys are made for a consumer, and may do what its scopes allow. */
 export const Consumer = z
   .object({
-    id: z.guid(),
-    createdAt: UtcDateTime,
-    updatedAt: UtcDateTime,
+    id: z.guid().meta({ description: "Id of the consumer" }),
+    createdAt: UtcDateTime.meta({ description: "When it was made" }),
+    updatedAt: UtcDateTime.meta({ description: "When it was last changed" }),
     name: ConsumerName,
     scopes: Scopes,
     rateLimit,
@@ -49,6 +49,7 @@ export type Consumer = z.infer<typeof Consumer>;
 
 export const CreateConsumer = storable(z.object({ name: ConsumerName })).meta({
   id: "CreateConsumer",
+  description: "The name of a new consumer, which no other has",
   example: { name: "Acme" },
 });
 

@@ -20,8 +20,8 @@ const agencyId = z.string().min(1).max(255).meta({ description: "Id of the agenc
 
 const locationShape = {
   id: locationId,
-  createdAt: UtcDateTime,
-  updatedAt: UtcDateTime,
+  createdAt: UtcDateTime.meta({ description: "When it was made or imported" }),
+  updatedAt: UtcDateTime.meta({ description: "When it was last changed" }),
   application: applicationSchema,
   legacyId: legacyId.nullable().meta({ description: "Id of the location in its legacy backoffice, if it has one" }),
 };
@@ -94,7 +94,7 @@ export type ChangeLocation = z.infer<typeof ChangeLocation>;
 
 export const CreatedLocation = z
   .object({ id: locationId })
-  .meta({ id: "CreatedLocation", example: { id: locationDetailsExample.id } });
+  .meta({ id: "CreatedLocation", description: "The id of the location", example: { id: locationDetailsExample.id } });
 
 const Device = z
   .object({

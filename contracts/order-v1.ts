@@ -13,8 +13,8 @@ const item = z
     total: amount("Total, VAT included"),
     unitPrice: amount("Price of one unit"),
     weight: z.number().min(0).nullable().meta({ description: "Weight of one unit in kilograms" }),
-    isCanceled: z.boolean(),
-    isTransferred: z.boolean(),
+    isCanceled: z.boolean().meta({ description: "Canceled: it does not count in totals" }),
+    isTransferred: z.boolean().meta({ description: "Transferred to another order: it does not count in totals" }),
     transferReason: textOrNull("Where it was transferred to"),
     cancelReason: textOrNull("Why it was canceled"),
     discountsApplied: z
@@ -54,16 +54,16 @@ const item = z
 /** An order of a till, as readers of `/v1/orders/` get it. */
 export const OrderV1 = z
   .object({
-    id: z.guid(),
+    id: z.guid().meta({ description: "Id of the order, given by the point of sale" }),
     createdAt: UtcDateTime.meta({ description: "When the order was first received" }),
     updatedAt: UtcDateTime.meta({ description: "When the order was last received" }),
     customerId: textOrNull("Reference of the customer; null if anonymous"),
     deviceId: textOrNull("Id of the device"),
     deviceName: textOrNull("Name of the device"),
-    locationId: z.guid(),
+    locationId: z.guid().meta({ description: "The location that it is of" }),
     reportId: z.guid().meta({ description: "The report that it is part of" }),
-    openedAt: UtcDateTime,
-    closedAt: UtcDateTime.nullable(),
+    openedAt: UtcDateTime.meta({ description: "When it was opened at the point of sale" }),
+    closedAt: UtcDateTime.nullable().meta({ description: "When it was closed; null if it was not" }),
     guests: count("How many guests"),
     orderPlace: textOrNull("Name of the room"),
     orderNumber: textOrNull("Name of the table"),

@@ -65,7 +65,7 @@ export const OrderV2 = z
     ...withoutDefaults(OrderData.shape),
     createdAt: UtcDateTime.meta({ description: "When the order was first received" }),
     updatedAt: UtcDateTime.meta({ description: "When the order was last received" }),
-    locationId: z.guid(),
+    locationId: z.guid().meta({ description: "The location that it is of" }),
     reportId: z.guid().meta({ description: "The report that it is part of" }),
     groupedTableInfo: z.array(groupedTable).meta({ description: "Tables that were put together" }),
     paymentRowList: z.array(paymentRow).meta({ description: "Its payments" }),

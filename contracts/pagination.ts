@@ -2,22 +2,36 @@ import { z } from "zod";
 
 const metaSchema = z
   .object({
-    totalPage: z.int().min(0),
-    totalCount: z.int().min(0),
+    totalPage: z.int().min(0).meta({ description: "How many pages of this size there are" }),
+    totalCount: z.int().min(0).meta({ description: "How many items there are, on all pages" }),
     currentPageIndex: z.int().min(0).meta({ description: "Zero-based" }),
-    pageSize: z.int().min(1).max(100),
+    pageSize: z.int().min(1).max(100).meta({ description: "Items a page; the last page may have fewer" }),
   })
-  .meta({ id: "PageMeta", example: { totalPage: 3, totalCount: 30, currentPageIndex: 0, pageSize: 10 } });
+  .meta({
+    id: "PageMeta",
+    description: "Where in the list this page is, and how long the list is",
+    example: { totalPage: 3, totalCount: 30, currentPageIndex: 0, pageSize: 10 },
+  });
 
 const linksSchema = z
   .object({
-    self: z.url(),
-    first: z.url(),
-    last: z.url(),
-    next: z.url().nullable(),
-    prev: z.url().nullable(),
+    self: z.url().meta({ description: "This page" }),
+    first: z.url().meta({ description: "The first page" }),
+    last: z.url().meta({ description: "The last page" }),
+    next: z.url().nullable().meta({ description: "The page after this one; null on the last" }),
+    prev: z.url().nullable().meta({ description: "The page before this one; null on the first" }),
   })
-  .meta({ id: "PageLinks", description: "Absolute links that keep the list's filters" });
+  .meta({
+    id: "PageLinks",
+    description: "Absolute links that keep the list's filters",
+    example: {
+      self: "http://127.0.0.1:4000/v2/reports/?index=1&size=10",
+      first: "http://127.0.0.1:4000/v2/reports/?index=0&size=10",
+      last: "http://127.0.0.1:4000/v2/reports/?index=2&size=10",
+      next: "http://127.0.0.1:4000/v2/reports/?index=2&size=10",
+      prev: "http://127.0.0.1:4000/v2/reports/?index=0&size=10",
+    },
+  });
 
 /** The wrapper of every list with pages: `{data, meta, links, nextPageToken}`. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
@@ -50,11 +64,9 @@ export const pageQuery = {
   size: integerInQuery(z.int().min(1).max(100))
     .default(10)
     .meta({ description: "Items a page", example: 10, type: "integer", minimum: 1, maximum: 100, default: 10 }),
-  pageToken: z
-    .string()
-    .max(1000)
-    .optional()
-    .meta({ description: "The nextPageToken of the page before. Takes the place of index." }),
+  pageToken: z.string().max(1000).optional().meta({
+    description: "The nextPageToken of the page before: the fast way through everything. Takes the place of index.",
+  }),
 };
 
 /**

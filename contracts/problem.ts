@@ -3,21 +3,27 @@ import { type ApiError, type ErrorCode, errorCatalogue, errorDocumentation } fro
 
 const faultSchema = z
   .object({
-    in: z.enum(["body", "query", "path", "header"]),
+    in: z.enum(["body", "query", "path", "header"]).meta({ description: "The part of the request that it is in" }),
     path: z.string().meta({ description: "Where in that part; empty for the part as a whole" }),
     code: z.string().meta({ description: "A stable name of the kind of fault" }),
     message: z.string().meta({ description: "What is wrong and how to mend it" }),
   })
-  .meta({ id: "Fault" });
+  .meta({
+    id: "Fault",
+    description: "Something that is wrong with a request: where, and how to mend it",
+    example: { in: "query", path: "size", code: "too_big", message: "Too big: expected number to be <=100" },
+  });
 
 /** RFC 9457 problem details, as every error is answered. */
 export const problemSchema = z
   .object({
     type: z.url().meta({ description: "A page that explains the error" }),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
-    code: z.enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]]),
+    title: z.string().meta({ description: "The same for every problem with this code" }),
+    status: z.int().meta({ description: "The status of the reply" }),
+    detail: z.string().meta({ description: "What happened this time" }),
+    code: z
+      .enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]])
+      .meta({ description: "A stable name of the problem, to decide by" }),
     requestId: z.string().meta({ description: "Name it when you ask for help" }),
     errors: z.array(faultSchema).optional().meta({ description: "Every fault of the request, at most 100" }),
   })

@@ -10,9 +10,9 @@ export const ReportV0 = z
     id: z.guid().meta({ description: "Always the same for the same till" }),
     createdAt: UtcDateTime.meta({ description: "When the report was first made" }),
     updatedAt: UtcDateTime.meta({ description: "When the report was last made" }),
-    locationId: z.guid(),
-    startedAt: UtcDateTime,
-    finalizedAt: UtcDateTime,
+    locationId: z.guid().meta({ description: "The location that it is of" }),
+    startedAt: UtcDateTime.meta({ description: "When the shift began" }),
+    finalizedAt: UtcDateTime.meta({ description: "When the shift was closed" }),
     deviceName: text("Name of the device that closed the till"),
     deviceIdentifier: text("Id of the device that closed the till"),
     reportNumber: z.int().min(1).meta({ description: "Counted by the point of sale" }),
@@ -93,7 +93,7 @@ export const ReportV0 = z
         z.object({
           entryName: textOrNull("What it was for"),
           entryAmount: amount("Negative when money left the drawer"),
-          entryType: z.enum(financialMovementTypes),
+          entryType: z.enum(financialMovementTypes).meta({ description: "What kind of movement it is" }),
           entryCatalogId: textOrNull("Id of the movement"),
         }),
       )

@@ -11,8 +11,8 @@ const recordedPayment = z.object({
   changeAmount: amount("Change given back"),
   tipsAmount: amount("Tips on top"),
   name: textOrNull("Name of the payment method"),
-  paymentMode: z.enum(paymentModes),
-  paymentType: z.enum(paymentTypes),
+  paymentMode: z.enum(paymentModes).meta({ description: "What kind of payment method it is" }),
+  paymentType: z.enum(paymentTypes).meta({ description: "What its rows stand for: payments, change, tips and so on" }),
 });
 
 const cancellation = z.object({
@@ -44,8 +44,8 @@ const entry = z.object({
   operatorName: textOrNull("Name of the clerk who made it"),
   operatorId: textOrNull("Id of the clerk who made it"),
   currencyCode: textOrNull("Currency, ISO 4217"),
-  entryType: z.enum(financialMovementTypes),
-  paymentMode: z.enum(paymentModes).nullable(),
+  entryType: z.enum(financialMovementTypes).meta({ description: "What kind of movement it is" }),
+  paymentMode: z.enum(paymentModes).nullable().meta({ description: "What kind of payment method it is" }),
   deviceName: textOrNull("Name of the device"),
   paymentId: textOrNull("Id of the payment method in the catalogue"),
   paymentName: textOrNull("Name of the payment method"),
@@ -103,7 +103,7 @@ const clerkShift = z.object({
 const payment = z.object({
   paymentName: textOrNull("Name of the payment method"),
   paymentAmount: amount("What the point of sale declares for it"),
-  paymentMode: z.enum(paymentModes),
+  paymentMode: z.enum(paymentModes).meta({ description: "What kind of payment method it is" }),
   paymentCatalogId: textOrNull("Id of the payment method in the catalogue"),
 });
 
@@ -113,7 +113,7 @@ const room = z.object({
   totalExcludingTax: amount("Sales without VAT"),
   totalWithGuest: amount("Sales of orders that have guests, VAT included"),
   total: amount("Sales, VAT included"),
-  type: z.enum(roomTypes).nullable(),
+  type: z.enum(roomTypes).nullable().meta({ description: "What kind of room it is" }),
   name: textOrNull("Name of the room"),
 });
 
@@ -141,10 +141,10 @@ const tax = z.object({
 });
 
 const orderLine = z.object({
-  id: z.guid(),
+  id: z.guid().meta({ description: "Id of the order" }),
   roomName: textOrNull("Name of the room"),
-  openedAt: UtcDateTime,
-  closedAt: UtcDateTime.nullable(),
+  openedAt: UtcDateTime.meta({ description: "When it was opened at the point of sale" }),
+  closedAt: UtcDateTime.nullable().meta({ description: "When it was closed; null if it was not" }),
   tableName: textOrNull("Name of the table"),
   operatorName: textOrNull("Name of the clerk"),
   total: amount("Total, VAT included"),
@@ -154,10 +154,10 @@ const orderLine = z.object({
 export const ReportV2 = z
   .object({
     id: z.guid().meta({ description: "Always the same for the same till" }),
-    locationId: z.guid(),
-    tillId: z.guid(),
-    startedAt: UtcDateTime,
-    finalizedAt: UtcDateTime,
+    locationId: z.guid().meta({ description: "The location that it is of" }),
+    tillId: z.guid().meta({ description: "The till that it was made from" }),
+    startedAt: UtcDateTime.meta({ description: "When the shift began" }),
+    finalizedAt: UtcDateTime.meta({ description: "When the shift was closed" }),
     deviceName: text("Name of the device that closed the till"),
     deviceIdentifier: text("Id of the device that closed the till"),
     reportNumber: z.int().min(1).meta({ description: "Counted by the point of sale" }),

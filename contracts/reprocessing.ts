@@ -4,12 +4,12 @@ import { UtcDateTime } from "./date-time.ts";
 /** Many tills that are processed again, and how far that is. */
 export const Reprocessing = z
   .object({
-    id: z.guid(),
+    id: z.guid().meta({ description: "Id of the reprocessing" }),
     locationId: z.guid().nullable().meta({ description: "Whose tills; null: those of every location" }),
     lteReportVersion: z.int().min(0).meta({ description: "Reports of this version of the calculation or a lower one" }),
     total: z.int().min(0).meta({ description: "How many tills were meant when it was asked for" }),
     done: z.int().min(0).meta({ description: "How many were handed on to be processed again" }),
-    createdAt: UtcDateTime,
+    createdAt: UtcDateTime.meta({ description: "When it was asked for" }),
     finishedAt: UtcDateTime.nullable().meta({ description: "When the last was handed on; null while there are more" }),
   })
   .meta({

@@ -13,8 +13,14 @@ import { services } from "./definitions.ts";
 const info = {
   title: "Pragma API",
   version: "1.0.0",
-  description:
-    "Orders, reports, catalogue and tills of restaurants, bars and hotels, from their points of sale.\n\nAmounts are integers in minor currency units: 1400 is 14.00. Errors are RFC 9457 problem details.",
+  description: [
+    "Orders, reports, catalogue and tills of restaurants, bars and hotels, from their points of sale.",
+    "**Key.** Send `Authorization: Bearer <key>`. A key belongs to one location and may do what its scopes allow; what belongs to another location is answered as if it were not there.",
+    "**Values.** Bodies are JSON, and may be sent with `Content-Encoding: gzip`. Amounts are integers in minor currency units: 1400 is 14.00. Tax rates of tills, orders and reports are hundredths of a percent: 1000 is 10 %. Date-times are RFC 3339, in replies always in UTC; days in filters are days of the location's time zone. Query parameters and body fields that are not known are ignored. Addresses work with and without the slash at their end.",
+    "**Lists** come in pages of 10, or of as many as `size` asks for, 100 at most. `nextPageToken`, given back as `pageToken`, is the fast and exact way through all of them.",
+    "**Again.** With `Idempotency-Key` a POST has its effect once, however often it is sent. After 429 and 503 wait as long as `Retry-After` says. A reply with an `ETag` is answered 304, without its body, to who sends it back as `If-None-Match`.",
+    "**Errors** are RFC 9457 problem details: `code` is a stable name to decide by, `errors` tells every fault of a request, and `x-request-id`, which every reply has, names the request when you ask for help.",
+  ].join("\n\n"),
   contact: { name: "Pragma", email: "developers@pragma.example" },
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 };
@@ -23,6 +29,7 @@ const tags = [
   { name: "Health", description: "Whether the API is up" },
   { name: "Reports", description: "End-of-day reports" },
   { name: "Catalogue", description: "What a location sells and how it is paid" },
+  { name: "Orders", description: "Orders of shifts that are closed" },
   { name: "Live orders", description: "Orders that are open, and what becomes of them" },
   { name: "Tills", description: "Shifts pushed by points of sale" },
   { name: "Locations", description: "Restaurants, bars and hotels" },
@@ -42,6 +49,11 @@ const documents = {
     audiences: ["public", "operator"],
   }),
 };
+
+const undescribed = operations
+  .filter(({ audience }) => audience !== "internal")
+  .find(({ tag }) => tags.every(({ name }) => name !== tag));
+if (undescribed) throw new Error(`${undescribed.operationId} has a tag that is not described: ${undescribed.tag}.`);
 
 function usedTags(audiences: string[]) {
   const used = new Set(operations.filter(({ audience }) => audiences.includes(audience)).map(({ tag }) => tag));

@@ -17,8 +17,9 @@ export const operations: Operation[] = [
     tag: "Health",
     audience: "public",
     scope: null,
-    summary: "Whether the API is up",
-    description: "Answers as long as requests are taken.",
+    summary: "Ask whether the API is up",
+    description:
+      "Answers as long as the API takes requests, with where its documentation is and which versions it has.",
     responses: { 200: { description: "The API is up", schema: Health } },
     errors: [],
   },
@@ -29,9 +30,13 @@ export const operations: Operation[] = [
     tag: "Description",
     audience: "public",
     scope: null,
-    summary: "This API, described",
-    description: "The OpenAPI document of what partners and POS apps use. It carries an ETag.",
-    responses: { 200: { description: "The document", schema: openApiDocument } },
+    summary: "Get the description of this API",
+    description:
+      "The OpenAPI 3.1 document of what partners and POS apps use: what this reference, and typed clients, are made from.",
+    responses: {
+      200: { description: "The document", schema: openApiDocument },
+      304: { description: "The client has it already" },
+    },
     errors: [],
   },
   {
@@ -41,9 +46,12 @@ export const operations: Operation[] = [
     tag: "Description",
     audience: "operator",
     scope: "admin",
-    summary: "The whole API, described",
-    description: "The OpenAPI document with the operators' routes too. It carries an ETag.",
-    responses: { 200: { description: "The document", schema: openApiDocument } },
+    summary: "Get the description of the whole API",
+    description: "The OpenAPI 3.1 document with the operators' routes too.",
+    responses: {
+      200: { description: "The document", schema: openApiDocument },
+      304: { description: "The client has it already" },
+    },
     errors: [],
   },
 ];

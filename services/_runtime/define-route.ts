@@ -90,7 +90,13 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
   description: string;
   /** Given once the route is to go: replies and documentation say so. */
   retirement?: Retirement;
-  request?: { params?: Params; query?: Query; body?: BodyReader<Body, Services> };
+  request?: {
+    params?: Params;
+    query?: Query;
+    body?: BodyReader<Body, Services>;
+    /** Only for the documentation: a handler reads headers with `header`. */
+    headers?: z.ZodObject;
+  };
   responses: Record<number, ResponseDocumentation>;
   /** What a caller can do wrong here, beyond what every route answers. */
   errors: ErrorCode[];

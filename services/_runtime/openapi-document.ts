@@ -44,6 +44,14 @@ const idempotencyHeaders = z.object({
   }),
 });
 
+const conditionHeaders = z.object({
+  "If-None-Match": z.string().optional().meta({
+    description:
+      "The ETag of the reply that you have: when nothing has changed since, the answer is 304 without a body",
+    example: '"8k0GvXkP2mT4qYw1Zc5uRA"',
+  }),
+});
+
 /** Describes operations as OpenAPI 3.1. Throws when two of them have one path and method, or one operation id. */
 export function describeOperations(operations: Operation[], options: DocumentOptions): OpenApiDocument {
   refuseCollisions(operations);
@@ -68,7 +76,7 @@ export function describeOperations(operations: Operation[], options: DocumentOpt
       request: {
         ...(params && { params }),
         ...(query && { query }),
-        ...(route.method === "post" && route.scope !== null && { headers: idempotencyHeaders }),
+        headers: headersOf(route),
         ...(body && {
           body: {
             required: true,
@@ -97,6 +105,14 @@ function descriptionOf({ description: text, scope, retirement }: Operation): str
   if (scope === null) return `${description}\n\nNo key is needed.`;
   const meaning = scope === "internal" ? "" : ` (${scopes[scope].toLowerCase()})`;
   return `${description}\n\nScope: \`${scope}\`${meaning}.`;
+}
+
+function headersOf({ method, scope, request, responses }: Operation): z.ZodObject {
+  return z.object({
+    ...(method === "post" && scope !== null && idempotencyHeaders.shape),
+    ...(responses[304] && conditionHeaders.shape),
+    ...request?.headers?.shape,
+  });
 }
 
 function successesOf({ responses }: Operation) {

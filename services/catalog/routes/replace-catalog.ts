@@ -22,6 +22,12 @@ export const replaceCatalogRoute = defineRoute({
     "With If-Match it takes the place only of the catalogue with that entity tag; a request whose answer was lost can be repeated as it was. " +
     "The body may be sent with gzip, and be 20 MB large at most after inflating.",
   request: {
+    headers: z.object({
+      "If-Match": z.string().optional().meta({
+        description: "The ETag of the catalogue that this one is to replace, as any of its lists was answered with",
+        example: '"8k0GvXkP2mT4qYw1Zc5uRA"',
+      }),
+    }),
     query: z.object({
       locationId: z
         .guid()

@@ -43,7 +43,18 @@ export const streamOrdersRoute = defineRoute({
     "Send the last id that came as `Last-Event-ID` to go on from there: changes are kept for 24 hours. Browsers' `EventSource`, and its likes that can send a key, do so by themselves. " +
       "A comment comes every 15 seconds, so that both sides notice a broken connection. The stream ends when its key is revoked or changed.",
   ].join("\n\n"),
-  request: { query },
+  request: {
+    query,
+    headers: z.object({
+      "Last-Event-ID": z
+        .string()
+        .optional()
+        .meta({
+          description: "The id of the last event that came: the stream goes on after it",
+          example: `${locationIdExample}:41`,
+        }),
+    }),
+  },
   responses: {
     200: { description: "The stream", schema: z.string(), example, contentType: "text/event-stream" },
   },

@@ -9,11 +9,11 @@ export const getOrderV2 = defineRoute({
   tag: "Orders",
   audience: "public",
   scope: "orders:read",
-  summary: "Get an order whole",
+  summary: "Get an order with every row",
   description:
     "One order of a closed shift with every field that the point of sale gave: rows of products, menus, payments, modifiers and discounts.",
   request: { params: orderParams },
-  responses: { 200: { description: "The order", schema: OrderV2 } },
+  responses: { 200: { description: "The order", schema: OrderV2 }, 304: { description: "The client has it already" } },
   errors: ["order_not_found"],
   handle: (input) => replyWithOrder(input, "v2"),
 });

@@ -9,10 +9,14 @@ export const getReportV0 = defineRoute({
   tag: "Reports",
   audience: "public",
   scope: "reports:read",
-  summary: "Get a report in the V0 shape",
-  description: "The figures of one shift under the names of the V0 shape, with the ids of its orders.",
+  summary: "Get an end-of-day report in its first shape",
+  description:
+    "The figures of one shift under their first names, with the ids of its orders. It stays for those who read it; `/v2/reports/{id}` tells more.",
   request: { params: reportParams },
-  responses: { 200: { description: "The report", schema: ReportV0 } },
+  responses: {
+    200: { description: "The report", schema: ReportV0 },
+    304: { description: "The client has it already" },
+  },
   errors: ["report_not_found"],
   handle: (input) => replyWithReport(input, "v0"),
 });

@@ -13,7 +13,7 @@ export const listOrders = defineRoute({
   scope: "orders:read",
   summary: "List orders",
   description:
-    "The orders of the location's closed shifts, newest first by when they were opened at the point of sale. Filter by day or by report.",
+    "The orders of the location's closed shifts, newest first by when they were opened at the point of sale. Filter by day or by report. Each is whole, as `/v1/orders/{id}` gives it; orders that are still open are in the list of live orders.",
   request: {
     query: listQuery.extend({
       reportId: z.guid().optional().meta({ description: "Only the orders of this report" }),

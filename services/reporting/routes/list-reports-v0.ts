@@ -10,8 +10,9 @@ export const listReportsV0 = defineRoute({
   tag: "Reports",
   audience: "public",
   scope: "reports:read",
-  summary: "List whole reports in the V0 shape",
-  description: "The reports of the location, newest first by when the shift started, each whole.",
+  summary: "List end-of-day reports in their first shape",
+  description:
+    "The reports of the location, newest first by when the shift started, each whole, as `/v1/reports/{id}` gives it.",
   request: { query: listQuery },
   responses: { 200: { description: "A page of reports", schema: pageOf(ReportV0) } },
   errors: ["invalid_page_token", "location_forbidden"],
