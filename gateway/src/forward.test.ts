@@ -6,7 +6,7 @@ import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { head, openConnection, readReply, writeAll } from "./testing/raw-client.ts";
+import { head, openConnection, readReply } from "./testing/raw-client.ts";
 import { startTestGateway, TestAccounts, type TestGateway } from "./testing/test-gateway.ts";
 import { testService } from "./testing/test-service.ts";
 
@@ -196,67 +196,6 @@ describe.each(["here", "elsewhere"] as const)("a service %s", (where) => {
     expect(seen.aborted).toBe(before);
   });
 
-  describe("is not sent 51 MB:", () => {
-    const mebibyte = Buffer.alloc(1024 * 1024);
-
-    it("a client that announces them is told 413", async () => {
-      const socket = await connection();
-      socket.pause();
-      socket.write(head("POST /v2/reports/till", { authorization, "content-length": 51 * mebibyte.length }));
-      expect(await writeAll(socket, mebibyte, 51)).toBe(true);
-      const reading = readReply(socket);
-      socket.resume();
-      const reply = await reading;
-      expect(reply).toMatchObject({ status: 413, isCutOff: false, headers: { connection: "close" } });
-      expect(JSON.parse(reply.body.toString())).toMatchObject({ code: "body_too_large" });
-    });
-
-    it("a client that does not announce them is told 413 once they came", async () => {
-      const socket = await connection();
-      socket.pause();
-      socket.write(head("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
-      const chunk = Buffer.concat([Buffer.from("100000\r\n"), mebibyte, Buffer.from("\r\n")]);
-      expect(await writeAll(socket, chunk, 51)).toBe(true);
-      socket.write("0\r\n\r\n");
-      const reading = readReply(socket);
-      socket.resume();
-      const reply = await reading;
-      expect(reply).toMatchObject({ status: 413, isCutOff: false });
-      expect(JSON.parse(reply.body.toString())).toMatchObject({ code: "body_too_large" });
-    });
-
-    it("a client that goes on sending for ever is told 413, and cut off", async () => {
-      const socket = await connection();
-      socket.write(head("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
-      const chunk = Buffer.concat([Buffer.from("100000\r\n"), mebibyte, Buffer.from("\r\n")]);
-      const reading = readReply(socket);
-      void writeAll(socket, chunk, 60);
-      const reply = await reading;
-      expect(reply.status).toBe(413);
-      expect(JSON.parse(reply.body.toString())).toMatchObject({ code: "body_too_large" });
-      socket.destroy();
-    });
-
-    it("a client that asks first is told 413 and sends nothing", async () => {
-      const socket = await connection();
-      socket.write(
-        head("POST /v2/reports/till", {
-          authorization,
-          "content-length": 51 * mebibyte.length,
-          expect: "100-continue",
-        }),
-      );
-      const reply = await readReply(socket);
-      expect(reply).toMatchObject({ status: 413, headers: { connection: "close" } });
-    });
-  });
-
-  it("is sent 50 MB", async () => {
-    const body = Buffer.alloc(50 * 1024 * 1024, "x");
-    const reply = await ask("till", { method: "POST", body });
-    expect(await reply.json()).toEqual({ bytes: body.length });
-  });
-
   it("is sent the body of a client that asks first, when its key is good", async () => {
     const lengths: number[] = [];
     const answered = new Promise<string>((resolve, reject) => {
@@ -279,23 +218,5 @@ describe.each(["here", "elsewhere"] as const)("a service %s", (where) => {
     });
     expect(JSON.parse(await answered)).toMatchObject({ bytes: 5 });
     expect(lengths).toEqual([5]);
-  });
-});
-
-describe("a client without a key", () => {
-  it("that asks before it sends is told 401 and sends nothing", async () => {
-    const socket = await openConnection(gateways.here.port);
-    socket.write(head("POST /v2/reports/till", { "content-length": 1_000_000, expect: "100-continue" }));
-    expect(await readReply(socket)).toMatchObject({ status: 401, headers: { connection: "close" } });
-  });
-
-  it("that sends much at once is told 401 all the same", async () => {
-    const socket = await openConnection(gateways.here.port);
-    socket.pause();
-    socket.write(head("POST /v2/reports/till", { "content-length": 20 * 1024 * 1024 }));
-    expect(await writeAll(socket, Buffer.alloc(1024 * 1024), 20)).toBe(true);
-    const reading = readReply(socket);
-    socket.resume();
-    expect(await reading).toMatchObject({ status: 401, isCutOff: false });
   });
 });

@@ -113,6 +113,27 @@ describe("what the gateway answers itself", () => {
   });
 });
 
+describe("a key's limit", () => {
+  it("is told in every reply, and kept", async () => {
+    const limited = gateway.accounts.addKey({ rateLimit: { perSecond: 1, burst: 2 } }).key;
+    const first = await gateway.ask("/v2/reports/", { key: limited });
+    expect(first.status).toBe(200);
+    expect(first.headers.get("ratelimit-limit")).toBe("2");
+    expect(first.headers.get("ratelimit-policy")).toBe("2;w=2");
+    expect(first.headers.get("ratelimit-remaining")).toBe("1");
+    await gateway.ask("/v2/reports/", { key: limited });
+    const refused = await gateway.ask("/v2/reports/", { key: limited });
+    expect((await problemOf(refused)).code).toBe("rate_limited");
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(refused.headers.get("ratelimit-remaining")).toBe("0");
+  });
+
+  it("is not told to who has no key", async () => {
+    expect((await gateway.ask("/v2/reports/")).headers.get("ratelimit-limit")).toBeNull();
+  });
+});
+
 describe("request ids", () => {
   it("are the client's own", async () => {
     const reply = await gateway.ask("/v2/reports/", { key, headers: { "x-request-id": "till-42/a" } });
