@@ -3,12 +3,19 @@ import type { EventBus } from "@pragma/runtime/event-bus";
 import { readEnvelope } from "@pragma/runtime/handle-event";
 import type { Logger } from "@pragma/runtime/logger";
 import type { KeyCache } from "./key-cache.ts";
+import type { OpenStreams } from "./open-streams.ts";
+
+interface Affected {
+  cache: KeyCache;
+  streams: OpenStreams;
+}
 
 /**
- * Forgets keys as they change. Every instance hears every change, on a subscription of its own to the events'
- * subjects. What was published while there was no connection is never heard: then everything is forgotten.
+ * Forgets keys as they change, and ends their streams. Every instance hears every change, on a subscription of its own
+ * to the events' subjects. What was published while there was no connection is never heard: then everything is
+ * forgotten, and the keys of open streams are looked up again.
  */
-export async function followChanges(bus: EventBus, cache: KeyCache, log: Logger): Promise<void> {
+export async function followChanges(bus: EventBus, { cache, streams }: Affected, log: Logger): Promise<void> {
   const { nats } = await bus.connected;
 
   function hear(subjects: string, apply: (data: unknown) => void): void {
@@ -22,13 +29,15 @@ export async function followChanges(bus: EventBus, cache: KeyCache, log: Logger)
             "an event about keys cannot be read; forgetting all keys",
           );
           cache.clear();
+          void streams.checkKeys();
         }
       },
     });
   }
   hear(bus.subjectsOf("key.changed"), (data) => {
-    const { keyHash, revoked } = eventCatalogue["key.changed"].parse(data);
+    const { keyHash, keyId, revoked } = eventCatalogue["key.changed"].parse(data);
     cache.keyChanged(keyHash, revoked);
+    streams.keyChanged(keyId);
   });
   hear(bus.subjectsOf("location.updated"), (data) => {
     cache.locationChanged(eventCatalogue["location.updated"].parse(data).locationId);
@@ -39,6 +48,7 @@ export async function followChanges(bus: EventBus, cache: KeyCache, log: Logger)
     cache.clear();
     await nats.flush().catch((error) => log.warn({ err: error }, "lost the connection to NATS again"));
     cache.clear();
+    await streams.checkKeys();
   }
 
   void forgetWhatWasMissed();

@@ -13,11 +13,15 @@ export interface ExchangeSetting {
   cors: Cors;
   /** Whether the gateway is stopping, so that connections should not be kept. */
   isStopping(): boolean;
+  /** Told of a reply that goes on for as long as it likes. */
+  onStream(exchange: Exchange): void;
 }
 
 const acceptableId = /^[\x21-\x7e]{1,128}$/;
 /** What is left of a body up to this many bytes is read rather than its connection closed. */
 const smallBody = 64 * 1024;
+/** How long the rest of a stream that was ended may take to reach its client, in milliseconds. */
+const partingTime = 5_000;
 
 /** One request on its way through the gateway, its reply, and what the log will say of both. */
 export class Exchange {
@@ -39,6 +43,8 @@ export class Exchange {
   /** Bytes of the reply's body. */
   bytes = 0;
   isRetried = false;
+  /** Whether the gateway itself ended the reply before its service did. */
+  isEnded = false;
   /** Called once when the client goes away before the reply has ended. */
   onGone: (() => void) | undefined;
   readonly #setting: ExchangeSetting;
@@ -98,6 +104,21 @@ export class Exchange {
     if (this.incoming.complete || !announcesBody(this.incoming)) return false;
     const declared = this.incoming.headers["content-length"];
     return this.#awaitsContinue || declared === undefined || Number(declared) > smallBody;
+  }
+
+  /** The reply has begun, and goes on for as long as it likes. */
+  becomeStream(): void {
+    this.#setting.onStream(this);
+  }
+
+  /** Ends a reply that goes on for as long as it likes. Its service hears that nobody listens any more. */
+  endStream(): void {
+    if (this.isEnded || this.outgoing.destroyed) return;
+    this.isEnded = true;
+    this.outgoing.end();
+    const parting = setTimeout(() => this.outgoing.destroy(), partingTime).unref();
+    this.outgoing.once("close", () => clearTimeout(parting));
+    this.onGone?.();
   }
 
   /** Adds what the gateway says in every reply to its headers (name, value, name, value). */

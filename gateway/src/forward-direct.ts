@@ -34,7 +34,7 @@ export async function forwardDirect(
     exchange.welcomeBody();
     upstream(request)
       .then((response) => {
-        if (!gone.signal.aborted) return sendResponse(exchange, response, progress);
+        if (!gone.signal.aborted) return sendResponse(exchange, response, { progress, signal: gone.signal });
         return response.body?.cancel();
       })
       .then(resolve, reject)

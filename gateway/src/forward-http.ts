@@ -90,15 +90,19 @@ class Hop implements Asking {
     this.#hasAnswered = true;
     this.#progress.made();
     const passed: string[] = [];
+    let isStream = false;
     for (let at = 0; at < headers.length; at += 2) {
       const name = headers[at] as string;
       const value = headers[at + 1] as string;
       if (passesToClient(name)) passed.push(name, value);
-      if (name === "content-type" && isEventStream(value)) this.#progress.stop();
+      isStream ||= name === "content-type" && isEventStream(value);
     }
     this.#exchange.addReplyHeaders(passed);
     outgoing.writeHead(status, passed);
     if (length === undefined) outgoing.flushHeaders();
+    if (!isStream) return;
+    this.#progress.stop();
+    this.#exchange.becomeStream();
   }
 
   onBody(part: Buffer, isLast: boolean): void {

@@ -3,6 +3,7 @@ import { openEventBus } from "@pragma/runtime/event-bus";
 import { startListening } from "@pragma/runtime/http-server";
 import { principalSigner } from "@pragma/runtime/principal-token";
 import type { ProcessBase, ProcessPart } from "@pragma/runtime/run-process";
+import { sleep } from "@pragma/runtime/sleep";
 import type { UpstreamRegistry } from "@pragma/runtime/upstreams";
 import { createGatewayApp } from "./app.ts";
 import { createAuthenticate } from "./authenticate.ts";
@@ -16,6 +17,7 @@ import { createGuessLimit } from "./guess-limit.ts";
 import { createKeyCache, type KnownKey } from "./key-cache.ts";
 import { createKeyLookup } from "./key-lookup.ts";
 import { openLeaseStore } from "./lease-store.ts";
+import { createOpenStreams } from "./open-streams.ts";
 import { createRateLimiter, type Verdict } from "./rate-limit.ts";
 import { createRequestLog } from "./request-log.ts";
 import { createListener } from "./serve.ts";
@@ -26,6 +28,9 @@ interface GatewayOptions extends Omit<ProcessBase, "environment"> {
   documents: Documents;
   upstreams: UpstreamRegistry;
 }
+
+/** How long a gateway that stops leaves streams to their services, in milliseconds. */
+const farewellTime = 250;
 
 /** A key that nobody has: accounts can be asked for it to see whether it answers. */
 const nobodysKey = "0".repeat(64);
@@ -54,6 +59,7 @@ export async function openGateway({
   const bus = openEventBus(config, { name: "gateway", log });
   const forwarder = createForwarder(upstreams, { sign, timeout: config.UPSTREAM_TIMEOUT * 1000 });
   const requestLog = createRequestLog({ log, metrics });
+  const streams = createOpenStreams({ authenticate, checkTime: 1000 * config.KEY_LIFETIME });
   let isStopping = false;
 
   function admit(exchange: Exchange): Promise<void> | void {
@@ -76,6 +82,7 @@ export async function openGateway({
         },
         cors,
         isStopping: () => isStopping,
+        onStream: streams.add,
       },
       admit,
       forward(exchange) {
@@ -85,11 +92,17 @@ export async function openGateway({
       },
       app: createGatewayApp({ documents, docsUrl: config.DOCS_URL, cors, admit, log }),
       log,
-      onDone: requestLog.add,
+      onDone(exchange) {
+        streams.remove(exchange);
+        requestLog.add(exchange);
+      },
     }),
   );
-  followChanges(bus, keys, log).catch((error) => log.error({ err: error }, "no longer hears of changes to keys"));
+  followChanges(bus, { cache: keys, streams }, log).catch((error) =>
+    log.error({ err: error }, "no longer hears of changes to keys"),
+  );
   metrics.observe("gateway_keys_known", "API keys that need not be looked up", () => keys.size);
+  metrics.observe("gateway_streams_open", "Streams that are passed on", () => streams.size);
   metrics.observe("gateway_redis_up", "1 while limits are kept over all gateways", () => Number(leases.isUp()));
   metrics.observe("gateway_bus_up", "1 while changes to keys are heard of", () => Number(bus.isConnected()));
 
@@ -114,7 +127,11 @@ export async function openGateway({
     },
     async stop() {
       isStopping = true;
-      await listening.stop();
+      const stopped = listening.stop();
+      // Services that stop too say so in their streams first.
+      if (streams.size > 0) await sleep(farewellTime);
+      streams.close();
+      await stopped;
       await close();
     },
   };

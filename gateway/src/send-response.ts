@@ -7,16 +7,22 @@ import type { Progress } from "./watch-progress.ts";
 
 /**
  * Sends a `Response`. One whose whole body is there at once is sent with its length, as a server of its own would send
- * it; any other as it comes, no faster than the client takes it.
+ * it; any other as it comes, no faster than the client takes it, and no more of it once the signal is given.
  */
-export async function sendResponse(exchange: Exchange, response: Response, progress?: Progress): Promise<void> {
+export async function sendResponse(
+  exchange: Exchange,
+  response: Response,
+  { progress, signal }: { progress?: Progress; signal?: AbortSignal } = {},
+): Promise<void> {
   const { outgoing } = exchange;
   if (exchange.isGone) return response.body?.cancel();
   const headers: string[] = [];
+  let isStream = false;
   for (const [name, value] of response.headers) {
     if (passesToClient(name)) headers.push(name, value);
-    if (name === "content-type" && isEventStream(value)) progress?.stop();
+    isStream ||= name === "content-type" && isEventStream(value);
   }
+  if (isStream) progress?.stop();
   const writeHead = (...more: string[]) =>
     outgoing.writeHead(response.status, exchange.addReplyHeaders([...headers, ...more]));
 
@@ -27,6 +33,7 @@ export async function sendResponse(exchange: Exchange, response: Response, progr
   const reader = response.body.getReader();
   const stopReading = () => void reader.cancel().catch(() => {});
   outgoing.once("close", stopReading);
+  signal?.addEventListener("abort", stopReading);
 
   let next = reader.read();
   const first = await soon(next);
@@ -40,12 +47,14 @@ export async function sendResponse(exchange: Exchange, response: Response, progr
   writeHead();
   if (first) await written(outgoing, first.value);
   else outgoing.flushHeaders();
-  for (let read = await next; !read.done; read = await reader.read()) {
+  if (isStream) exchange.becomeStream();
+  for (let read = await next; !read.done && !exchange.isEnded; read = await reader.read()) {
     progress?.made();
     exchange.bytes += read.value.byteLength;
     await written(outgoing, read.value);
   }
-  endReply(exchange);
+  // What was given up is not to look whole.
+  if (!signal?.aborted) endReply(exchange);
 }
 
 /** What is there already, or within this turn of the event loop. */

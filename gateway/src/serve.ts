@@ -48,7 +48,7 @@ export function createListener({ setting, admit, forward, app, log, onDone }: Se
       onDone(exchange);
     });
     handle(exchange).catch((error) => {
-      if (!exchange.isGone) sendError(exchange, error, log);
+      if (!exchange.isGone && !exchange.isEnded) sendError(exchange, error, log);
     });
   };
 }

@@ -1,0 +1,224 @@
+import { randomUUID } from "node:crypto";
+import type { EventData } from "@pragma/contracts/events";
+import { type EventBus, openEventBus } from "@pragma/runtime/event-bus";
+import { type HttpServer, listen } from "@pragma/runtime/http-server";
+import { createLogger } from "@pragma/runtime/logger";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { readEventStream, type TestStream } from "@pragma/runtime/testing/server-sent-events";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, TestAccounts, type TestGateway } from "./testing/test-gateway.ts";
+
+let environment: TestEnvironment;
+let bus: EventBus;
+let service: HttpServer;
+const accounts = new TestAccounts();
+const gateways = {} as Record<"here" | "elsewhere", TestGateway>;
+
+/** The streams that the service has open, by the id of their requests. */
+const speakers = new Map<string, ReadableStreamDefaultController<Uint8Array>>();
+
+/** Answers a stream that says nothing by itself. */
+async function answer({ method, headers }: Request): Promise<Response> {
+  if (method !== "GET") return new Response(null, { status: 204 });
+  const id = headers.get("x-request-id") ?? "";
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => void speakers.set(id, controller),
+    cancel: () => void speakers.delete(id),
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream; charset=utf-8" } });
+}
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  const { variables, namespace: NAMESPACE } = environment;
+  const log = createLogger({ name: "test", level: "silent" });
+  bus = openEventBus({ NATS_URL: variables.NATS_URL ?? "", NAMESPACE, STREAM_REPLICAS: 1 }, { name: "test", log });
+  service = await listen(answer, { port: 0, hostname: "127.0.0.1" });
+  gateways.here = await open({}, true);
+  gateways.elsewhere = await open({}, false);
+});
+afterAll(async () => {
+  await Promise.all(Object.values(gateways).map((gateway) => gateway.stop()));
+  await service.stop();
+  await bus.close();
+  await environment.remove();
+});
+
+const open = (variables: Record<string, string>, isHere: boolean) =>
+  startTestGateway(environment, {
+    accounts,
+    ...(isHere && { direct: { "order-live": answer } }),
+    variables: {
+      UPSTREAM_TIMEOUT: "1",
+      ...(!isHere && { ORDER_LIVE_URL: `http://127.0.0.1:${service.port}` }),
+      ...variables,
+    },
+  });
+
+async function tell(change: Pick<EventData<"key.changed">, "keyId" | "keyHash" | "revoked">): Promise<void> {
+  const data = { locationId: null, ...change };
+  const head = { specversion: "1.0", id: randomUUID(), type: "key.changed", source: "accounts", subject: change.keyId };
+  const { nats } = await bus.connected;
+  nats.publish(bus.subjectOf("key.changed", null), JSON.stringify({ ...head, time: new Date().toISOString(), data }));
+  await nats.flush();
+}
+
+/** A stream, its service's end included. */
+interface Heard extends TestStream {
+  say(text: string): void;
+  /** The service has heard that nobody listens any more. */
+  letGo(): Promise<unknown>;
+}
+
+async function streamOf(gateway: TestGateway, key: string): Promise<Heard> {
+  const id = randomUUID();
+  const reply = await gateway.ask("/v1/orders-live/stream", { key, headers: { "x-request-id": id } });
+  expect(reply.status).toBe(200);
+  return Object.assign(readEventStream(reply), {
+    say(text: string) {
+      speakers.get(id)?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ text })}\n\n`));
+    },
+    letGo: () => eventually("the service to hear of it", () => !speakers.has(id), { withinSeconds: 3 }),
+  });
+}
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+describe.each(["here", "elsewhere"] as const)("a stream of a service that runs %s", (where) => {
+  it("goes on after pauses that no reply may have, and each event is passed on at once", async () => {
+    const stream = await streamOf(gateways[where], accounts.addKey().key);
+    for (const wait of [0, 50, 2_000]) {
+      await pause(wait);
+      const before = stream.events.length;
+      const since = performance.now();
+      stream.say("hello");
+      await stream.received(before + 1);
+      expect(performance.now() - since).toBeLessThan(500);
+    }
+    await stream.close();
+  });
+
+  it("is let go of by the service when its client goes away", async () => {
+    const stream = await streamOf(gateways[where], accounts.addKey().key);
+    await stream.close();
+    await stream.letGo();
+  });
+
+  it("ends when its key is revoked, and those of other keys go on", async () => {
+    const { key, hash, facts } = accounts.addKey();
+    const mine = await streamOf(gateways[where], key);
+    const other = await streamOf(gateways[where], accounts.addKey().key);
+    mine.say("before");
+    await mine.received(1);
+    accounts.keys.set(hash, { ...facts, revokedAt: new Date().toISOString() });
+    const since = performance.now();
+    await tell({ keyId: facts.keyId, keyHash: hash, revoked: true });
+    await mine.ended();
+    expect(performance.now() - since).toBeLessThan(1_000);
+    expect(mine.ending).toBe("ended");
+    await mine.letGo();
+    other.say("after");
+    await other.received(1);
+    await other.close();
+    expect((await gateways[where].ask("/v1/orders-live/stream", { key })).status).toBe(401);
+  });
+
+  it("ends when its key may do something else, so that its client asks again", async () => {
+    const { key, hash, facts } = accounts.addKey();
+    const stream = await streamOf(gateways[where], key);
+    accounts.keys.set(hash, { ...facts, scopes: ["reports:read"] });
+    await tell({ keyId: facts.keyId, keyHash: hash, revoked: false });
+    await stream.ended();
+    await stream.letGo();
+    const again = await streamOf(gateways[where], key);
+    await again.close();
+  });
+
+  it("ends for a client that does not listen, too", async () => {
+    const { key, hash, facts } = accounts.addKey();
+    const id = randomUUID();
+    const reply = await gateways[where].ask("/v1/orders-live/stream", { key, headers: { "x-request-id": id } });
+    // More than the connections' own buffers take.
+    const much = new Uint8Array(500_000).fill(120);
+    for (let sent = 0; sent < 60; sent += 1) speakers.get(id)?.enqueue(much);
+    await tell({ keyId: facts.keyId, keyHash: hash, revoked: true });
+    await eventually("the service to hear of it", () => !speakers.has(id), { withinSeconds: 3 });
+    await reply.body?.cancel();
+  });
+
+  it("ends after a while when nothing was heard of a revocation", async () => {
+    const deaf = await open({ KEY_LIFETIME: "1" }, where === "here");
+    const { key, hash, facts } = accounts.addKey();
+    const stays = await streamOf(deaf, accounts.addKey().key);
+    const stream = await streamOf(deaf, key);
+    accounts.keys.set(hash, { ...facts, revokedAt: new Date().toISOString() });
+    await stream.ended();
+    expect(stream.ending).toBe("ended");
+    expect(stays.ending).toBeUndefined();
+    await stays.close();
+    await deaf.stop();
+  });
+
+  it("ends when the gateway stops, which does not take long", async () => {
+    const gateway = await open({}, where === "here");
+    const stream = await streamOf(gateway, accounts.addKey().key);
+    const since = performance.now();
+    await gateway.stop();
+    expect(performance.now() - since).toBeLessThan(2_000);
+    await stream.ended();
+    expect(stream.ending).toBe("ended");
+    await stream.letGo();
+  });
+});
+
+describe("a stream whose key cannot be looked up", () => {
+  it("goes on for a while, and then ends", async () => {
+    const away = new TestAccounts();
+    const { key, hash } = away.addKey();
+    const gateway = await startTestGateway(environment, {
+      accounts: away,
+      direct: { "order-live": answer },
+      variables: { KEY_LIFETIME: "1" },
+    });
+    const stream = await streamOf(gateway, key);
+    away.before = () => Promise.reject(new Error("away"));
+    // What is remembered of the key is forgotten, as when the bus was away.
+    await tell({ keyId: randomUUID(), keyHash: hash, revoked: false });
+    await pause(2_500);
+    expect(stream.ending).toBeUndefined();
+    await stream.ended();
+    await gateway.stop();
+  });
+});
+
+describe("a stream that begins while its key is being revoked", () => {
+  it("ends at once", async () => {
+    const { key, hash, facts } = accounts.addKey();
+    let isAsked = false;
+    let letGo = () => {};
+    const holding = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const slow = await startTestGateway(environment, {
+      accounts,
+      direct: {
+        async "order-live"(request) {
+          isAsked = true;
+          await holding;
+          return answer(request);
+        },
+      },
+    });
+    const asking = streamOf(slow, key);
+    await eventually("the service to be asked", () => isAsked);
+    accounts.keys.set(hash, { ...facts, revokedAt: new Date().toISOString() });
+    await tell({ keyId: facts.keyId, keyHash: hash, revoked: true });
+    await pause(100);
+    letGo();
+    const stream = await asking;
+    await stream.ended();
+    await stream.letGo();
+    await slow.stop();
+  });
+});
