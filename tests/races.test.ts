@@ -1,0 +1,140 @@
+import { randomInt } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { TillV2 } from "@pragma/contracts/till-v2";
+import { computeReport } from "@pragma/reporting/calculate/compute-report";
+import { schemaOf } from "@pragma/runtime/start-service";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { Random } from "@pragma/simulator/random";
+import postgres from "postgres";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Product, startProduct } from "./harness/product.ts";
+import { openShop, type Shop } from "./harness/shop.ts";
+import { miscounts } from "./races/miscounts.ts";
+import { racingTills } from "./races/racing-tills.ts";
+
+/** RACE_RUNS races of two tills each; RACE_SEED has them over the same bodies again. */
+const runs = Number(process.env.RACE_RUNS ?? 40);
+const firstSeed = Number(process.env.RACE_SEED ?? randomInt(1_000_000_000));
+/** Races that are on at once: they meet in the days that they count. */
+const atOnce = 4;
+
+let environment: TestEnvironment;
+let product: Product;
+let second: Product;
+let shop: Shop;
+let sql: postgres.Sql;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" });
+  product = await startProduct(environment.variables, { split: true });
+  second = await startProduct(environment.variables, { adminKey: product.adminKey });
+  shop = await openShop(product);
+  sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
+}, 120_000);
+afterAll(async () => {
+  await sql?.end();
+  await second?.stop();
+  await product?.stop();
+  await environment?.remove();
+});
+
+/** Asks one instance or the other until it is answered: not by a process that dies, nor before the till is there. */
+async function insist(method: string, path: string, body?: unknown): Promise<void> {
+  await eventually(
+    `${method} ${path} to be answered`,
+    async () => {
+      const { url } = randomInt(2) === 0 ? product : second;
+      const headers = { authorization: `Bearer ${shop.key}`, "content-type": "application/json" };
+      const answer = await fetch(`${url}${path}`, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      await answer.arrayBuffer();
+      if (answer.status >= 500 || answer.status === 404) return false;
+      expect([200, 201], `${method} ${path}`).toContain(answer.status);
+      return true;
+    },
+    { withinSeconds: 60 },
+  );
+}
+
+/** Pushes two tills, replaces and reprocesses them, all at the same time; gives their ids. */
+async function race(seed: number): Promise<string[]> {
+  const random = new Random(`race ${seed}`);
+  const tills = racingTills(random, { bodies: 4 });
+  const asked = tills.flatMap(([pushed, ...replacing]) => {
+    const address = `/v1/tills/${pushed?.id}`;
+    return [
+      () => insist("POST", "/v2/tills/", pushed),
+      ...replacing.map((body) => () => insist("PUT", address, body)),
+      ...[1, 2].map(() => () => insist("POST", `${address}/reprocess`)),
+    ];
+  });
+  await Promise.all(
+    random.shuffle(asked).map(async (ask) => {
+      await sleep(random.integer(0, 60));
+      await ask();
+    }),
+  );
+  return tills.map(([pushed]) => pushed?.id ?? "");
+}
+
+const table = (service: string, name: string) => sql`${sql(schemaOf(environment.namespace, service))}.${sql(name)}`;
+
+async function untilProcessed(ids: string[]): Promise<void> {
+  await eventually(
+    `${ids.length} tills to be processed`,
+    async () => {
+      const undone = await sql`
+        select 1 from ${table("till-ingest", "tills")}
+        where id = any(${ids}::uuid[]) and result_revision is distinct from revision`;
+      return undone.length === 0;
+    },
+    { withinSeconds: 60 + runs },
+  );
+}
+
+/** The till's report and orders are those of the body that it has, and no others. */
+async function expectLastRevision(id: string): Promise<void> {
+  const body = TillV2.parse(await shop.read(`/v1/tills/${id}/object`));
+  const expected = computeReport(body, { locationId: shop.locationId });
+  const reports = await sql`select id, v2 from ${table("reporting", "reports")} where till_id = ${id}`;
+  const shown = reports.map(({ v2 }) => JSON.parse(v2));
+  expect(shown, `till ${id}`).toEqual(expected ? [JSON.parse(JSON.stringify(expected.reportV2))] : []);
+  const orders = await sql<{ id: string }[]>`select id from ${table("reporting", "orders")} where till_id = ${id}`;
+  const expectedIds = expected?.orders.map((order) => order.id) ?? [];
+  expect(orders.map((order) => order.id).sort(), `orders of till ${id}`).toEqual(expectedIds.sort());
+  if (expected) expect(await shop.read(`/v2/reports/${expected.id}`)).toEqual(shown[0]);
+}
+
+it(
+  "leaves what the last revision says, and nothing else, however pushes, replacements and reprocessings meet while processes are killed",
+  async () => {
+    const seeds = Array.from({ length: runs }, (_, index) => firstSeed + index);
+    const ids: string[] = [];
+    const racer = async () => {
+      for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) ids.push(...(await race(seed)));
+    };
+    let kills = 0;
+    const killer = async () => {
+      // Not to the very end: what a dead process had taken on is given to another half a minute later.
+      for (; kills < 2 || seeds.length > runs / 4; kills++) {
+        const victim = product.process(kills % 2 === 0 ? "reporting" : "till-ingest");
+        await sleep(randomInt(200, 2_000));
+        await victim.kill();
+        await victim.start();
+      }
+    };
+    await Promise.all([killer(), ...Array.from({ length: atOnce }, racer)]);
+    expect(ids).toHaveLength(2 * runs);
+    await untilProcessed(ids);
+    for (const id of ids) await expectLastRevision(id);
+    expect(await miscounts(sql, schemaOf(environment.namespace, "reporting"))).toEqual([]);
+    for (const service of ["till-ingest", "reporting"]) {
+      expect(await sql`select reason from ${table(service, "parked_messages")}`).toEqual([]);
+    }
+  },
+  120_000 + 2_000 * runs,
+);
