@@ -32,14 +32,15 @@ export interface World {
   keyWith(scopes: Scope[], rateLimit?: { perSecond: number; burst: number }): Promise<string>;
 }
 
-export async function openWorld(product: Product): Promise<World> {
+/** A world whose shop has something of everything; with `mark` in everything there that has a name. */
+export async function openWorld(product: Product, { mark = "" } = {}): Promise<World> {
   const [shop, other] = await Promise.all([
     openShop(product, { scopes: shopScopes }),
     openShop(product, { scopes: shopScopes }),
   ]);
-  const till = generateTill({ seed: "contract", orders: 6, day: "2026-05-29", tillId: randomUUID() });
-  const liveOrder = newLiveOrder();
-  const catalog = catalogOf(generateRestaurant("contract"));
+  const till = marked(generateTill({ seed: "contract", orders: 6, day: "2026-05-29", tillId: randomUUID() }), mark);
+  const liveOrder = marked(newLiveOrder(), mark);
+  const catalog = marked(catalogOf(generateRestaurant("contract")), mark);
   const consumerName = `consumer ${randomUUID()}`;
 
   async function asAdmin<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -66,6 +67,14 @@ export async function openWorld(product: Product): Promise<World> {
     reportId: report?.id ?? "",
     orderId: orders[0]?.id ?? "",
   };
+}
+
+/** The same with the mark behind every name. */
+function marked<Thing>(thing: Thing, mark: string): Thing {
+  const isName = (key: string) => /name$/i.test(key);
+  return JSON.parse(
+    JSON.stringify(thing, (key, value) => (isName(key) && typeof value === "string" ? value + mark : value)),
+  );
 }
 
 async function succeed<T>(asking: Promise<Response>, what: string): Promise<T> {

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { newLiveOrder } from "../contract/live-order.ts";
+import { newTill } from "../contract/new-till.ts";
+import type { World } from "../contract/world.ts";
+
+/** Things of a location that a stranger may have learnt the ids of. */
+export const stolenThings = ["location", "till", "report", "order", "liveOrder", "key", "reprocessing"] as const;
+export type StolenThing = (typeof stolenThings)[number];
+
+/** What a stranger knows of a location that is not its own. */
+export interface Loot {
+  ids: Record<StolenThing, string>;
+  legacyId: string;
+  pageTokens: string[];
+  etags: string[];
+  /** Under which the location made a key, with this body. */
+  idempotencyKey: string;
+  keyBody: object;
+}
+
+/** Lists and single things, as the location reads them itself. */
+export function addressesOf({ shop, till, reportId, orderId, liveOrder }: World): string[] {
+  return [
+    ...["/v1/tills?sinceDate=2026-01-01T00:00:00Z&", "/v1/reports?", "/v2/reports?", "/v1/orders?", "/v1/orders-live?"],
+    ...[
+      `/v1/tills/${till.id}?`,
+      `/v1/tills/${till.id}/object?`,
+      `/v1/reports/${reportId}?`,
+      `/v2/reports/${reportId}?`,
+    ],
+    ...[`/v1/orders/${orderId}?`, `/v2/orders/${orderId}?`, `/v1/orders-live/${liveOrder.id}?`, "/v1/auth/keys?"],
+    ...["", "/payments", "/taxes", "/modifiers", "/categories"].map((list) => `/v1/catalog${list}?`),
+    ...["/v1/locations/own?devices=true&", `/v1/locations/${shop.locationId}?`, "/v1/locations?"],
+  ];
+}
+
+/** Fills a location with more than a page of everything, and gives all that a stranger could learn to ask for it with. */
+export async function plunder(world: World): Promise<Loot> {
+  const { shop, consumerName } = world;
+  for (const _ of [1, 2]) {
+    await shop.ask("POST", "/v2/tills", { body: newTill() });
+    await shop.ask("POST", "/v1/orders-live", { body: [newLiveOrder()] });
+  }
+  await shop.reports(3);
+  const idempotencyKey = randomUUID();
+  const keyBody = { locationId: shop.locationId, consumerName };
+  await shop.ask("POST", "/v1/auth/keys", { body: keyBody, headers: { "idempotency-key": idempotencyKey } });
+  const reprocessing = await shop.ask("POST", "/v1/tills/reprocess?lteReportVersion=0");
+  const keys = await shop.read<{ data: { id: string }[] }>("/v1/auth/keys");
+
+  const pageTokens: string[] = [];
+  const etags: string[] = [];
+  for (const address of addressesOf(world)) {
+    const answer = await shop.ask("GET", `${address}size=1`);
+    const { nextPageToken } = (await answer.json()) as { nextPageToken?: string };
+    if (nextPageToken) pageTokens.push(nextPageToken);
+    const etag = answer.headers.get("etag");
+    if (etag) etags.push(etag);
+  }
+  return {
+    ids: {
+      location: shop.locationId,
+      till: world.till.id,
+      report: world.reportId,
+      order: world.orderId,
+      liveOrder: world.liveOrder.id,
+      key: keys.data[0]?.id ?? "",
+      reprocessing: ((await reprocessing.json()) as { id: string }).id,
+    },
+    ...{ legacyId: String(shop.legacyId), pageTokens, etags, idempotencyKey, keyBody },
+  };
+}
+
+/** Waits until what is read does not change any more. */
+export async function whenSettled<Read>(read: () => Promise<Read>): Promise<Read> {
+  let before: string | undefined;
+  return eventually(
+    "the location to settle",
+    async () => {
+      const last = before;
+      const now = await read();
+      before = JSON.stringify(now);
+      if (before === last) return { now };
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      return false;
+    },
+    { withinSeconds: 60 },
+  ).then(({ now }) => now);
+}
