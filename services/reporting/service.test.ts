@@ -305,10 +305,28 @@ describe("stretches", () => {
     const stretches = await service.db.sql<{ count: number }[]>`
       select count from stretches where location_id = ${locationId} and kind = 'order' order by start_at, start_id`;
     expect(stretches.map(({ count }) => count)).toEqual([256, 256, 256, 256, 256, 220]);
+    const ids: string[] = [];
+    for (let index = 0; index < 15; index++) {
+      const page = await (
+        await service.ask("GET", `/v1/orders/?size=100&index=${index}`, { principal: readerOf(locationId) })
+      ).json();
+      const { data, meta } = pageOf(OrderV1).parse(page);
+      expect(meta.totalCount).toBe(1500);
+      ids.push(...data.map(({ id }) => id));
+    }
+    expect(ids).toEqual(
+      till.orderList
+        .map(({ id }: { id: string }) => id)
+        .sort()
+        .reverse(),
+    );
     await push({ ...till, orderList: till.orderList.slice(0, 1000) }, { locationId, revision: 2 });
     const [total] = await service.db.sql`
       select sum(count)::int as n from stretches where location_id = ${locationId} and kind = 'order'`;
     expect(total?.n).toBe(1000);
+    const [byDay] = await service.db.sql`
+      select sum(count)::int as n from day_counts where location_id = ${locationId} and kind = 'order'`;
+    expect(byDay?.n).toBe(1000);
     expect((await listReports(locationId)).data).toHaveLength(1);
   });
 });

@@ -91,27 +91,37 @@ async function findStart(
   { locationId, kind }: ListFilter,
   { start, size, days }: { start: PageStart; size: number; days: Fragment },
 ): Promise<Start> {
-  const stretches = sql`from stretches where location_id = ${locationId} and kind = ${kind} and day ${days}`;
+  const ofLocation = sql`location_id = ${locationId} and kind = ${kind}`;
   if ("after" in start || start.index === 0) {
-    const [row] = await sql<{ total: number }[]>`select coalesce(sum(count), 0)::int as total ${stretches}`;
+    const [row] = await sql<{ total: number }[]>`
+      select coalesce(sum(count), 0)::int as total from day_counts where ${ofLocation} and day ${days}`;
     return { total: row?.total ?? 0, before: "after" in start ? start.after : null, skip: 0 };
   }
   const offset = start.index * size;
-  const [row] = await sql<{ total: number; skip: number; day: string | null; at: string; id: string }[]>`
-    with ranked as (
-      select count,
-        sum(count) over newest_first as up_to,
-        lag(day) over newest_first as day, lag(start_at) over newest_first as at, lag(start_id) over newest_first as id
-      ${stretches}
-      window newest_first as (order by day desc, start_at desc, start_id desc)
+  const [row] = await sql<{ total: number; skip: number; day: string | null; at: string | null; id: string | null }[]>`
+    with day_ends as (
+      select day, count, sum(count) over (order by day desc) as up_to
+      from day_counts where ${ofLocation} and day ${days}
+    ), first_day as (
+      select day, up_to - count as before from day_ends where up_to > ${offset}::bigint and count > 0 order by up_to limit 1
+    ), stretch_ends as (
+      select stretches.count, first_day.before + sum(stretches.count) over newest_first as up_to,
+        lag(start_at) over newest_first as at, lag(start_id) over newest_first as id
+      from stretches join first_day on stretches.day = first_day.day where ${ofLocation}
+      window newest_first as (order by start_at desc, start_id desc)
+    ), first_stretch as (
+      select * from stretch_ends where up_to > ${offset}::bigint and count > 0 order by up_to limit 1
     )
-    select total.total, (${offset}::bigint - (found.up_to - found.count))::int as skip,
-      found.day::text as day, found.at::text as at, found.id
-    from (select coalesce(sum(count), 0)::int as total from ranked) as total
-    left join (select * from ranked where up_to > ${offset}::bigint and count > 0 order by up_to limit 1) as found on true`;
-  if (!row?.day) return { total: row?.total ?? 0, before: null, skip: row?.skip ?? 0 };
-  return { total: row.total, before: { id: row.id, day: row.day, at: row.at }, skip: row.skip };
+    select (select coalesce(max(up_to), 0)::int from day_ends) as total, first_day.day::text as day,
+      first_stretch.at::text as at, first_stretch.id, (${offset}::bigint - (first_stretch.up_to - first_stretch.count))::int as skip
+    from (select) as one left join first_day on true left join first_stretch on true`;
+  if (!row?.day) return { total: row?.total ?? 0, before: null, skip: 0 };
+  // The newest stretch of a day has none before it: it begins at the end of the day.
+  const before = { day: row.day, at: row.at ?? "infinity", id: row.id ?? lastId };
+  return { total: row.total, before, skip: row.skip };
 }
+
+const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** A report's orders are as many as one till holds: few enough to be counted. */
 async function findStartInReport(

@@ -26,6 +26,7 @@ export async function adjustStretches(
   { locationId, kind, changes }: { locationId: string; kind: Kind; changes: PositionChange[] },
 ): Promise<void> {
   if (changes.length === 0) return;
+  await adjustDays(tx, { locationId, kind, changes });
   const days = [...new Set(changes.map(({ day }) => day))];
   await tx`
     insert into stretches (location_id, kind, day, start_at, start_id, count)
@@ -55,6 +56,22 @@ export async function adjustStretches(
   for (const stretch of adjusted.filter(({ count }) => count > longestStretch)) {
     await split(tx, { locationId, kind, stretch });
   }
+}
+
+async function adjustDays(
+  tx: Transaction,
+  { locationId, kind, changes }: { locationId: string; kind: Kind; changes: PositionChange[] },
+): Promise<void> {
+  const deltas = new Map<string, number>();
+  for (const { day, delta } of changes) deltas.set(day, (deltas.get(day) ?? 0) + delta);
+  await tx`
+    insert into day_counts (location_id, kind, day, count)
+    select ${locationId}, ${kind}, day, 0 from unnest(${[...deltas.keys()]}::date[]) as given (day)
+    on conflict do nothing`;
+  await tx`
+    update day_counts set count = count + given.delta
+    from unnest(${[...deltas.keys()]}::date[], ${[...deltas.values()]}::int[]) as given (day, delta)
+    where location_id = ${locationId} and kind = ${kind} and day_counts.day = given.day`;
 }
 
 async function split(
