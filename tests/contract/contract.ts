@@ -38,6 +38,3 @@ export function ordinaryAsking({ id }: Operation, contract: OperationContract | 
   if (!asking) throw new Error(`${id} has no contract: add it to the file of its tag.`);
   return asking;
 }
-
-/** Why a key is never told that it belongs to no location. */
-export const everyKeyHasOne = "Every key has a location, unless it is an admin's, which may act for any.";

@@ -24,7 +24,7 @@ export const changeLocationRoute = defineRoute({
     }),
   },
   responses: { 200: { description: "The location as it is now", schema: LocationDetails } },
-  errors: ["location_not_found", "location_forbidden"],
+  errors: ["location_not_found"],
   async handle({ params, body, principal, services }) {
     demandReadable(principal, params.id);
     return json(200, showDetails(await changeLocation(services, { id: params.id, change: body })));

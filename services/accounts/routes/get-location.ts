@@ -20,7 +20,7 @@ export const getLocationRoute = defineRoute({
     200: { description: "The location", schema: LocationDetails },
     304: { description: "The client has it already" },
   },
-  errors: ["location_not_found", "location_forbidden"],
+  errors: ["location_not_found"],
   async handle({ params, principal, services, header }) {
     demandReadable(principal, params.id);
     const location = await findLocation(services.db, params.id);

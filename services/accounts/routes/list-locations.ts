@@ -26,7 +26,7 @@ export const listLocationsRoute = defineRoute({
   description: "The locations, newest first. A key without locations:any sees its own only.",
   request: { query },
   responses: { 200: { description: "A page of locations", schema: pageOf(Location) } },
-  errors: ["invalid_page_token", "location_forbidden"],
+  errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const filter = {
       only: readableLocation(principal),

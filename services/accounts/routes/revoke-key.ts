@@ -14,7 +14,7 @@ export const revokeKeyRoute = defineRoute({
     "Revokes a key for good: requests with it are refused within a second. It stays in the list, as revoked. Revoking it again changes nothing. A key without locations:any revokes those of its own location only, and the keys of an admin are revoked by an admin only.",
   request: { params: z.object({ id: z.guid().meta({ description: "Id of the key, as the list of keys tells it" }) }) },
   responses: { 204: { description: "The key is revoked" } },
-  errors: ["key_not_found", "location_forbidden"],
+  errors: ["key_not_found"],
   async handle({ params, principal, services }) {
     await revokeKey(services, { id: params.id, principal });
     return { status: 204, body: null, headers: {} };

@@ -21,7 +21,7 @@ export const getOrderRoute = defineRoute({
     200: { description: "The order", schema: OrderLive },
     304: { description: "The client has it already" },
   },
-  errors: ["order_not_found", "location_forbidden"],
+  errors: ["order_not_found"],
   async handle({ params: { id }, principal, services, header }) {
     const order = await findOrder(services.db.sql, { id, locationId: readableLocation(principal) });
     if (!order) throw new ApiError("order_not_found", { detail: `This location has no live order ${id}.` });

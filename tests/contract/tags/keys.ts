@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { everyKeyHasOne, type TagContract } from "../contract.ts";
+import type { TagContract } from "../contract.ts";
 
 export const keys: TagContract = {
   createApiKey: {
@@ -28,6 +28,5 @@ export const keys: TagContract = {
       key_not_found: () => ({ path: { id: randomUUID() } }),
     },
     stranger: 404,
-    unreachable: { location_forbidden: everyKeyHasOne },
   },
 };

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { TagContract } from "../contract.ts";
-import { everyKeyHasOne } from "../contract.ts";
 import { newLiveOrder } from "../live-order.ts";
 
 export const liveOrders: TagContract = {
@@ -33,6 +32,5 @@ export const liveOrders: TagContract = {
       order_not_found: () => ({ path: { id: randomUUID() } }),
     },
     stranger: 404,
-    unreachable: { location_forbidden: everyKeyHasOne },
   },
 };

@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from "node:crypto";
-import { everyKeyHasOne, type TagContract } from "../contract.ts";
+import type { TagContract } from "../contract.ts";
 
 const place = { application: "JALIA", organizationId: "1", agencyId: "1" };
 const newLocation = () => ({ ...place, locationSettings: { locationName: "Le Bistrot" } });
@@ -31,7 +31,6 @@ export const locations: TagContract = {
     answers: { 200: ({ shop }) => ({ query: { app: shop.application, legacyId: String(shop.legacyId) } }) },
     // It is shown its own location alone, which is not the one that was asked for.
     stranger: 200,
-    unreachable: { location_forbidden: everyKeyHasOne },
   },
   getOwnLocation: {
     answers: {
@@ -46,7 +45,6 @@ export const locations: TagContract = {
       location_not_found: () => ({ path: { id: randomUUID() } }),
     },
     stranger: 404,
-    unreachable: { location_forbidden: everyKeyHasOne },
   },
   changeLocation: {
     answers: {
@@ -54,6 +52,5 @@ export const locations: TagContract = {
       location_not_found: () => ({ path: { id: randomUUID() }, body: {} }),
     },
     stranger: 404,
-    unreachable: { location_forbidden: everyKeyHasOne },
   },
 };
