@@ -2,10 +2,12 @@ import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { expect, it } from "vitest";
+import { Random } from "@pragma/simulator/random";
+import { beforeAll, expect, it } from "vitest";
 import { type Way, ways } from "../harness/both-ways.ts";
+import { olderTill } from "../harness/older-till.ts";
 import type { RawReply, RawRequest } from "../harness/raw-exchange.ts";
-import { asAdmin, asShop, both, json, olderTill, operations, seenOf, unknownId } from "./setting.ts";
+import { asAdmin, asShop, both, json, operations, seenOf, shop, unknownId } from "./setting.ts";
 
 /** What one way of running is told to make: the same as the other, under names of its own. */
 function makeOwn(way: Way) {
@@ -16,7 +18,7 @@ function makeOwn(way: Way) {
     packed: newTill(2),
     /** A megabyte and more. */
     large: newTill(300),
-    olderId: randomUUID(),
+    olderTill: olderTill(new Random(`older till ${way}`), shop),
     liveOrder: { ...orderLiveInputExample, id: orderId, data: { ...orderLiveInputExample.data, id: orderId } },
     legacyId: way === "together" ? 1_234_567 : 7_654_321,
     consumerName: `consumer of ${way.padEnd(8, ".")}`,
@@ -57,9 +59,9 @@ const steps: Step[] = [
   ],
   ["pushTillV2", 201, ({ large }) => ({ ...body(large), isChunked: true, ...asShop(json) })],
   ["pushTillV2", 200, ({ large }) => ({ ...body(large), ...asShop(json) })],
-  ["pushTillV1", 201, ({ olderId }) => ({ ...body(olderTill(olderId)), ...asShop(json) })],
-  ["pushTillV1", 200, ({ olderId }) => ({ ...body(olderTill(olderId)), ...asShop(json) })],
-  ["pushTillV1", 409, ({ olderId }) => ({ ...body(olderTill(olderId, { note: "other" })), ...asShop(json) })],
+  ["pushTillV1", 201, (own) => ({ ...body(own.olderTill), ...asShop(json) })],
+  ["pushTillV1", 200, (own) => ({ ...body(own.olderTill), ...asShop(json) })],
+  ["pushTillV1", 409, (own) => ({ ...body({ ...own.olderTill, other: true }), ...asShop(json) })],
   [
     "replaceTill",
     200,
@@ -153,7 +155,10 @@ const steps: Step[] = [
 
 /** Everything that can be changed, by each way under names of its own, one change after the other. */
 export function describeChanges(): void {
-  const own = { together: makeOwn("together"), apart: makeOwn("apart") };
+  let own: Record<Way, Own>;
+  beforeAll(() => {
+    own = { together: makeOwn("together"), apart: makeOwn("apart") };
+  });
   const texts = ({ legacyId, consumerName }: Own) => [String(legacyId), consumerName];
 
   it.each(steps)("%s is answered %i alike", async (operationId, status, request, remember) => {

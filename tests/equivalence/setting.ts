@@ -1,11 +1,11 @@
-import { readFileSync } from "node:fs";
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
-import { packageFolder } from "@pragma/runtime/package-folder";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
+import { Random } from "@pragma/simulator/random";
 import { expect } from "vitest";
 import { type BothWays, startBothWays } from "../harness/both-ways.ts";
 import { type DocumentedOperation, documentedOperations } from "../harness/documented-operations.ts";
+import { olderTill } from "../harness/older-till.ts";
 import type { RawReply, RawRequest } from "../harness/raw-exchange.ts";
 import { openShop, type Shop } from "../harness/shop.ts";
 
@@ -44,7 +44,7 @@ export async function start(): Promise<void> {
   const till = generateTill({ seed: 1, orders: 25, day: "2026-05-29" });
   const tills = [till, generateTill({ seed: 1, orders: 3, day: "2026-05-30" })];
   for (const body of tills) await made("POST", "/v2/tills/", body);
-  await made("POST", "/v1/tills/", olderTill("5f67b799-163e-4208-82c1-be6c4c4006c3"));
+  await made("POST", "/v1/tills/", olderTill(new Random("older till"), shop));
   const [report] = await shop.reports(3);
   await made("POST", "/v1/orders-live/", [orderLiveInputExample]);
   const reprocessing = await made("POST", "/v1/tills/reprocess?lteReportVersion=0");
@@ -72,18 +72,6 @@ async function made(method: string, path: string, body?: unknown): Promise<{ id:
   const answer = await shop.ask(method, path, { body });
   expect(answer.ok, `${method} ${path}`).toBe(true);
   return (await answer.json()) as { id: string };
-}
-
-const sample = readFileSync(
-  `${packageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples/small-v1.till.json`,
-  "utf8",
-);
-
-/** The sample of the older format under another id, as the shop would push it. */
-export function olderTill(id: string, changes: object = {}): object {
-  const { tillJson } = JSON.parse(sample);
-  const { application, legacyId } = shop;
-  return { application, legacyId, tillJson: { ...tillJson, client_id: id, ...changes } };
 }
 
 export function asAdmin(more: Record<string, string> = {}) {

@@ -1,14 +1,14 @@
-import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { packageFolder } from "@pragma/runtime/package-folder";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { Random } from "@pragma/simulator/random";
+import type { TillFormat } from "./expected-report.ts";
 import { garbleBytes, garbleText } from "./garble-text.ts";
 import { hostileValue, kindOf, oddDate, odderValue } from "./hostile-values.ts";
+import { olderTill } from "./older-till.ts";
 
 /** A till as a broken or malicious client may push it. */
 export interface MutatedTill {
-  format: "V1" | "V2";
+  format: TillFormat;
   /** What is sent. */
   body: Buffer;
   headers: Record<string, string>;
@@ -27,13 +27,10 @@ interface Place {
   key: string | number;
 }
 
-const sampleFile = `${packageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples/small-v1.till.json`;
-const sample = readFileSync(sampleFile, "utf8");
-
 /** Makes a sound till and spoils it a little, or a lot, or not at all: always the same for the same seed. */
 export function mutatedTill(seed: string, location: { application: string; legacyId: number }): MutatedTill {
   const random = new Random(seed);
-  const format = random.chance(0.7) ? "V2" : "V1";
+  const format: TillFormat = random.chance(0.7) ? "V2" : "V1";
   const till = format === "V2" ? soundTillV2(random) : soundTillV1(random, location);
   const story: string[] = [];
   for (
@@ -76,10 +73,9 @@ function soundTillV2(random: Random): Container {
 }
 
 function soundTillV1(random: Random, location: { application: string; legacyId: number }): Container {
-  const till = JSON.parse(sample);
-  till.tillJson.client_id = `s${random.uuid().toUpperCase()}`;
+  const till = olderTill(random, location);
   till.tillJson.tickets = random.sample(till.tillJson.tickets, random.integer(0, 8));
-  return { ...till, ...location };
+  return till as unknown as Container;
 }
 
 const mutations: [name: string, weight: number, apply: (place: Place, random: Random) => void][] = [

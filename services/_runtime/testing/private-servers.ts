@@ -1,3 +1,4 @@
+import { Redis } from "ioredis";
 import {
   type RunningServer,
   startNats,
@@ -17,6 +18,8 @@ export interface PrivateServers extends Record<PrivateServer, RunningServer> {
   restart(which: PrivateServer, after?: number): Promise<void>;
   kill(which: PrivateServer): Promise<void>;
   start(which: PrivateServer): Promise<void>;
+  /** Takes everything out of Redis. */
+  flushRedis(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -37,6 +40,11 @@ export async function startPrivateServers(): Promise<PrivateServers> {
       await servers.kill(which);
       await new Promise((resolve) => setTimeout(resolve, after));
       await servers.start(which);
+    },
+    async flushRedis() {
+      const client = new Redis(servers.redis.url);
+      await client.flushall();
+      client.disconnect();
     },
     async stop() {
       await Promise.all([servers.nats.stop(), servers.postgres.stop(), servers.redis.stop()]);
