@@ -1,6 +1,7 @@
 import accounts from "@pragma/accounts/service";
 import catalog from "@pragma/catalog/service";
 import type { ServiceName } from "@pragma/contracts/service-names";
+import jobs from "@pragma/jobs/service";
 import orderLive from "@pragma/order-live/service";
 import reporting from "@pragma/reporting/service";
 import type { AnyServiceDefinition } from "@pragma/runtime/define-service";
@@ -13,4 +14,5 @@ export const services: Record<ServiceName, { definition: AnyServiceDefinition; p
   reporting: { definition: reporting, port: 4003 },
   catalog: { definition: catalog, port: 4004 },
   accounts: { definition: accounts, port: 4005 },
+  jobs: { definition: jobs, port: 4007 },
 };

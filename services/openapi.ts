@@ -32,6 +32,7 @@ const tags = [
   { name: "Orders", description: "Orders of shifts that are closed" },
   { name: "Live orders", description: "Orders that are open, and what becomes of them" },
   { name: "Tills", description: "Shifts pushed by points of sale" },
+  { name: "Jobs", description: "Work for the queue" },
   { name: "Locations", description: "Restaurants, bars and hotels" },
   { name: "Consumers", description: "Who uses the API, and what they may do" },
   { name: "Keys", description: "API keys" },

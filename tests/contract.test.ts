@@ -11,6 +11,7 @@ import { expectDocumented } from "./contract/expect-documented.ts";
 import { fillReceivingBudget } from "./contract/fill-receiving-budget.ts";
 import { type Operation, type Outcome, operations } from "./contract/operations.ts";
 import { contractTable } from "./contract/table.ts";
+import { mostUnfinished } from "./contract/tags/jobs.ts";
 import { openWorld, shopScopes, type World } from "./contract/world.ts";
 import { type Product, startProduct } from "./harness/product.ts";
 
@@ -21,7 +22,8 @@ let sql: postgres.Sql;
 
 beforeAll(async () => {
   const unlimited = { RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" };
-  environment = await createTestEnvironment(unlimited);
+  const limited = { JOBS_UNFINISHED_PER_KEY: String(mostUnfinished) };
+  environment = await createTestEnvironment({ ...unlimited, ...limited });
   product = await startProduct(environment.variables, { split: true });
   world = await openWorld(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });

@@ -10,6 +10,7 @@ const upstreams = {
   "/v2/orders": "reporting",
   "/v1/orders-live": "order-live",
   "/v1/catalog": "catalog",
+  "/v1/jobs": "jobs",
   "/v1/locations": "accounts",
   "/v1/consumers": "accounts",
   "/v1/auth": "accounts",

@@ -90,7 +90,7 @@ export function openJobQueue<Payload>(
 const forgotten = { removeOnComplete: true, removeOnFail: true };
 
 /** For questions and additions: fails at once while Redis is away, instead of waiting for it. */
-function connectForAsking(url: string, log: Logger): Redis {
+export function connectForAsking(url: string, log: Logger): Redis {
   const connection = new Redis(url, {
     enableOfflineQueue: false,
     commandTimeout: 5_000,
@@ -109,7 +109,7 @@ function connectForAsking(url: string, log: Logger): Redis {
 }
 
 /** For workers, which wait on Redis for as long as it takes. */
-function connectForWorking(url: string): Redis {
+export function connectForWorking(url: string): Redis {
   const connection = new Redis(url, {
     maxRetriesPerRequest: null,
     retryStrategy: (times) => Math.min(times * 100, 2_000),

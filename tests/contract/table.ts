@@ -3,6 +3,7 @@ import { catalogue } from "./tags/catalogue.ts";
 import { consumers } from "./tags/consumers.ts";
 import { description } from "./tags/description.ts";
 import { health } from "./tags/health.ts";
+import { jobs } from "./tags/jobs.ts";
 import { keys } from "./tags/keys.ts";
 import { liveOrders } from "./tags/live-orders.ts";
 import { locations } from "./tags/locations.ts";
@@ -22,4 +23,5 @@ export const contractTable: Partial<Record<string, OperationContract>> = {
   ...locations,
   ...consumers,
   ...keys,
+  ...jobs,
 };

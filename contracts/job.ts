@@ -1,0 +1,182 @@
+import { z } from "zod";
+import { UtcDateTime } from "./date-time.ts";
+import { KeepFinished, Repeat } from "./job-repeat.ts";
+import { storable } from "./storable.ts";
+
+const milliseconds = (description: string) =>
+  z
+    .int()
+    .min(0)
+    .meta({ description: `${description}, in milliseconds` });
+const name = (description: string) => z.string().min(1).max(255).meta({ description });
+
+/** A name that a location's job can have: it stands in addresses as it is. */
+export const JobId = z
+  .string()
+  .max(255)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._@+-]*$/, {
+    error: "Must be letters, digits and . _ @ + - only, a letter or digit first: a queue separates names by the colon",
+  })
+  .meta({ description: "Id of a job", example: "closing-2026-05-29" });
+
+const Backoff = z.union([
+  milliseconds("The same wait before every further attempt"),
+  z.object({
+    type: z.enum(["fixed", "exponential"]).meta({ description: "exponential: twice as long after each failure" }),
+    delay: milliseconds("The wait before the second attempt").default(0),
+    jitter: z.number().min(0).max(1).optional().meta({ description: "The share of the wait that is left to chance" }),
+  }),
+]);
+
+/** The options of a queue's job. What is left out is as if it had not been there. */
+export const JobOptions = z
+  .object({
+    deduplication: z
+      .object({
+        id: name("Jobs of the location with the same one are duplicates"),
+        ttl: milliseconds("How long; without it (or 0) until the first job has finished").optional(),
+      })
+      .optional()
+      .meta({ description: "A duplicate is not added: the reply is the first job's" }),
+    failParentOnFailure: z.boolean().optional().meta({ description: "When this job fails, its parent fails" }),
+    ignoreDependencyOnFailure: z
+      .boolean()
+      .optional()
+      .meta({ description: "When this job fails, its parent goes on, and knows of the failure" }),
+    removeDependencyOnFailure: z
+      .boolean()
+      .optional()
+      .meta({ description: "When this job fails, its parent goes on as if this job had never been its child" }),
+    repeat: Repeat.optional(),
+    jobId: JobId.optional().meta({
+      description:
+        "The job's id. While the location has a job of this id, no other is added: the reply is that job's. " +
+        "Not a whole number, and none of the names that the queue keeps for itself, such as wait or meta",
+    }),
+    parent: z
+      .object({
+        id: name("Id of the parent: a job of the same location that has not finished and does not repeat"),
+        queue: name("The queueName of the parent's reply").optional(),
+      })
+      .optional()
+      .meta({ description: "The parent is not done before this job has finished" }),
+    timestamp: milliseconds("When the job came to be, since 1970: a delay counts from here").optional(),
+    priority: z
+      .int()
+      .min(0)
+      .max(2_097_152)
+      .optional()
+      .meta({ description: "1 goes first. 0: no priority, which goes before all of them. 2097152 counts as 2097151" }),
+    delay: milliseconds("How long the job is kept before it may be done").optional(),
+    attempts: z.int().min(0).optional().meta({ description: "How often it is tried at most; 0 counts as 1" }),
+    backoff: Backoff.optional().meta({ description: "How long to wait after an attempt that failed" }),
+    lifo: z.boolean().optional().meta({ description: "Goes before the jobs that wait already" }),
+    removeOnComplete: KeepFinished.optional(),
+    removeOnFail: KeepFinished.optional(),
+    keepLogs: z.int().min(1).optional().meta({ description: "How many lines of the job's log are kept" }),
+    stackTraceLimit: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: "How many of its failures are kept with their trace" }),
+    sizeLimit: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: "Bytes that the payload may have as JSON; 0: any number" }),
+  })
+  .meta({ id: "JobOptions", description: "What the queue is told of a job", example: { attempts: 3, delay: 1_000 } });
+
+export type JobOptions = z.infer<typeof JobOptions>;
+
+/** The body of a new job. */
+export const NewJob = storable(
+  z.object({
+    message: z.string().max(100_000).meta({ description: "What the job is about: comes back in its result" }),
+    duration: milliseconds("How long the job takes").default(0),
+    jobOptions: JobOptions.default({}),
+  }),
+).meta({
+  id: "NewJob",
+  description: "A job to be done",
+  example: { message: "Close the day", duration: 5_000, jobOptions: { attempts: 3, delay: 1_000 } },
+});
+
+export type NewJob = z.infer<typeof NewJob>;
+
+/** What a queue carries for a job. */
+export const JobPayload = z
+  .object({ message: z.string(), duration: z.int().min(0).meta({ description: "In milliseconds" }) })
+  .meta({ id: "JobPayload", example: { message: "Close the day", duration: 5_000 } });
+
+export type JobPayload = z.infer<typeof JobPayload>;
+
+const example = {
+  id: "d7a1a1de-6a0f-4f0e-8a55-7c0c2f9d3f51",
+  queueName: "jobs-7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
+  jobName: "message",
+  jobOptions: { attempts: 3, delay: 1_000 },
+  payload: { message: "Close the day", duration: 5_000 },
+  timestamp: 1_780_099_200_000,
+};
+
+/** The reply to a new job. */
+export const Job = z
+  .object({
+    id: z.string().meta({ description: "Id of the job: the jobId that was asked for, or else a uuid" }),
+    queueName: z.string().meta({ description: "The queue: each location has one of its own" }),
+    jobName: z.string(),
+    jobOptions: JobOptions,
+    payload: JobPayload,
+    timestamp: z.int().min(0).meta({ description: "When the job came to be, in milliseconds since 1970" }),
+  })
+  .meta({ id: "Job", description: "A job of a queue", example });
+
+export type Job = z.infer<typeof Job>;
+
+export const jobStates = [
+  "waiting",
+  "delayed",
+  "prioritized",
+  "waiting-children",
+  "active",
+  "repeating",
+  "completed",
+  "failed",
+] as const;
+
+/** What became of a job that did what it had to. */
+export const JobResult = z
+  .object({ message: z.string(), waited: z.int().min(0).meta({ description: "How long it took, in milliseconds" }) })
+  .meta({ id: "JobResult", example: { message: "Close the day", waited: 5_000 } });
+
+export type JobResult = z.infer<typeof JobResult>;
+
+/** A job, and how far it is. */
+export const JobStatus = Job.extend({
+  state: z.enum(jobStates).meta({ description: "repeating: is done again and again, and has not come to its end" }),
+  progress: z.int().min(0).max(100).meta({ description: "In percent; of a repeating job always 0 until its end" }),
+  attemptsMade: z.int().min(0).meta({ description: "Attempts that failed" }),
+  runs: z.int().min(0).meta({ description: "How often a repeating job was done; 0 for any other" }),
+  result: JobResult.nullable().meta({ description: "Of a repeating job: that of its last run" }),
+  failure: z
+    .object({ message: z.string() })
+    .nullable()
+    .meta({ description: "Why the last attempt failed; null when none did, or a later one succeeded" }),
+  finishedAt: UtcDateTime.nullable(),
+}).meta({
+  id: "JobStatus",
+  description: "A job, and how far it is",
+  example: {
+    ...example,
+    state: "completed",
+    progress: 100,
+    attemptsMade: 0,
+    runs: 0,
+    result: { message: "Close the day", waited: 5_000 },
+    failure: null,
+    finishedAt: "2026-05-30T00:00:06.012Z",
+  },
+});
+
+export type JobStatus = z.infer<typeof JobStatus>;

@@ -1,0 +1,5 @@
+import type { Fault } from "@pragma/contracts/errors";
+
+export function bodyFault(path: string, code: string, message: string): Fault {
+  return { in: "body", path, code, message };
+}

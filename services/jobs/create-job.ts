@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { ApiError } from "@pragma/contracts/errors";
+import type { NewJob } from "@pragma/contracts/job";
+import type { Principal } from "@pragma/contracts/principal";
+import { refuseFaults } from "@pragma/runtime/faults";
+import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
+import { bodyFault } from "./body-fault.ts";
+import { checkJob } from "./check-job.ts";
+import type { Jobs } from "./jobs.ts";
+import { countUnfinished, findJob, findOriginal, insertJob, type JobRow, lockCreation } from "./queries/jobs.ts";
+import { queueNameOf } from "./queues/location-queues.ts";
+
+interface CreateJob {
+  locationId: string;
+  principal: Principal;
+  job: NewJob;
+}
+
+/**
+ * Keeps a job, and gives it to its location's queue once that has committed. A job of the same jobId, or of which this
+ * one is a duplicate, is what comes back instead, and nothing happens.
+ *
+ * @throws `ApiError` invalid_request for what the queue cannot do, too_many_jobs.
+ */
+export async function createJob(
+  { db, limits, feeder }: Pick<Jobs, "db" | "limits" | "feeder">,
+  { locationId, principal, job }: CreateJob,
+): Promise<{ job: JobRow; isNew: boolean }> {
+  refuseFaults(checkJob(job, limits, Date.now()));
+  const { message, duration, jobOptions } = job;
+  return db.transaction(async (tx) => {
+    await lockCreation(tx, locationId, principal.keyId);
+    const known = await findSame(tx, locationId, job);
+    if (known) return { job: known, isNew: false };
+    await refuseOrphan(tx, locationId, job);
+    if ((await countUnfinished(tx, principal.keyId)) >= limits.unfinishedPerKey) throw tooMany(limits.unfinishedPerKey);
+    const row = await insertJob(tx, {
+      location_id: locationId,
+      id: jobOptions.jobId ?? randomUUID(),
+      key_id: principal.keyId,
+      consumer: principal.consumer,
+      message,
+      duration,
+      options: jobOptions,
+      timestamp: jobOptions.timestamp,
+    });
+    afterCommit(tx, () => feeder.offer(row));
+    return { job: row, isNew: true };
+  });
+}
+
+async function findSame(tx: Transaction, locationId: string, { jobOptions }: NewJob): Promise<JobRow | undefined> {
+  const { jobId, deduplication } = jobOptions;
+  const same = jobId === undefined ? undefined : await findJob(tx, { location_id: locationId, id: jobId });
+  if (same || !deduplication) return same;
+  return findOriginal(tx, { locationId, deduplicationId: deduplication.id });
+}
+
+async function refuseOrphan(tx: Transaction, locationId: string, { jobOptions }: NewJob): Promise<void> {
+  const { parent, jobId } = jobOptions;
+  if (!parent) return;
+  const refuse = (path: string, message: string) =>
+    refuseFaults([bodyFault(`jobOptions.parent.${path}`, "not_found", message)]);
+  if (parent.queue !== undefined && parent.queue !== queueNameOf(locationId)) {
+    refuse("queue", `Has to be ${queueNameOf(locationId)}, the queue of this location, or be left out`);
+  }
+  const found = parent.id === jobId ? undefined : await findJob(tx, { location_id: locationId, id: parent.id });
+  if (!found) refuse("id", "There is no such job in this location");
+  else if (found.finished_at) refuse("id", "The parent has finished: it cannot wait for another child");
+  else if (found.options.repeat)
+    refuse("id", "The parent repeats: it has many runs, and none of them waits for a child");
+}
+
+function tooMany(most: number): ApiError {
+  return new ApiError("too_many_jobs", {
+    detail: `This API key has ${most} jobs that have not finished, as many as it may have. Wait until some have.`,
+    headers: { "retry-after": "60" },
+  });
+}

@@ -1,0 +1,48 @@
+import { defineService } from "@pragma/runtime/define-service";
+import { askAccounts } from "@pragma/runtime/locations";
+import { principalSigner } from "@pragma/runtime/principal-token";
+import { jobsConfig } from "./config.ts";
+import type { Jobs } from "./jobs.ts";
+import { compareQueues } from "./periodic/compare-queues.ts";
+import { forgetOldJobs } from "./periodic/forget-old.ts";
+import { restoreLost } from "./periodic/restore-lost.ts";
+import { openLocationQueues } from "./queues/location-queues.ts";
+import { openQueueFeeder } from "./queues/queue-feeder.ts";
+import { createJobRoute } from "./routes/create-job.ts";
+import { getJob } from "./routes/get-job.ts";
+import { keepWorking } from "./running/keep-working.ts";
+import { jobHandler } from "./running/run-job.ts";
+import type { Perform } from "./running/wait-out.ts";
+
+/** The jobs service, given what doing a job is. */
+export function defineJobsService({ perform }: { perform: Perform }) {
+  return defineService<typeof jobsConfig, Jobs>({
+    name: "jobs",
+    module: import.meta.url,
+    config: jobsConfig,
+    open({ db, log, upstreams }, config) {
+      const queues = openLocationQueues(config, { concurrency: config.JOBS_CONCURRENCY, log });
+      queues.handle(jobHandler({ db, log, perform }));
+      const feeder = openQueueFeeder({ db, queues, log });
+      const working = keepWorking({ db, queues, log });
+      const limits = {
+        unfinishedPerKey: config.JOBS_UNFINISHED_PER_KEY,
+        mostAttempts: config.JOBS_MOST_ATTEMPTS,
+        shortestRepeat: config.JOBS_SHORTEST_REPEAT,
+        longestDuration: config.JOBS_LONGEST_DURATION,
+      };
+      const locations = askAccounts(upstreams, { name: "jobs", sign: principalSigner(config.PRINCIPAL_KEYS) });
+      return {
+        services: { db, log, queues, feeder, limits, locations, keptDays: config.JOBS_KEPT_DAYS },
+        checks: { redis: () => queues.check() },
+        async close() {
+          await working.stop();
+          await feeder.settle();
+          await queues.close();
+        },
+      };
+    },
+    routes: [createJobRoute, getJob],
+    periodic: [restoreLost, compareQueues, forgetOldJobs],
+  });
+}

@@ -1,0 +1,98 @@
+import { sleep } from "@pragma/runtime/sleep";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { startPrivateServers } from "@pragma/runtime/testing/private-servers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startJobs, type TestJobs, unlike } from "./testing/start-jobs.ts";
+
+let jobs: TestJobs;
+beforeAll(async () => {
+  jobs = await startJobs({ JOBS_CONCURRENCY: "5" });
+});
+afterAll(() => jobs?.remove());
+
+const timesBegun = (message: string) => jobs.begun.filter((each) => each === message).length;
+
+describe("when Redis has lost everything", () => {
+  it("what waits is done, what is being done and what was done is not done again, and a parent waits for its child", async () => {
+    const shop = jobs.openShop();
+    const create = (message: string, jobOptions = {}, duration = 0) =>
+      shop.create({ message: unlike(message), duration, jobOptions });
+    const done = await create("done");
+    const forgotten = await create("forgotten", { removeOnComplete: true });
+    const failed = await create("fail");
+    await shop.inState(done.id, "completed");
+    await shop.inState(failed.id, "failed");
+    await eventually("it to be forgotten", () => shop.isForgotten(forgotten.id));
+    const running = await create("running", {}, 4_000);
+    await shop.inState(running.id, "active");
+    const delayed = await create("delayed", { delay: 1_500 });
+    const parent = await create("parent", { delay: 500 });
+    await shop.inState(parent.id, "delayed");
+    const child = await create("child", { parent: { id: parent.id }, delay: 2_500 });
+    const repeating = await create("repeating", { repeat: { every: 1_000, limit: 4 } });
+    await eventually("a first run", async () => (await shop.status(repeating.id)).runs > 0);
+
+    await jobs.emptyRedis();
+
+    const all = [done, forgotten, failed, running, delayed, parent, child];
+    await Promise.all([running, delayed, parent, child, repeating].map(({ id }) => shop.inState(id, "completed")));
+    const [parentDone, childDone] = await Promise.all([parent, child].map(({ id }) => shop.status(id)));
+    expect(Date.parse(childDone?.finishedAt ?? "")).toBeLessThanOrEqual(Date.parse(parentDone?.finishedAt ?? ""));
+    await sleep(3_000);
+    expect(all.map(({ payload }) => timesBegun(payload.message))).toEqual(all.map(() => 1));
+    expect(timesBegun(repeating.payload.message)).toBe(4);
+    expect((await shop.status(failed.id)).state).toBe("failed");
+  });
+
+  it("a duplicate is still one, and an attempt that was made still counts", async () => {
+    const shop = jobs.openShop();
+    const jobOptions = { deduplication: { id: "d", ttl: 60_000 } };
+    const first = await shop.create({ message: "First", jobOptions });
+    await shop.inState(first.id, "completed");
+    const message = unlike("fail");
+    const tried = await shop.create({ message, jobOptions: { attempts: 3, backoff: 2_000 } });
+    await shop.inState(tried.id, "delayed");
+    await jobs.emptyRedis();
+    expect((await shop.ask({ message: "Again", jobOptions })).status).toBe(200);
+    await shop.inState(tried.id, "failed");
+    expect(timesBegun(message)).toBe(3);
+  });
+});
+
+describe("a process that stops", () => {
+  it("gives back what it is doing, and another does it", async () => {
+    const one = await startJobs();
+    const shop = one.openShop();
+    const { id } = await shop.create({ message: "given back", duration: 1_000 });
+    await shop.inState(id, "active");
+    const other = await one.startAnother();
+    const stoppedAt = Date.now();
+    await one.stop();
+    expect(Date.now() - stoppedAt).toBeLessThan(900);
+    await eventually("the other to do it", async () => {
+      const response = await other.ask("GET", `/v1/jobs/${id}`, { principal: shop.principal });
+      return ((await response.json()) as { state: string }).state === "completed";
+    });
+    expect(one.begun).toEqual(["given back", "given back"]);
+    await other.stop();
+    await one.remove();
+  });
+});
+
+describe("while Redis is away", () => {
+  it("jobs are taken, and done when it is back", async () => {
+    const servers = await startPrivateServers();
+    const alone = await startJobs({ REDIS_URL: servers.redis.url });
+    try {
+      await servers.kill("redis");
+      const shop = alone.openShop();
+      const { id } = await shop.create({ message: "While away" });
+      expect((await shop.status(id)).state).toBe("waiting");
+      await servers.start("redis");
+      await shop.inState(id, "completed");
+    } finally {
+      await alone.remove();
+      await servers.stop();
+    }
+  });
+});

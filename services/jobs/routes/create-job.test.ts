@@ -1,0 +1,167 @@
+import { randomUUID } from "node:crypto";
+import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startJobs, type TestJobs, unlike } from "../testing/start-jobs.ts";
+
+let jobs: TestJobs;
+beforeAll(async () => {
+  jobs = await startJobs({ JOBS_UNFINISHED_PER_KEY: "3" });
+});
+afterAll(() => jobs?.remove());
+
+describe("a job", () => {
+  it("takes as long as it says, reports how far it is, and comes back with its message", async () => {
+    const shop = jobs.openShop();
+    const created = await shop.create({ message: "Count the stock", duration: 800 });
+    expect(created).toMatchObject({
+      queueName: shop.queue.name,
+      jobName: "message",
+      jobOptions: {},
+      payload: { message: "Count the stock", duration: 800 },
+    });
+    const active = await shop.inState(created.id, "active");
+    expect(active.result).toBeNull();
+    const seen = new Set<number>();
+    for (;;) {
+      const { state, progress } = await shop.status(created.id);
+      seen.add(progress);
+      if (state === "completed") break;
+    }
+    expect(seen.size).toBeGreaterThan(2);
+    expect(Math.max(...seen)).toBe(100);
+    const done = await shop.status(created.id);
+    expect(done.result?.message).toBe("Count the stock");
+    expect(done.result?.waited).toBeGreaterThanOrEqual(799);
+    expect(Date.parse(done.finishedAt ?? "") - created.timestamp).toBeGreaterThanOrEqual(799);
+  });
+
+  it("says why it failed", async () => {
+    const shop = jobs.openShop();
+    const { id } = await shop.create({ message: unlike("fail"), jobOptions: {} });
+    const failed = await shop.inState(id, "failed");
+    expect(failed).toMatchObject({ result: null, attemptsMade: 1 });
+    expect(failed.failure?.message).toMatch(/^fail/);
+  });
+
+  it("is not there for another location", async () => {
+    const shop = jobs.openShop();
+    const { id } = await shop.create({ message: "Mine" });
+    const other = testPrincipal({ scopes: ["jobs:write"] });
+    const response = await jobs.ask("GET", `/v1/jobs/${id}`, { principal: other });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: "job_not_found" });
+  });
+
+  it("may have the id that a job of another location has", async () => {
+    const [one, other] = [jobs.openShop(), jobs.openShop()];
+    await one.create({ message: "One", jobOptions: { jobId: "closing" } });
+    await other.create({ message: "Other", jobOptions: { jobId: "closing" } });
+    expect((await one.inState("closing", "completed")).result?.message).toBe("One");
+    expect((await other.inState("closing", "completed")).result?.message).toBe("Other");
+  });
+
+  it("is asked for once under an Idempotency-Key", async () => {
+    const shop = jobs.openShop();
+    const request = {
+      principal: shop.principal,
+      body: { message: unlike("Once") },
+      headers: { "idempotency-key": randomUUID() },
+    };
+    const first = await (await jobs.ask("POST", "/v1/jobs/", request)).json();
+    const again = await (await jobs.ask("POST", "/v1/jobs/", request)).json();
+    expect(again).toEqual(first);
+    await shop.inState((first as { id: string }).id, "completed");
+    expect(jobs.begun.filter((message) => message === request.body.message)).toHaveLength(1);
+  });
+
+  it("answers 304 to whoever knows it already", async () => {
+    const shop = jobs.openShop();
+    const { id } = await shop.create({ message: "Known" });
+    await shop.inState(id, "completed");
+    const path = `/v1/jobs/${id}`;
+    const etag = (await jobs.ask("GET", path, { principal: shop.principal })).headers.get("etag") ?? "";
+    const again = await jobs.ask("GET", path, { principal: shop.principal, headers: { "if-none-match": etag } });
+    expect(again.status).toBe(304);
+  });
+
+  it("is refused once the key has as many unfinished as it may have", async () => {
+    const shop = jobs.openShop();
+    const delayed = () => shop.ask({ message: "Later", jobOptions: { delay: 60_000 } });
+    const answers = await Promise.all([delayed(), delayed(), delayed(), delayed()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 429]);
+    expect(await shop.refusal({ message: "Later" })).toMatchObject({ code: "too_many_jobs" });
+    const other = jobs.openShop();
+    await other.create({ message: "Not concerned" });
+  });
+});
+
+describe("a request that a queue cannot do is refused, and told why", () => {
+  const hour = 3_600_000;
+  it.each([
+    ["a colon in its id", { jobId: "a:b" }, "jobId", /colon/],
+    ["a whole number as its id", { jobId: "12" }, "jobId", /whole number/],
+    ["an id that the queue keeps for itself", { jobId: "wait" }, "jobId", /under this name/],
+    ["a parent that is not there", { parent: { id: randomUUID() } }, "parent.id", /no such job/],
+    [
+      "a parent in another queue",
+      { parent: { id: "x", queue: "jobs-other" } },
+      "parent.queue",
+      /queue of this location/,
+    ],
+    ["a parent and deduplication", { parent: { id: "x" }, deduplication: { id: "d" } }, "deduplication", /parent/],
+    [
+      "two fates of its parent",
+      { failParentOnFailure: true, ignoreDependencyOnFailure: true },
+      "failParentOnFailure",
+      /one at most/,
+    ],
+    ["lifo and a priority", { lifo: true, priority: 1 }, "lifo", /priority/],
+    ["lifo and a delay", { lifo: true, delay: 1 }, "lifo", /delay/],
+    ["a time further than queues can order", { timestamp: 2 ** 41 }, "delay", /2039/],
+    ["more than its size limit", { sizeLimit: 10 }, "sizeLimit", /bytes/],
+    ["too many attempts", { attempts: 26 }, "attempts", /25 times/],
+    ["a priority beyond the last", { priority: 2_097_153 }, "priority", /2097152/],
+    ["an unknown backoff", { backoff: { type: "random" } }, "backoff", /./],
+    ["neither every nor a pattern", { repeat: { limit: 1 } }, "repeat", /either/],
+    ["both every and a pattern", { repeat: { every: hour, pattern: "0 0 * * *" } }, "repeat", /either/],
+    ["no pattern", { repeat: { pattern: "never" } }, "repeat.pattern", /pattern/],
+    ["a pattern that never comes true", { repeat: { pattern: "0 0 31 2 *" } }, "repeat.pattern", /pattern/],
+    ["runs too close to each other", { repeat: { every: 99 } }, "repeat.every", /100 milliseconds/],
+    ["an end that is over", { repeat: { every: hour, endDate: "2020-01-01T00:00:00Z" } }, "repeat.endDate", /over/],
+    [
+      "a first run at once and a start",
+      { repeat: { pattern: "0 0 * * *", immediately: true, startDate: 1 } },
+      "repeat.immediately",
+      /contradict/,
+    ],
+    ["repeat and an id", { repeat: { every: hour }, jobId: "a" }, "jobId", /id of its own/],
+    ["repeat and a delay", { repeat: { every: hour }, delay: 1 }, "delay", /not with repeat/],
+    ["repeat and a timestamp", { repeat: { every: hour }, timestamp: 1 }, "timestamp", /not with repeat/],
+    [
+      "repeat and deduplication",
+      { repeat: { every: hour }, deduplication: { id: "a" } },
+      "deduplication",
+      /not with repeat/,
+    ],
+    ["repeat and a parent", { repeat: { every: hour }, parent: { id: "a" } }, "parent", /not with repeat/],
+    ["repeat and lifo", { repeat: { every: hour }, lifo: true }, "lifo", /not with repeat/],
+  ] as const)("%s", async (_, jobOptions, option, why) => {
+    const problem = await jobs.openShop().refusal({ message: "No", jobOptions: jobOptions as never });
+    expect(problem).toMatchObject({ status: 400, code: "invalid_request" });
+    const found = problem.errors?.find(({ path }) => path === `jobOptions.${option}`);
+    expect(found?.message, JSON.stringify(problem.errors)).toMatch(why);
+  });
+
+  it("a duration beyond what the installation allows", async () => {
+    const problem = await jobs.openShop().refusal({ message: "Long", duration: 3_600_001 });
+    expect(problem.errors).toMatchObject([{ path: "duration", code: "too_big" }]);
+  });
+
+  it("a parent that has finished", async () => {
+    const shop = jobs.openShop();
+    const { id } = await shop.create({ message: "Parent" });
+    await shop.inState(id, "completed");
+    const problem = await shop.refusal({ message: "Child", jobOptions: { parent: { id } } });
+    expect(problem.errors?.[0]?.message).toMatch(/has finished/);
+  });
+});

@@ -1,0 +1,32 @@
+import { createHash } from "node:crypto";
+import { JobId, JobStatus } from "@pragma/contracts/job";
+import { ownLocation } from "@pragma/runtime/own-location";
+import { tagged } from "@pragma/runtime/reply";
+import { z } from "zod";
+import { defineRoute } from "../jobs.ts";
+import { showJob } from "../show-job.ts";
+
+export const getJob = defineRoute({
+  method: "get",
+  path: "/v1/jobs/{id}/",
+  operationId: "getJob",
+  tag: "Jobs",
+  audience: "public",
+  scope: "jobs:write",
+  summary: "Get a job",
+  description: "A job, where it is, how far it is, and what it came to. Jobs that were forgotten are not there.",
+  request: {
+    params: z.object({ id: JobId }),
+    query: z.object({
+      locationId: z.guid().optional().meta({ description: "For keys that may act for any location" }),
+    }),
+  },
+  responses: { 200: { description: "The job", schema: JobStatus } },
+  errors: ["location_forbidden", "job_not_found"],
+  async handle({ params, query, principal, services, header }) {
+    const locationId = ownLocation(principal, query.locationId);
+    const body = JSON.stringify(await showJob(services, { locationId, id: params.id }));
+    const etag = createHash("sha256").update(body).digest("base64url").slice(0, 22);
+    return tagged(body, { etag, ifNoneMatch: header("if-none-match") });
+  },
+});
