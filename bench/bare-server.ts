@@ -1,6 +1,7 @@
 import { schemaOf } from "@pragma/runtime/start-service";
 import { runServer } from "../deploy/local/private-server.mjs";
 import { compiled } from "./compiled.ts";
+import { complain } from "./complain.ts";
 import type { Lab } from "./lab.ts";
 import { cpuSeconds, memoryOf } from "./process-usage.ts";
 import type { Product } from "./product.ts";
@@ -24,7 +25,7 @@ export async function startBareServer(
     name: "The bare server",
     folder: `${folder}/bare-server-${namespace}`,
     port: undefined,
-    log: (line) => process.stderr.write(`${line}\n`),
+    log: complain,
     stopSignal: "SIGTERM",
     launch: (onPort) => ({
       command: process.execPath,

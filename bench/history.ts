@@ -104,7 +104,8 @@ async function writeTill(
 
 /** Brings the database to the state that it comes to by itself, in time. */
 export async function settle({ sql }: Past): Promise<void> {
-  for (const table of ["orders", "reports", "tills", "stretches", "day_counts"]) await sql`vacuum analyze ${sql(table)}`;
+  for (const table of ["orders", "reports", "tills", "stretches", "day_counts"])
+    await sql`vacuum analyze ${sql(table)}`;
 }
 
 /** The day that is so many days before the last one. */

@@ -9,6 +9,7 @@ import {
   startRedis,
   temporaryDataFolder,
 } from "../deploy/local/servers.mjs";
+import { complain } from "./complain.ts";
 import { type LoadGenerator, startLoadGenerator } from "./load/load-generator.ts";
 import { allInOne, type Product, type Role, split, startProduct } from "./product.ts";
 import { openShop, type Shop } from "./shop.ts";
@@ -33,11 +34,10 @@ const shapes = { split, "all in one": allInOne };
 export async function openLab({ isQuick, profiles }: { isQuick: boolean; profiles: string | undefined }): Promise<Lab> {
   if (profiles) await rm(profiles, { recursive: true, force: true });
   const folder = temporaryDataFolder("bench");
-  const log = (line: string) => process.stderr.write(`${line}\n`);
   const [postgres, nats, redis] = await Promise.all([
-    startPostgres({ dataFolder: join(folder, "postgres"), durable: true, log }),
-    startNats({ dataFolder: join(folder, "nats"), log }),
-    startRedis({ dataFolder: join(folder, "redis"), log }),
+    startPostgres({ dataFolder: join(folder, "postgres"), durable: true, log: complain }),
+    startNats({ dataFolder: join(folder, "nats"), log: complain }),
+    startRedis({ dataFolder: join(folder, "redis"), log: complain }),
   ]);
   const urls = { DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url };
   const load = startLoadGenerator();

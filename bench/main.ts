@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { explain } from "../deploy/local/failure.mjs";
 import { endGuarded } from "../deploy/local/guarded.mjs";
 import { say, withProgress } from "../deploy/local/progress.mjs";
+import { fallSilent } from "./complain.ts";
 import { type Lab, openLab } from "./lab.ts";
 import { describeMachine } from "./machine.ts";
 import { readOptions } from "./options.ts";
@@ -17,8 +18,11 @@ import { tableOf } from "./table.ts";
 
 const results = join(import.meta.dirname, "results");
 
+let isInterrupted = false;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   process.once(signal, async () => {
+    isInterrupted = true;
+    fallSilent();
     await endGuarded();
     process.exit(130);
   });
@@ -26,6 +30,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
 try {
   await main();
 } catch (error) {
+  if (isInterrupted) await new Promise(() => {});
   say(explain(error));
   process.exitCode = 1;
 }
@@ -64,6 +69,8 @@ async function measure(row: Row, lab: Lab): Promise<Result> {
     const outcome = await withProgress(`Row ${id}`, (tell) => row.run(lab, tell));
     return { id, title, limit, ...outcome };
   } catch (error) {
+    // What is measured now fails because its servers end; nothing may be started any more.
+    if (isInterrupted) await new Promise(() => {});
     if (error instanceof Skip) return { id, title, limit, skipped: error.message };
     process.exitCode = 1;
     return { id, title, limit, failed: explain(error) };

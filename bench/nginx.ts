@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { canInstall, installPackages } from "../deploy/local/apt.mjs";
 import { runServer } from "../deploy/local/private-server.mjs";
+import { complain } from "./complain.ts";
 import { cpuSecondsOfTree } from "./process-usage.ts";
 import { Skip } from "./row.ts";
 
@@ -33,7 +34,7 @@ export async function startNginx({ folder, upstream, headers }: NginxSetting): P
     name: "nginx",
     folder,
     port: undefined,
-    log: (line) => process.stderr.write(`${line}\n`),
+    log: complain,
     stopSignal: "SIGTERM",
     launch(onPort) {
       const file = join(folder, "nginx.conf");

@@ -6,6 +6,7 @@ import { packageFolder } from "@pragma/runtime/package-folder";
 import { freePort } from "../deploy/local/free-port.mjs";
 import { runServer } from "../deploy/local/private-server.mjs";
 import type { ServerUrls } from "../deploy/local/servers.mjs";
+import { complain } from "./complain.ts";
 import { cpuSeconds, memoryOf } from "./process-usage.ts";
 
 /** What a process of the product can be: everything in one, or a part by itself. */
@@ -84,7 +85,7 @@ export async function startProduct({ folder, servers, namespace, roles, profiles
       name: `The product's ${role}`,
       folder: join(folder, role),
       port: opsPort,
-      log: (line) => process.stderr.write(`${line}\n`),
+      log: complain,
       stopSignal: "SIGTERM",
       stopWithinMs: 35_000,
       launch: () => ({ command: process.execPath, args: [...flags, main], env: { ...env, ...own } }),
