@@ -11,6 +11,15 @@ const orderEvent = z.object({
   order: OrderOfEvent,
 });
 
+const failingEndpoint = z.object({
+  locationId: z.guid(),
+  webhookId: z.guid(),
+  endpointUrl: z.string(),
+  /** When the first attempt failed since the last that succeeded. */
+  failingSince: z.iso.datetime(),
+  lastError: z.string(),
+});
+
 /**
  * The event catalogue: what services tell each other, and with which facts.
  *
@@ -69,6 +78,10 @@ export const eventCatalogue = {
     etag: z.string(),
     counts: CatalogCounts,
   }),
+  /** From webhooks: an endpoint has had nothing but failures for days. */
+  "endpoint.failing": failingEndpoint,
+  /** From webhooks: an endpoint is sent nothing any more, because it is gone or had nothing but failures for too long. */
+  "endpoint.disabled": failingEndpoint.extend({ reason: z.enum(["gone", "failing"]) }),
   /** From accounts: a key was made or revoked; whoever caches it forgets it. */
   "key.changed": z.object({
     locationId: z.guid().nullable(),

@@ -1,5 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type SentEvent, sentEvents } from "@pragma/contracts/webhook";
+import { webhookBodies } from "@pragma/contracts/webhook-body";
+import { webhookHeaders } from "@pragma/contracts/webhook-headers";
 import { operations as gatewayOperations } from "@pragma/gateway/operations";
 import { describeOperations, type OpenApiDocument } from "@pragma/runtime/openapi-document";
 import { packageFolder } from "@pragma/runtime/package-folder";
@@ -31,6 +34,7 @@ const tags = [
   { name: "Catalogue", description: "What a location sells and how it is paid" },
   { name: "Orders", description: "Orders of shifts that are closed" },
   { name: "Live orders", description: "Orders that are open, and what becomes of them" },
+  { name: "Webhooks", description: "What happens at a location, posted to whoever asked for it" },
   { name: "Tills", description: "Shifts pushed by points of sale" },
   { name: "Jobs", description: "Work for the queue" },
   { name: "Locations", description: "Restaurants, bars and hotels" },
@@ -39,15 +43,37 @@ const tags = [
   { name: "Description", description: "This API, described" },
 ];
 
+const webhooks = (Object.keys(webhookBodies) as SentEvent[]).map((name) => ({
+  name,
+  tag: "Webhooks",
+  summary: sentEvents[name],
+  description:
+    "Posted to the endpoints that listen to it. Check the signature over the body as it came, before reading it. It may come more than once, under the same id, and in another order.",
+  headers: webhookHeaders,
+  body: webhookBodies[name],
+  responses: {
+    "200": { description: "Any status of 2xx, within 15 seconds: you have it" },
+    "410": { description: "You want no more: the webhook is disabled" },
+    default: { description: "Anything else, redirects too: it is sent again later" },
+  },
+}));
+
 const operations = [...gatewayOperations, ...Object.values(services).flatMap(({ definition }) => definition.routes)];
 
 const documents = {
-  "openapi.json": describeOperations(operations, { info, servers, tags: usedTags(["public"]), audiences: ["public"] }),
+  "openapi.json": describeOperations(operations, {
+    info,
+    servers,
+    tags: usedTags(["public"]),
+    audiences: ["public"],
+    webhooks,
+  }),
   "openapi.full.json": describeOperations(operations, {
     info,
     servers,
     tags: usedTags(["public", "operator"]),
     audiences: ["public", "operator"],
+    webhooks,
   }),
 };
 

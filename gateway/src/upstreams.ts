@@ -11,6 +11,8 @@ const upstreams = {
   "/v1/orders-live": "order-live",
   "/v1/catalog": "catalog",
   "/v1/jobs": "jobs",
+  "/v1/webhooks": "webhooks",
+  "/v1/recipients": "webhooks",
   "/v1/locations": "accounts",
   "/v1/consumers": "accounts",
   "/v1/auth": "accounts",

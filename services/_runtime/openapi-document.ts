@@ -14,6 +14,20 @@ interface DocumentOptions {
   tags: { name: string; description: string }[];
   /** Routes of these audiences are in the document. */
   audiences: Audience[];
+  webhooks?: WebhookDocumentation[];
+}
+
+/** A message that this product posts to whoever asked for it. */
+export interface WebhookDocumentation {
+  name: string;
+  tag: string;
+  summary: string;
+  description: string;
+  headers: z.ZodObject;
+  /** Carries an example. */
+  body: z.ZodType;
+  /** What a receiver may answer, and what follows from it. */
+  responses: Record<string, { description: string }>;
 }
 
 /** What any operation may answer besides its own errors. */
@@ -87,6 +101,19 @@ export function describeOperations(operations: Operation[], options: DocumentOpt
         }),
       },
       responses: { ...successesOf(route), ...errorsOf(route) },
+    });
+  }
+  for (const { name, tag, summary, description, headers, body, responses } of options.webhooks ?? []) {
+    registry.registerWebhook({
+      method: "post",
+      path: name,
+      operationId: `receive ${name}`.replaceAll(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      tags: [tag],
+      summary,
+      description,
+      security: [],
+      request: { headers, body: { required: true, content: { "application/json": { schema: body } } } },
+      responses,
     });
   }
   const { info, servers, tags } = options;

@@ -10,6 +10,7 @@ import { locations } from "./tags/locations.ts";
 import { orders } from "./tags/orders.ts";
 import { reports } from "./tags/reports.ts";
 import { tills } from "./tags/tills.ts";
+import { webhooks } from "./tags/webhooks.ts";
 
 /** Every operation's contract, by operation id. */
 export const contractTable: Partial<Record<string, OperationContract>> = {
@@ -23,5 +24,6 @@ export const contractTable: Partial<Record<string, OperationContract>> = {
   ...locations,
   ...consumers,
   ...keys,
+  ...webhooks,
   ...jobs,
 };

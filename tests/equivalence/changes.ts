@@ -7,7 +7,18 @@ import { beforeAll, expect, it } from "vitest";
 import { type Way, ways } from "../harness/both-ways.ts";
 import { olderTill } from "../harness/older-till.ts";
 import type { RawReply, RawRequest } from "../harness/raw-exchange.ts";
-import { asAdmin, asShop, both, json, operations, seenOf, shop, unknownId } from "./setting.ts";
+import {
+  asAdmin,
+  asShop,
+  both,
+  failedDeliveries,
+  json,
+  nowhere,
+  operations,
+  seenOf,
+  shop,
+  unknownId,
+} from "./setting.ts";
 
 /** What one way of running is told to make: the same as the other, under names of its own. */
 function makeOwn(way: Way) {
@@ -26,6 +37,9 @@ function makeOwn(way: Way) {
     locationId: "",
     consumerId: "",
     keyId: "",
+    recipientId: "",
+    webhookId: "",
+    failedDelivery: () => failedDeliveries[way],
     key: "",
   };
 }
@@ -41,6 +55,8 @@ type Step = [
 const body = (value: unknown) => ({ body: JSON.stringify(value) });
 const place = { application: "popina", organizationId: "1", agencyId: "1" };
 const idempotent = ({ idempotencyKey }: Own) => ({ ...json, "idempotency-key": idempotencyKey });
+const hmacSecret = (number: number) => `secret ${number} `.repeat(8);
+const events = ["order.paid"];
 const emptyCatalog = { products: [], payments: [], taxes: [], modifiers: [], categories: [] };
 const otherCatalog = { ...emptyCatalog, taxes: [{ id: "t", name: "TVA", percentage: 1000 }] };
 const catalogOf = ({ locationId }: Own) => `/v1/catalog?locationId=${locationId}`;
@@ -150,6 +166,61 @@ const steps: Step[] = [
       own.keyId = data[0]?.id ?? "";
     },
   ],
+  [
+    "upsertRecipient",
+    201,
+    () => ({ ...body({ name: "Stock keeper", hmacSecret: hmacSecret(1) }), ...asShop(json) }),
+    (own, { id }) => {
+      own.recipientId = id;
+    },
+  ],
+  ["upsertRecipient", 200, ({ recipientId: id }) => ({ ...body({ id, name: "Other" }), ...asShop(json) })],
+  [
+    "rotateRecipientSecret",
+    200,
+    ({ recipientId }) => ({
+      path: `/v1/recipients/${recipientId}/rotate`,
+      ...body({ hmacSecret: hmacSecret(2) }),
+      ...asShop(json),
+    }),
+  ],
+  [
+    "upsertWebhook",
+    201,
+    ({ recipientId }) => ({ ...body({ recipientId, endpointUrl: nowhere, events }), ...asShop(json) }),
+    (own, { id }) => {
+      own.webhookId = id;
+    },
+  ],
+  [
+    "upsertWebhook",
+    200,
+    ({ recipientId, webhookId: id }) => ({
+      ...body({ id, recipientId, endpointUrl: nowhere, events: [...events, "order.call"] }),
+      ...asShop(json),
+    }),
+  ],
+  ["deleteRecipient", 409, ({ recipientId }) => ({ path: `/v1/recipients/${recipientId}`, ...asShop() })],
+  ["pauseWebhook", 200, ({ webhookId }) => ({ path: `/v1/webhooks/${webhookId}/pause`, ...asShop() })],
+  ["resumeWebhook", 200, ({ webhookId }) => ({ path: `/v1/webhooks/${webhookId}/resume`, ...asShop() })],
+  ["testWebhook", 202, ({ webhookId }) => ({ path: `/v1/webhooks/${webhookId}/test`, ...asShop() })],
+  [
+    "recoverDeliveries",
+    202,
+    ({ webhookId }) => ({
+      path: `/v1/webhooks/${webhookId}/recover`,
+      ...body({ since: "2099-01-01T00:00:00Z" }),
+      ...asShop(json),
+    }),
+  ],
+  [
+    "replayDelivery",
+    202,
+    ({ failedDelivery }) => ({ path: `/v1/webhooks/deliveries/${failedDelivery()}/replay`, ...asShop() }),
+  ],
+  ["deleteWebhook", 204, ({ webhookId }) => ({ path: `/v1/webhooks/${webhookId}`, ...asShop() })],
+  ["deleteWebhook", 404, ({ webhookId }) => ({ path: `/v1/webhooks/${webhookId}`, ...asShop() })],
+  ["deleteRecipient", 204, ({ recipientId }) => ({ path: `/v1/recipients/${recipientId}`, ...asShop() })],
   ["revokeApiKey", 204, ({ keyId }) => ({ path: `/v1/auth/keys/${keyId}`, ...asAdmin() })],
 ];
 

@@ -9,7 +9,7 @@ const gzip = { "content-encoding": "gzip" };
 
 /** Bodies of which no operation takes one. */
 const faulty: [body: string | Uint8Array, headers?: Record<string, string>][] = [
-  ...["", "{", '"text"', "null", '{"id":1,"name":2,"scopes":3,"tillJson":4,"locationSettings":5}'].map(
+  ...["", "{", '"text"', "null", '{"id":1,"name":2,"scopes":3,"tillJson":4,"locationSettings":5,"hmacSecret":6}'].map(
     (text): [string] => [text],
   ),
   [new Uint8Array([0x22, 0xff, 0x22])],

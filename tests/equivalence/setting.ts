@@ -1,9 +1,10 @@
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
+import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { Random } from "@pragma/simulator/random";
 import { expect } from "vitest";
-import { type BothWays, startBothWays } from "../harness/both-ways.ts";
+import { type BothWays, startBothWays, type Way } from "../harness/both-ways.ts";
 import { type DocumentedOperation, documentedOperations } from "../harness/documented-operations.ts";
 import { olderTill } from "../harness/older-till.ts";
 import type { RawReply, RawRequest } from "../harness/raw-exchange.ts";
@@ -21,6 +22,8 @@ export let strangersKey: string;
 let environment: TestEnvironment;
 /** What a path's `{id}` stands for, by how the path begins. */
 let ids: Record<string, string>;
+/** Deliveries that nothing becomes of by itself: one for each way of running to have its own. */
+export let failedDeliveries: Record<Way, string>;
 
 export async function start(): Promise<void> {
   environment = await createTestEnvironment({
@@ -37,6 +40,7 @@ export async function start(): Promise<void> {
       "locations:read",
       "tills:read",
       "tills:write",
+      "webhooks:write",
     ],
   });
   strangersKey = (await openShop(both.together, { scopes: ["jobs:write"] })).key;
@@ -48,6 +52,11 @@ export async function start(): Promise<void> {
   const [report] = await shop.reports(3);
   await made("POST", "/v1/orders-live/", [orderLiveInputExample]);
   const reprocessing = await made("POST", "/v1/tills/reprocess?lteReportVersion=0");
+  const { id: recipientId } = await made("POST", "/v1/recipients", { name: "Stock keeper" });
+  const webhook = await made("POST", "/v1/webhooks", { recipientId, endpointUrl: nowhere, events: ["order.paid"] });
+  const [delivery, ...others] = await Promise.all([1, 2, 3].map(() => failedDelivery(webhook.id)));
+  failedDeliveries = { together: others[0] ?? "", apart: others[1] ?? "" };
+  const recovery = await made("POST", `/v1/webhooks/${webhook.id}/recover`, { since: "2099-01-01T00:00:00Z" });
   const keys = await both.alike({ method: "GET", path: `/v1/auth/keys?locationId=${shop.locationId}`, ...asAdmin() });
   ids = {
     "/v1/tills/{id}": till.id,
@@ -60,7 +69,24 @@ export async function start(): Promise<void> {
     "/v1/locations": shop.locationId,
     "/v1/consumers": shop.consumerId,
     "/v1/auth/keys": JSON.parse(keys.body).data[0].id,
+    "/v1/recipients": recipientId,
+    "/v1/webhooks/deliveries/": delivery ?? "",
+    "/v1/webhooks/": webhook.id,
+    "{recoveryId}": recovery.id,
   };
+}
+
+/** Nobody listens there. */
+export const nowhere = "http://127.0.0.1:1024/webhooks";
+
+/** A test message that could not be delivered. */
+async function failedDelivery(webhookId: string): Promise<string> {
+  const { id } = await made("POST", `/v1/webhooks/${webhookId}/test`);
+  await eventually("the delivery to fail", async () => {
+    const { state } = await shop.read(`/v1/webhooks/deliveries/${id}`);
+    return state === "failed";
+  });
+  return id;
 }
 
 export async function stop(): Promise<void> {
@@ -85,7 +111,7 @@ export function asShop(more: Record<string, string> = {}) {
 /** The operation's path, of what the shop has unless an id is given. */
 export function pathOf({ path }: DocumentedOperation, id?: string): string {
   const known = Object.entries(ids).find(([beginning]) => path.startsWith(beginning))?.[1];
-  return path.replace("{id}", id ?? known ?? unknownId);
+  return path.replace("{id}", id ?? known ?? unknownId).replace("{recoveryId}", ids["{recoveryId}"] ?? unknownId);
 }
 
 /** The path with the query that the operation cannot do without, and more. */

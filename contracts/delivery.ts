@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { DateTime, UtcDateTime } from "./date-time.ts";
+import { deliveryExample, recoveryExample } from "./examples/webhook.ts";
+import { sentEventNames } from "./webhook.ts";
+
+export const deliveryStates = ["pending", "sending", "succeeded", "failed"] as const;
+
+export type DeliveryState = (typeof deliveryStates)[number];
+
+/** One message on its way to one webhook. */
+export const Delivery = z
+  .object({
+    id: z.guid().meta({ description: "Id of the delivery" }),
+    createdAt: UtcDateTime,
+    webhookId: z.guid().meta({ description: "The webhook that it is for" }),
+    messageId: z.guid().meta({
+      description: "Id of the message, as its receiver sees it: the same for every attempt and every webhook",
+    }),
+    event: z.enum(sentEventNames).meta({ description: "What it tells of" }),
+    state: z.enum(deliveryStates).meta({
+      description:
+        "pending: to be sent, or sent again, at nextAttemptAt; sending: an attempt is under way; succeeded; failed: no attempt is left",
+    }),
+    nextAttemptAt: UtcDateTime.nullable().meta({
+      description: "When it is sent next, provided that the webhook is active; null unless it is pending",
+    }),
+    settledAt: UtcDateTime.nullable().meta({ description: "When it last succeeded or failed for good" }),
+  })
+  .meta({ id: "Delivery", description: "One message on its way to one webhook", example: deliveryExample });
+
+export type Delivery = z.infer<typeof Delivery>;
+
+/** One try to deliver. */
+export const Attempt = z
+  .object({
+    generation: z
+      .int()
+      .min(1)
+      .meta({ description: "1 at first, one more each time that the delivery is made again on request" }),
+    number: z.int().min(1).meta({ description: "Counts the attempts of its generation" }),
+    startedAt: UtcDateTime,
+    milliseconds: z.int().min(0).nullable().meta({ description: "How long it took; null when nobody knows" }),
+    status: z.int().nullable().meta({ description: "HTTP status of the response; null without a response" }),
+    error: z.string().nullable().meta({ description: "Why it failed; null when it succeeded" }),
+    response: z.string().nullable().meta({ description: "The response's body, its first 20 KB" }),
+    nextAttemptAt: UtcDateTime.nullable().meta({
+      description: "When the next one was planned; null without a next one",
+    }),
+  })
+  .meta({ id: "Attempt", description: "One try to deliver" });
+
+export type Attempt = z.infer<typeof Attempt>;
+
+/** A delivery with all that happened to it. */
+export const DeliveryDetails = Delivery.extend({
+  attempts: z.array(Attempt).meta({ description: "Every attempt, in order" }),
+  payload: z.record(z.string(), z.unknown()).meta({ description: "The body that is sent" }),
+}).meta({
+  id: "DeliveryDetails",
+  description: "A delivery with its attempts and what is sent",
+  example: {
+    ...deliveryExample,
+    attempts: [
+      {
+        generation: 1,
+        number: 1,
+        startedAt: "2026-05-29T10:31:12.480Z",
+        milliseconds: 61,
+        status: 503,
+        error: "The endpoint answered 503.",
+        response: "down for maintenance",
+        nextAttemptAt: "2026-05-29T10:31:17.702Z",
+      },
+      {
+        generation: 1,
+        number: 2,
+        startedAt: "2026-05-29T10:31:17.711Z",
+        milliseconds: 43,
+        status: 204,
+        error: null,
+        response: "",
+        nextAttemptAt: null,
+      },
+    ],
+    payload: {
+      meta: {
+        id: deliveryExample.messageId,
+        event: "order.paid",
+        emittedAt: "2026-05-29T10:31:12.391Z",
+        sequence: 3,
+      },
+      data: { id: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9", isPaid: true },
+    },
+  },
+});
+
+export type DeliveryDetails = z.infer<typeof DeliveryDetails>;
+
+export const RecoverDeliveries = z
+  .object({
+    since: DateTime.meta({ description: "Deliveries of events since then", example: "2026-05-28T00:00:00.000Z" }),
+  })
+  .meta({ id: "RecoverDeliveries", example: { since: "2026-05-28T00:00:00.000Z" } });
+
+/** The work of making again all deliveries of a webhook that failed. */
+export const Recovery = z
+  .object({
+    id: z.guid().meta({ description: "Id of the recovery" }),
+    createdAt: UtcDateTime,
+    webhookId: z.guid().meta({ description: "The webhook whose deliveries are made again" }),
+    since: UtcDateTime.meta({ description: "Deliveries of events since then" }),
+    state: z.enum(["running", "done"]),
+    total: z
+      .int()
+      .min(0)
+      .meta({ description: "Deliveries that had failed, or waited for another attempt, when it began" }),
+    recovered: z.int().min(0).meta({
+      description:
+        "Deliveries that are due again so far. What has succeeded by itself in the meantime is not among them",
+    }),
+    finishedAt: UtcDateTime.nullable(),
+  })
+  .meta({ id: "Recovery", description: "Making again what failed", example: recoveryExample });
+
+export type Recovery = z.infer<typeof Recovery>;

@@ -1,0 +1,196 @@
+import { z } from "zod";
+import { UtcDateTime } from "./date-time.ts";
+import { orderLiveInputExample } from "./examples/order-live.ts";
+import { deliveryExample, webhookExample } from "./examples/webhook.ts";
+import { OrderLiveInput, OrderOfEvent } from "./order-live.ts";
+import type { ProductRow } from "./product-row.ts";
+import { disabledReasons, type SentEvent } from "./webhook.ts";
+
+/** What receivers count stock by, beside a product row's own fields. */
+const stockFields = {
+  productCatalogId: z
+    .string()
+    .nullable()
+    .meta({ description: "The same as productId: id of the product in the catalogue; null for a temporary product" }),
+  stockImpactIndicator: z.boolean().meta({
+    description: "True only for the original item of a split, so that stock counts it once",
+  }),
+};
+
+const productRow = OrderOfEvent.shape.productRowList.element
+  .extend(stockFields)
+  .meta({ id: "WebhookProductRow", description: "A product of an order, with what stock is counted by" });
+
+const menuRow = OrderOfEvent.shape.menuRowList.element
+  .extend({ productRowList: z.array(productRow).meta({ description: "The products that it is made of" }) })
+  .meta({ id: "WebhookMenuRow", description: "A set menu of an order, with what stock is counted by" });
+
+/** An order as webhooks tell of it. */
+const WebhookOrder = OrderOfEvent.extend({
+  productRowList: z.array(productRow).meta({ description: "Its products that are not part of a menu" }),
+  menuRowList: z.array(menuRow).meta({ description: "Its menus" }),
+}).meta({ id: "WebhookOrder", description: "An order, with what stock is counted by" });
+
+export type WebhookOrder = z.infer<typeof WebhookOrder>;
+
+/** The order of an event as webhooks tell of it: each product row says what stock is counted by. */
+export function toWebhookOrder(order: OrderOfEvent): WebhookOrder {
+  return {
+    ...order,
+    productRowList: order.productRowList.map(withStockFields),
+    menuRowList: order.menuRowList.map((menu) => ({
+      ...menu,
+      productRowList: menu.productRowList.map(withStockFields),
+    })),
+  };
+}
+
+function withStockFields<Row extends Pick<ProductRow, "productId" | "parentProductRowId">>(row: Row) {
+  return { ...row, productCatalogId: row.productId, stockImpactIndicator: row.parentProductRowId === null };
+}
+
+const finalizedReport = z.object({
+  locationId: z.guid(),
+  reportId: z.guid().meta({ description: "Id of the report" }),
+  tillId: z.guid().meta({ description: "The till that it is of" }),
+  revision: z
+    .int()
+    .min(1)
+    .meta({ description: "1 for the till as it was first pushed, more when it was replaced or reprocessed" }),
+  reportVersion: z.int().min(1).meta({ description: "Version of the calculation that made the report" }),
+  reportNumber: z.int().meta({ description: "Counted by the point of sale" }),
+  startedAt: UtcDateTime,
+  finalizedAt: UtcDateTime,
+  totalSales: z.int().meta({ description: "Sales, VAT included. In minor units: 1400 means 14.00" }),
+  orderIds: z.array(z.guid()).meta({ description: "Every order of the till" }),
+});
+
+const endpoint = z.object({
+  locationId: z.guid(),
+  webhookId: z.guid().meta({ description: "The webhook whose endpoint it is" }),
+  endpointUrl: z.string().meta({ description: "The endpoint" }),
+  failingSince: UtcDateTime.meta({
+    description: "When the first attempt failed since the last that succeeded",
+  }),
+  lastError: z.string().meta({ description: "Why the latest attempt failed" }),
+});
+
+const disabledEndpoint = endpoint.extend({
+  reason: z.enum(Object.keys(disabledReasons) as [keyof typeof disabledReasons]).meta({
+    description: "gone: it answered 410; failing: nothing but failures for five days",
+  }),
+});
+
+const testData = z.object({
+  locationId: z.guid(),
+  webhookId: z.guid().meta({ description: "The webhook that is tested" }),
+  message: z.string(),
+});
+
+const example = (event: SentEvent, sequence: number | null, data: unknown) => ({
+  meta: { id: deliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z", sequence },
+  data,
+});
+
+function bodyOf<Event extends SentEvent, Data extends z.ZodType>(
+  event: Event,
+  id: string,
+  { data, example: shown }: { data: Data; example: ReturnType<typeof example> },
+) {
+  const meta = z.object({
+    id: z.guid().meta({
+      description: "Id of the message, the same on every attempt: handle a message once by it",
+    }),
+    event: z.literal(event).meta({ description: "What it tells of" }),
+    emittedAt: UtcDateTime.meta({ description: "When it came to pass" }),
+    sequence: z.int().nullable().meta({
+      description:
+        "Of one order's messages, which it is: they may arrive in another order, and the highest is the latest. Of one report's, the till's revision. Null where there is only one",
+    }),
+  });
+  return z.object({ meta, data }).meta({ id, description: "The body of a message", example: shown });
+}
+
+const { data: openOrder, ...head } = OrderLiveInput.parse(orderLiveInputExample);
+const orderExample = toWebhookOrder({
+  ...head,
+  ...openOrder,
+  tillId: head.tillId,
+  revisionHash: head.revisionHash,
+  locationId: webhookExample.locationId,
+});
+const paid = { isPaid: true, paidAt: "2026-05-29T10:31:12.000Z", leftToPay: 0 };
+const endpointExample = {
+  locationId: webhookExample.locationId,
+  webhookId: "4b0f5b5d-64f2-4d0b-9d5e-35c2b6a0d6f6",
+  endpointUrl: "https://stock.example/webhooks/other",
+  failingSince: "2026-05-24T10:31:12.391Z",
+  lastError: "The endpoint refused the connection.",
+};
+
+/** Every message that is sent, with its body as receivers get it. */
+export const webhookBodies = {
+  "order.call": bodyOf("order.call", "OrderCallWebhook", {
+    data: WebhookOrder,
+    example: example("order.call", 1, orderExample),
+  }),
+  "order.paid": bodyOf("order.paid", "OrderPaidWebhook", {
+    data: WebhookOrder,
+    example: example("order.paid", 3, { ...orderExample, ...paid }),
+  }),
+  "order.canceled": bodyOf("order.canceled", "OrderCanceledWebhook", {
+    data: WebhookOrder,
+    example: example("order.canceled", 2, {
+      ...orderExample,
+      isCanceled: true,
+      canceledAt: "2026-05-29T10:31:12.000Z",
+      canceledReason: "Erreur de saisie",
+    }),
+  }),
+  "order.transferred": bodyOf("order.transferred", "OrderTransferredWebhook", {
+    data: WebhookOrder,
+    example: example("order.transferred", 2, {
+      ...orderExample,
+      isTransferred: true,
+      transferredAt: "2026-05-29T10:31:12.000Z",
+      transferredTo: "Chambre 12",
+    }),
+  }),
+  "report.finalized": bodyOf("report.finalized", "ReportFinalizedWebhook", {
+    data: finalizedReport,
+    example: example("report.finalized", 1, {
+      locationId: webhookExample.locationId,
+      reportId: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
+      tillId: head.tillId,
+      revision: 1,
+      reportVersion: 1,
+      reportNumber: 24,
+      startedAt: "2026-05-29T08:02:11.000Z",
+      finalizedAt: "2026-05-29T21:41:50.000Z",
+      totalSales: 3430,
+      orderIds: [head.id],
+    }),
+  }),
+  "endpoint.failing": bodyOf("endpoint.failing", "EndpointFailingWebhook", {
+    data: endpoint,
+    example: example("endpoint.failing", null, endpointExample),
+  }),
+  "endpoint.disabled": bodyOf("endpoint.disabled", "EndpointDisabledWebhook", {
+    data: disabledEndpoint,
+    example: example("endpoint.disabled", null, { ...endpointExample, reason: "failing" }),
+  }),
+  test: bodyOf("test", "TestWebhook", {
+    data: testData,
+    example: example("test", null, {
+      locationId: webhookExample.locationId,
+      webhookId: webhookExample.id,
+      message: "It works.",
+    }),
+  }),
+} as const;
+
+/** The body of a message: what it is of, and what it tells. */
+export type WebhookBody = { [Event in SentEvent]: z.infer<(typeof webhookBodies)[Event]> }[SentEvent];
+
+/** What a message of an event tells. */
+export type WebhookData<Event extends SentEvent> = z.infer<(typeof webhookBodies)[Event]>["data"];

@@ -1,0 +1,23 @@
+<?php
+
+/**
+ * Throws unless the message is one that was signed with the recipient's secret, within the last five minutes.
+ * $headers have lower-case names; $body is the request's body as it came: file_get_contents('php://input').
+ */
+function verify_webhook(array $headers, string $body, string $secret): void
+{
+    $id = $headers['webhook-id'] ?? '';
+    $timestamp = $headers['webhook-timestamp'] ?? '';
+    if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) {
+        throw new InvalidArgumentException('The message is too old, or from the future.');
+    }
+
+    $expected = base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $secret, true));
+    foreach (explode(' ', $headers['webhook-signature'] ?? '') as $entry) {
+        [$version, $signature] = array_pad(explode(',', $entry, 2), 2, '');
+        if ($version === 'v1' && hash_equals($expected, $signature)) {
+            return;
+        }
+    }
+    throw new InvalidArgumentException('The message is not signed with this secret.');
+}

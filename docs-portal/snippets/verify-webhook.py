@@ -1,0 +1,21 @@
+import base64
+import hashlib
+import hmac
+import time
+
+
+def verify_webhook(headers: dict[str, str], body: bytes, secret: str) -> None:
+    """Raises ValueError unless the message is one that was signed with the recipient's secret, within the last
+    five minutes. `headers` have lower-case names; `body` is the request's body as it came, not yet parsed."""
+    message_id = headers.get("webhook-id", "")
+    timestamp = headers.get("webhook-timestamp", "")
+    if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > 300:
+        raise ValueError("The message is too old, or from the future.")
+
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    expected = base64.b64encode(hmac.new(secret.encode(), signed, hashlib.sha256).digest()).decode()
+    for entry in headers.get("webhook-signature", "").split(" "):
+        version, _, signature = entry.partition(",")
+        if version == "v1" and hmac.compare_digest(signature.encode(), expected.encode()):
+            return
+    raise ValueError("The message is not signed with this secret.")

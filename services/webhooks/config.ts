@@ -1,0 +1,46 @@
+import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
+import { jobQueueConfig } from "@pragma/runtime/job-queue";
+import { z } from "zod";
+import { parseDuration } from "./duration.ts";
+import { parseAllowlist } from "./endpoint/allowlist.ts";
+
+const schedule = z.string().transform((text, context) => {
+  const waits = text.split(",").map(parseDuration);
+  if (waits.every((wait) => wait !== undefined)) return waits;
+  context.addIssue({ code: "custom", message: "must be durations with commas between them, such as 5s,5m,2h" });
+  return z.NEVER;
+});
+
+const allowlist = z.string().transform((text, context) => {
+  try {
+    return parseAllowlist(text);
+  } catch (error) {
+    context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+    return z.NEVER;
+  }
+});
+
+const places = (least: number, most: number) => numberFromEnv(z.number().int().min(least).max(most));
+
+export const webhooksConfig = z.object({
+  ...jobQueueConfig.shape,
+  /** Encrypt the recipients' secrets. */
+  DATA_KEYS: runtimeConfig.shape.DATA_KEYS,
+  /** Signs what this service asks other parts of the product. */
+  PRINCIPAL_KEYS: runtimeConfig.shape.PRINCIPAL_KEYS,
+  /** In `production` endpoints are https only, and none is on this machine. */
+  NODE_ENV: z.string().default("development"),
+  /** Endpoints that may be where others may not: hosts, addresses and CIDR ranges, with commas between them. */
+  WEBHOOK_ALLOWLIST: allowlist.prefault(""),
+  /** How long after each failure a delivery is tried again; after as many failures and one more it has failed. */
+  WEBHOOK_SCHEDULE: schedule.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
+  /** How long an endpoint may take to answer. */
+  WEBHOOK_TIMEOUT_SECONDS: places(1, 60).default(15),
+  /** Messages on their way at once from one instance: to one endpoint, and to all. */
+  WEBHOOK_ENDPOINT_CONCURRENCY: places(1, 1_000).default(20),
+  WEBHOOK_CONCURRENCY: places(10, 10_000).default(1_000),
+  /** Messages a second from one instance to one endpoint. */
+  WEBHOOK_ENDPOINT_RATE: places(1, 100_000).default(500),
+  /** How long messages and the log of their deliveries are kept. */
+  WEBHOOK_KEPT_DAYS: places(4, 365).default(30),
+});

@@ -1,0 +1,68 @@
+import { createHmac } from "node:crypto";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { Webhook as StandardWebhook } from "standardwebhooks";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { signingSecretOf } from "./sign-message.ts";
+import { orderEvent } from "./testing/event-sender.ts";
+import { answers, type Receiver, startReceiver } from "./testing/receiver.ts";
+import { startWebhooks, type TestWebhooks } from "./testing/start-webhooks.ts";
+
+let service: TestWebhooks;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [service, receiver] = await Promise.all([startWebhooks(), startReceiver()]);
+});
+afterAll(async () => {
+  await service?.remove();
+  await receiver?.close();
+});
+
+describe("an event of an order", () => {
+  it("is posted to the location's webhooks that listen to it, signed under both schemes", async () => {
+    const endpoint = receiver.endpoint();
+    const deaf = receiver.endpoint();
+    const subscription = await service.subscribe(endpoint.url, { apiKey: "Bearer for-them" });
+    await service.subscribe(deaf.url, { ...subscription, events: ["order.canceled"] });
+    const event = orderEvent(subscription.locationId, { sequence: 3 });
+    const id = await service.tell("order.paid", event);
+
+    const message = await eventually("the message", () => endpoint.received[0]);
+    const { headers, body } = message;
+    expect(message.method).toBe("POST");
+    expect(headers).toMatchObject({
+      "content-type": "application/json; charset=utf-8",
+      authorization: "Bearer for-them",
+      "webhook-id": id,
+      "x-popina-webhook-id": id,
+      "x-popina-webhook-event": "order.paid",
+      "x-popina-hmac-signature": createHmac("sha256", subscription.secret).update(body).digest("hex"),
+    });
+    const verified = new StandardWebhook(signingSecretOf(subscription.secret)).verify(
+      body,
+      headers as Record<string, string>,
+    );
+    expect(verified).toMatchObject({
+      meta: { id, event: "order.paid", emittedAt: expect.any(String), sequence: 3 },
+      data: { id: event.order.id, locationId: subscription.locationId, isPaid: true },
+    });
+    const delivery = await service.delivery(subscription, id, "succeeded");
+    expect(delivery.attempts).toMatchObject([{ generation: 1, number: 1, status: 204, error: null }]);
+    expect(JSON.stringify(delivery.payload)).toBe(body);
+    expect(deaf.received).toEqual([]);
+  });
+
+  it("is tried again under the same id until it is answered with a 2xx", async () => {
+    const endpoint = receiver.endpoint(answers(503, { body: "not now" }));
+    const subscription = await service.subscribe(endpoint.url);
+    const id = await service.tell("order.paid", orderEvent(subscription.locationId));
+    await eventually("the first attempt", () => endpoint.received.length > 0);
+    endpoint.behave(answers(200));
+    const delivery = await service.delivery(subscription, id, "succeeded");
+    expect(endpoint.received.map(({ headers }) => headers["webhook-id"])).toEqual([id, id]);
+    expect(delivery.attempts).toMatchObject([
+      { number: 1, status: 503, response: "not now", error: "The endpoint answered 503." },
+      { number: 2, status: 200 },
+    ]);
+  });
+});

@@ -1,0 +1,50 @@
+import type { JobQueue } from "@pragma/runtime/job-queue";
+import type { Logger } from "@pragma/runtime/logger";
+import type { AttemptName } from "../queries/claims.ts";
+import type { Lanes } from "./lanes.ts";
+
+/** What is told through the queue. Each is written in the database first: a job that is lost is announced again. */
+export type WebhookJob =
+  | ({ kind: "attempt"; webhookId: string } & AttemptName)
+  /** A webhook has deliveries that are due. */
+  | { kind: "wake"; webhookId: string }
+  | { kind: "recover"; recoveryId: string };
+
+/** Has these jobs done, by any instance. Never rejects: when the queue is away, this instance does them. */
+export type Announce = (jobs: readonly WebhookJob[], options?: { delay?: number }) => Promise<void>;
+
+interface Announcing {
+  queue: JobQueue<WebhookJob>;
+  lanes: Lanes;
+  log: Logger;
+  /** Does a job here and now. */
+  doHere(job: WebhookJob): void;
+}
+
+export function announcer({ queue, lanes, log, doHere }: Announcing): Announce {
+  /** A lane that is behind fetches what is due from the database: it need not be told of each by itself. */
+  function isTakenOver(webhookId: string): boolean {
+    const isBehind = lanes.isBehind(webhookId);
+    // What it is fetching at this moment may be from before.
+    if (isBehind) lanes.wake(webhookId);
+    return isBehind;
+  }
+
+  return async (jobs, { delay = 0 } = {}) => {
+    const told = jobs.filter((job) => job.kind !== "attempt" || delay > 0 || !isTakenOver(job.webhookId));
+    if (told.length === 0) return;
+    try {
+      await queue.addAll(told.map((job) => ({ payload: job, options: { jobId: nameOf(job), delay } })));
+    } catch (error) {
+      log.debug({ err: error, jobs: told.length }, "jobs could not be queued");
+      // What is due later is found in the database when its time has come.
+      if (delay === 0) for (const job of told) doHere(job);
+    }
+  };
+}
+
+/** The same job twice has one name, so that it is done once. */
+function nameOf(job: WebhookJob): string {
+  if (job.kind === "attempt") return `${job.deliveryId}-${job.generation}-${job.attempt}`;
+  return job.kind === "wake" ? `wake-${job.webhookId}` : `recover-${job.recoveryId}`;
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { batched } from "./batched.ts";
+
+describe("calls made for many", () => {
+  it("go together when they are asked for in the same turn, or while others are under way", async () => {
+    const calls: number[][] = [];
+    const double = batched(
+      async (items: number[]) => {
+        calls.push(items);
+        await sleep(10);
+        return items.map((item) => item * 2);
+      },
+      { size: 10, atATime: 1 },
+    );
+    const first = [double(1), double(2)];
+    await sleep(2);
+    const second = [double(3), double(4), double(5)];
+    expect(await Promise.all([...first, ...second])).toEqual([2, 4, 6, 8, 10]);
+    expect(calls).toEqual([
+      [1, 2],
+      [3, 4, 5],
+    ]);
+  });
+
+  it("are no larger than they may be", async () => {
+    const sizes: number[] = [];
+    const call = batched(
+      async (items: number[]) => {
+        sizes.push(items.length);
+        return items;
+      },
+      { size: 4, atATime: 2 },
+    );
+    await Promise.all(Array.from({ length: 10 }, (_, item) => call(item)));
+    expect(sizes).toEqual([4, 4, 2]);
+  });
+
+  it("fail for all that they were made for, and for no others", async () => {
+    const call = batched(
+      async (items: string[]) => {
+        if (items.includes("bad")) throw new Error("no");
+        return items;
+      },
+      { size: 2, atATime: 1 },
+    );
+    const results = await Promise.allSettled([call("good"), call("bad"), call("other")]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
+  });
+});

@@ -1,0 +1,57 @@
+interface CircuitOptions {
+  /** Failures in a row after which it opens. */
+  failures: number;
+  /** How long it stays open the first time, and at most: twice as long each time that the probe fails. Milliseconds. */
+  first: number;
+  longest: number;
+}
+
+/**
+ * Keeps messages from an endpoint that only fails: after some failures in a row nothing is sent for a while, then one
+ * message as a probe. Once one arrives, all is as before. Times are in milliseconds.
+ */
+export class Circuit {
+  readonly #options: CircuitOptions;
+  #failures = 0;
+  #openings = 0;
+  #openUntil = 0;
+
+  constructor(options: CircuitOptions) {
+    this.#options = options;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#openings = 0;
+    this.#openUntil = 0;
+  }
+
+  failed(now: number): void {
+    this.#failures += 1;
+    // Those that were under way when it opened say nothing new.
+    if (this.#failures < this.#options.failures || now < this.#openUntil) return;
+    const { first, longest } = this.#options;
+    this.#openUntil = now + Math.min(longest, first * 2 ** this.#openings);
+    this.#openings += 1;
+  }
+
+  /** How many messages may be under way: any number, one as a probe, or none. */
+  allows(now: number): number {
+    if (this.#openings === 0) return Number.POSITIVE_INFINITY;
+    return now < this.#openUntil ? 0 : 1;
+  }
+
+  /** Milliseconds until a probe may be sent. */
+  wait(now: number): number {
+    return Math.max(0, this.#openUntil - now);
+  }
+
+  get isClosed(): boolean {
+    return this.#openings === 0;
+  }
+
+  /** Whether there is nothing to remember. */
+  get isFresh(): boolean {
+    return this.#failures === 0;
+  }
+}

@@ -1,0 +1,97 @@
+import type { Logger } from "@pragma/runtime/logger";
+import type { Database } from "@pragma/runtime/postgres";
+import type { Clock } from "../clock.ts";
+import { faultOfUrl } from "../endpoint/check-endpoint.ts";
+import { judgeAttempt, type Posted } from "../judge-attempt.ts";
+import { type Claim, releaseClaim } from "../queries/claims.ts";
+import type { Outcome } from "../queries/outcomes.ts";
+import type { RetrySchedule } from "../retry-schedule.ts";
+import { signMessage } from "../sign-message.ts";
+import type { EndpointDirectory, EndpointFacts } from "./endpoint-facts.ts";
+import type { MessageBodies } from "./message-bodies.ts";
+import type { OutcomeLog } from "./outcome-log.ts";
+import type { Poster } from "./post-message.ts";
+
+/** What it takes to make an attempt. */
+export interface Attempting {
+  db: Database;
+  log: Logger;
+  clock: Clock;
+  directory: EndpointDirectory;
+  bodies: MessageBodies;
+  poster: Poster;
+  outcomes: OutcomeLog;
+  schedule: RetrySchedule;
+  httpsOnly: boolean;
+  onAttempt(attempt: { outcome: "succeeded" | "failed"; seconds: number }): void;
+  /** Told of a delivery that is to be tried again. */
+  onRetry(claim: Claim, at: Date): void;
+}
+
+/** When the message or the endpoint could not be read here, the delivery is taken up again so much later. */
+const takenUpAgain = 30_000;
+
+/**
+ * Makes one attempt of a delivery that was claimed: signs and posts the message, and writes down what came of it.
+ * Never rejects.
+ *
+ * @returns how the endpoint did; `spared` when it was not asked, or when that says nothing about it.
+ */
+export async function makeAttempt(attempting: Attempting, claim: Claim): Promise<"succeeded" | "failed" | "spared"> {
+  const { clock, log, db } = attempting;
+  let endpoint: EndpointFacts | undefined;
+  let body: Uint8Array;
+  try {
+    endpoint = await attempting.directory.find(claim.webhookId, claim.revision);
+    body = await attempting.bodies.find(claim.messageId);
+    if (!endpoint) throw new Error(`There is no webhook ${claim.webhookId} any more.`);
+  } catch (error) {
+    log.error({ err: error, deliveryId: claim.deliveryId, webhookId: claim.webhookId }, "attempt not made");
+    await releaseClaim(db.sql, claim, new Date(clock().getTime() + takenUpAgain)).catch(() => {});
+    return "spared";
+  }
+
+  const startedAt = clock();
+  const started = performance.now();
+  const posted = await post(attempting, { claim, endpoint, body, at: startedAt });
+  const milliseconds = Math.round(performance.now() - started);
+  const endedAt = clock();
+  const isTest = claim.event === "test";
+  const { schedule } = attempting;
+  const verdict = judgeAttempt(posted, { schedule, failures: claim.failures, at: endedAt, isTest });
+  const response = posted.status === null ? null : posted.response;
+  const outcome: Outcome = { ...claim, ...verdict, startedAt, endedAt, milliseconds, status: posted.status, response };
+  await attempting.outcomes.record(outcome);
+
+  const { deliveryId, webhookId, messageId, event, generation, attempt } = claim;
+  const { state, error, nextAttemptAt } = verdict;
+  attempting.onAttempt({ outcome: error === null ? "succeeded" : "failed", seconds: milliseconds / 1_000 });
+  log.info(
+    { deliveryId, webhookId, messageId, event, generation, attempt, status: posted.status, milliseconds, state, error },
+    "attempt",
+  );
+  if (nextAttemptAt) attempting.onRetry({ ...claim, attempt: attempt + 1 }, nextAttemptAt);
+  if (error === null) return "succeeded";
+  return isTest ? "spared" : "failed";
+}
+
+interface Letter {
+  claim: Claim;
+  endpoint: EndpointFacts;
+  body: Uint8Array;
+  at: Date;
+}
+
+async function post({ poster, httpsOnly }: Attempting, { claim, endpoint, body, at }: Letter): Promise<Posted> {
+  const { url, apiKey, secrets } = endpoint;
+  const fault = faultOfUrl(url.href, { httpsOnly });
+  if (fault) return { status: null, reason: `The endpoint's address ${fault.message}.` };
+  const current = secrets.filter(({ expiresAt }) => expiresAt > at.getTime()).map(({ secret }) => secret);
+  const headers = {
+    "content-type": "application/json; charset=utf-8",
+    "user-agent": "Pragma-Webhooks/1.0",
+    ...signMessage({ id: claim.messageId, event: claim.event, body }, { secrets: current, at }),
+    ...(apiKey !== null && { authorization: apiKey }),
+  };
+  return poster.post({ url, headers, body });
+}

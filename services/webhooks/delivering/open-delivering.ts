@@ -1,0 +1,163 @@
+import type { JobQueue } from "@pragma/runtime/job-queue";
+import type { Logger } from "@pragma/runtime/logger";
+import type { Metrics } from "@pragma/runtime/metrics";
+import type { Database } from "@pragma/runtime/postgres";
+import type { Vault } from "@pragma/runtime/vault";
+import type { Clock } from "../clock.ts";
+import type { EndpointRules } from "../endpoint/check-endpoint.ts";
+import { type AttemptName, type Claim, claimDue, claimNamed, type Pull } from "../queries/claims.ts";
+import { continueRecovery } from "../recover-deliveries.ts";
+import type { RetrySchedule } from "../retry-schedule.ts";
+import { type Announce, announcer, type WebhookJob } from "./announce.ts";
+import { batched } from "./batched.ts";
+import { openEndpointDirectory } from "./endpoint-facts.ts";
+import type { LaneLimits } from "./lane.ts";
+import { Lanes } from "./lanes.ts";
+import { makeAttempt } from "./make-attempt.ts";
+import { openMessageBodies } from "./message-bodies.ts";
+import { openOutcomeLog } from "./outcome-log.ts";
+import { openPoster } from "./post-message.ts";
+
+interface DeliveringOptions {
+  db: Database;
+  log: Logger;
+  metrics: Metrics;
+  clock: Clock;
+  vault: Vault;
+  queue: JobQueue<WebhookJob>;
+  endpoints: EndpointRules;
+  schedule: RetrySchedule;
+  /** Milliseconds that an endpoint may take to answer. */
+  timeout: number;
+  /** How long a claim lasts, in milliseconds. */
+  claimedFor: number;
+  /** Messages under way at once: to one endpoint, and to all; and to one endpoint a second. */
+  endpointConcurrency: number;
+  concurrency: number;
+  rate: number;
+}
+
+/** What takes deliveries from the database to their endpoints. */
+export interface Delivering {
+  announce: Announce;
+  /** Lets what is under way finish. */
+  close(): Promise<void>;
+}
+
+/** Retries further away than this are left to the sweeper: jobs that wait for hours would only fill the queue. */
+const queuedAhead = 60_000;
+/** Jobs handled at a time; each only hands its delivery over to a lane. */
+const jobsAtATime = 50;
+const failuresInARow = 10;
+const idleCheck = 60_000;
+
+export function openDelivering(options: DeliveringOptions): Delivering {
+  const { db, log, metrics, clock, vault, queue, endpoints, schedule } = options;
+  const now = () => clock().getTime();
+  const claiming = () => ({ now: clock(), lapsesAt: new Date(now() + options.claimedFor) });
+  const directory = openEndpointDirectory({ db, vault, onMoved: (webhookId) => lanes.renew(webhookId) });
+  const bodies = openMessageBodies(db);
+  const outcomes = openOutcomeLog({ db, clock, log });
+  const poster = openPoster({ ...endpoints, timeout: options.timeout, connections: options.concurrency });
+  const attempted = metrics.durations("webhook_attempt_duration_seconds", "Attempts to deliver, by outcome");
+
+  const claimOne = batched((names: AttemptName[]) => claimEach(db, names, claiming()), { size: 200, atATime: 2 });
+  const claimSome = batched((pulls: Pull[]) => claimFor(db, pulls, claiming()), { size: 50, atATime: 2 });
+  const [first = 0, second = first] = schedule;
+  const limits: LaneLimits = {
+    concurrency: options.endpointConcurrency,
+    rate: options.rate,
+    // One that only fails is asked again as soon, and as seldom, as a first and second retry come.
+    circuit: { failures: failuresInARow, first, longest: Math.max(first, second) },
+  };
+  const lanes: Lanes = new Lanes({
+    limits,
+    concurrency: options.concurrency,
+    now,
+    originOf: async (webhookId) => (await directory.find(webhookId))?.url.origin,
+    work: {
+      claim: claimOne,
+      claimDue: (webhookId, limit) => claimSome({ webhookId, limit }),
+      deliver: (claim) =>
+        makeAttempt(
+          {
+            db,
+            log,
+            clock,
+            directory,
+            bodies,
+            poster,
+            outcomes,
+            schedule,
+            httpsOnly: endpoints.httpsOnly,
+            onAttempt: ({ outcome, seconds }) => attempted(seconds, { outcome }),
+            onRetry,
+          },
+          claim,
+        ),
+    },
+  });
+
+  async function doJob(job: WebhookJob, signal?: AbortSignal): Promise<void> {
+    if (job.kind === "attempt") lanes.offer(job.webhookId, job);
+    else if (job.kind === "wake") lanes.wake(job.webhookId);
+    else await continueRecovery({ db, clock, announce }, job.recoveryId, signal);
+  }
+
+  const announce = announcer({
+    queue,
+    lanes,
+    log,
+    doHere: (job) => {
+      doJob(job).catch((error) => log.error({ err: error, job }, "job failed; it is announced again"));
+    },
+  });
+
+  function onRetry({ webhookId, deliveryId, generation, attempt }: Claim, at: Date): void {
+    const delay = Math.max(0, at.getTime() - now());
+    if (delay <= queuedAhead)
+      void announce([{ kind: "attempt", webhookId, deliveryId, generation, attempt }], { delay });
+  }
+
+  metrics.observe("webhook_messages_under_way", "Messages that endpoints have not answered yet", () => lanes.underWay);
+  metrics.observe(
+    "webhook_endpoints_spared",
+    "Endpoints that are sent a probe only, because they fail",
+    () => lanes.spared,
+  );
+  queue.work(doJob, { concurrency: jobsAtATime });
+  const forgetting = setInterval(() => lanes.forgetIdle(), idleCheck).unref();
+
+  return {
+    announce,
+    async close() {
+      clearInterval(forgetting);
+      await queue.close();
+      outcomes.close();
+      await lanes.close();
+      await poster.close();
+    },
+  };
+}
+
+interface Claiming {
+  now: Date;
+  lapsesAt: Date;
+}
+
+async function claimEach(db: Database, names: AttemptName[], claiming: Claiming): Promise<(Claim | undefined)[]> {
+  const claims = new Map((await claimNamed(db.sql, names, claiming)).map((claim) => [claim.deliveryId, claim]));
+  return names.map(({ deliveryId }) => {
+    const claim = claims.get(deliveryId);
+    // Asked for twice in one batch, it is given once.
+    claims.delete(deliveryId);
+    return claim;
+  });
+}
+
+async function claimFor(db: Database, pulls: Pull[], claiming: Claiming): Promise<Claim[][]> {
+  const claims = await claimDue(db.sql, pulls, claiming);
+  const byWebhook = new Map<string, Claim[]>(pulls.map(({ webhookId }) => [webhookId, []]));
+  for (const claim of claims) byWebhook.get(claim.webhookId)?.push(claim);
+  return pulls.map(({ webhookId }) => byWebhook.get(webhookId) ?? []);
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from "node:crypto";
+import type { SentEvent } from "@pragma/contracts/webhook";
+import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-body";
+import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
+import { type DeliveryRow, insertDeliveries, insertMessage } from "./queries/deliveries.ts";
+import type { Listener } from "./queries/webhooks.ts";
+import type { Webhooks } from "./webhooks.ts";
+
+/** What is to be told, to whoever listens. */
+export interface Telling<Event extends SentEvent> {
+  /** Of the message, as receivers see it. */
+  messageId: string;
+  event: Event;
+  /** When it came to pass, in UTC. */
+  time: string;
+  sequence: number | null;
+  data: WebhookData<Event>;
+}
+
+/**
+ * Writes down a message, once, and a delivery of it for each listener. Once the transaction has committed they are on
+ * their way; those of webhooks that are paused or disabled wait.
+ *
+ * @returns the deliveries, in the order of the listeners.
+ */
+export async function emit<Event extends SentEvent>(
+  { clock, announce }: Pick<Webhooks, "clock" | "announce">,
+  tx: Transaction,
+  listeners: readonly Listener[],
+  { messageId, event, time, sequence, data }: Telling<Event>,
+): Promise<DeliveryRow[]> {
+  if (listeners.length === 0) return [];
+  const now = clock();
+  const content = { meta: { id: messageId, event, emittedAt: time, sequence }, data };
+  const body = JSON.stringify(content as WebhookBody);
+  const deliveries = listeners.map(({ id, isActive }) => ({ id: randomUUID(), webhookId: id, isActive }));
+  await insertMessage(tx, { id: messageId, body, now });
+  await insertDeliveries(tx, deliveries, { messageId, event, now });
+  const due = deliveries.filter(({ isActive }) => isActive || event === "test");
+  afterCommit(tx, () => {
+    void announce(
+      due.map(({ id, webhookId }) => ({ kind: "attempt", webhookId, deliveryId: id, generation: 1, attempt: 1 })),
+    );
+  });
+  return deliveries.map(({ id, webhookId }) => ({
+    id,
+    createdAt: now,
+    webhookId,
+    messageId,
+    event,
+    state: "pending",
+    nextAttemptAt: now,
+    settledAt: null,
+  }));
+}

@@ -1,0 +1,74 @@
+import { BlockList, isIP } from "node:net";
+import type { Allowlist } from "./allowlist.ts";
+
+/** Which addresses endpoints may have. */
+export interface AddressPolicy {
+  /** Whether a connection to this address may be made for that host. Anything that is no plain address may not. */
+  allows(address: string, host: string): boolean;
+  /** Whether an operator named this host. */
+  names(host: string): boolean;
+}
+
+/** IPv4 that is not for the public internet: IANA's special-purpose registry, with multicast and what is reserved. */
+const specialIPv4: [string, number][] = [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.31.196.0", 24],
+  ["192.52.193.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["192.175.48.0", 24],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 4],
+  ["240.0.0.0", 4],
+];
+
+/** Within the IPv6 that is given out publicly: protocol assignments with Teredo, documentation, 6to4, SRv6. */
+const specialIPv6: [string, number][] = [
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["2620:4f:8000::", 48],
+  ["3fff::", 20],
+];
+
+const forbidden = new BlockList();
+const publicIPv6 = new BlockList();
+publicIPv6.addSubnet("2000::", 3, "ipv6");
+// Written as IPv6: IPv4-mapped, and as NAT64 networks reach it. What is forbidden as IPv4 is forbidden in these.
+publicIPv6.addSubnet("::ffff:0.0.0.0", 96, "ipv6");
+publicIPv6.addSubnet("64:ff9b::0.0.0.0", 96, "ipv6");
+for (const [network, prefix] of specialIPv4) {
+  forbidden.addSubnet(network, prefix, "ipv4");
+  forbidden.addSubnet(`::ffff:${network}`, 96 + prefix, "ipv6");
+  forbidden.addSubnet(`64:ff9b::${network}`, 96 + prefix, "ipv6");
+}
+for (const [network, prefix] of specialIPv6) forbidden.addSubnet(network, prefix, "ipv6");
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addSubnet("::ffff:127.0.0.0", 104, "ipv6");
+loopback.addAddress("::1", "ipv6");
+
+/** Public addresses, and those that the operator named; on this machine when `allowLoopback`, for development. */
+export function addressPolicy(allowlist: Allowlist, { allowLoopback }: { allowLoopback: boolean }): AddressPolicy {
+  return {
+    allows(address, host) {
+      const family = isIP(address);
+      if (family === 0 || address.includes("%")) return false;
+      const type = family === 4 ? "ipv4" : "ipv6";
+      if (allowlist.addresses.check(address, type) || allowlist.hosts.has(host)) return true;
+      if (allowLoopback && loopback.check(address, type)) return true;
+      return !forbidden.check(address, type) && (family === 4 || publicIPv6.check(address, "ipv6"));
+    },
+    names: (host) => allowlist.hosts.has(host),
+  };
+}

@@ -1,0 +1,68 @@
+import { isIP } from "node:net";
+import { sleep } from "@pragma/runtime/sleep";
+import type { AddressPolicy } from "./address-policy.ts";
+import { ForbiddenAddress } from "./forbidden-address.ts";
+import type { ResolveHost } from "./resolve-host.ts";
+
+export interface EndpointRules {
+  policy: AddressPolicy;
+  resolve: ResolveHost;
+  /** Whether https is demanded. */
+  httpsOnly: boolean;
+}
+
+/** Why an endpoint is not taken: a stable name, and what to do about it. */
+export interface EndpointFault {
+  code: string;
+  message: string;
+}
+
+/** Says what is wrong with how an endpoint's address is written, if anything. */
+export function faultOfUrl(text: string, { httpsOnly }: Pick<EndpointRules, "httpsOnly">): EndpointFault | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    return { code: "invalid_url", message: "must be an absolute URL, such as https://example.com/webhooks" };
+  }
+  if (httpsOnly && url.protocol !== "https:") return { code: "https_required", message: "must be an https URL" };
+  if (url.username !== "" || url.password !== "") {
+    return { code: "userinfo", message: "must not carry a user or password: give the recipient an apiKey instead" };
+  }
+  if (url.hash !== "") return { code: "fragment", message: "must not have a fragment: it is never sent" };
+  if (!isPortAllowed(url)) return { code: "forbidden_port", message: "must be on port 80, 443, or 1024 and above" };
+  return undefined;
+}
+
+/** Below 1024 are the ports of mail, shells and databases, some of which take a posted line for a command. */
+function isPortAllowed({ port }: URL): boolean {
+  return port === "" || port === "80" || port === "443" || Number(port) >= 1_024;
+}
+
+/** How long a name may take to resolve when an endpoint is registered, in milliseconds. */
+const patience = 3_000;
+
+/**
+ * Says what is wrong with an endpoint, if anything: how it is written, or where it is. A name that cannot be resolved
+ * now is let through: each connection checks it anyway.
+ */
+export async function faultOfEndpoint(text: string, rules: EndpointRules): Promise<EndpointFault | undefined> {
+  const fault = faultOfUrl(text, rules);
+  if (fault) return fault;
+  const host = hostOf(new URL(text));
+  const forbidden = await forbiddenAddressOf(host, rules);
+  if (!forbidden) return undefined;
+  return { code: "forbidden_address", message: `cannot be used. ${new ForbiddenAddress(host, forbidden).message}` };
+}
+
+/** A URL's host as connections are made to it: an IPv6 address without its brackets. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+async function forbiddenAddressOf(host: string, { policy, resolve }: EndpointRules): Promise<string | undefined> {
+  if (isIP(host)) return policy.allows(host, host) ? undefined : host;
+  const waiting = new AbortController();
+  const resolved = resolve(host).catch(() => []);
+  const addresses = await Promise.race([resolved, sleep(patience, waiting.signal).then(() => [])]);
+  waiting.abort();
+  return addresses.find(({ address }) => !policy.allows(address, host))?.address;
+}

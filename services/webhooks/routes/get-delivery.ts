@@ -1,0 +1,32 @@
+import { DeliveryDetails } from "@pragma/contracts/delivery";
+import { ApiError } from "@pragma/contracts/errors";
+import { readableLocation } from "@pragma/runtime/own-location";
+import { findAttempts, findDelivery } from "../queries/deliveries.ts";
+import { replyWithOne } from "../reply-with-one.ts";
+import { defineRoute } from "../webhooks.ts";
+import { deliveryParams } from "./params.ts";
+
+export const getDeliveryRoute = defineRoute({
+  method: "get",
+  path: "/v1/webhooks/deliveries/{id}",
+  operationId: "getDelivery",
+  tag: "Webhooks",
+  audience: "public",
+  scope: "webhooks:write",
+  summary: "Get a delivery",
+  description: "A delivery, with every attempt, what was answered to it, and what is sent.",
+  request: { params: deliveryParams },
+  responses: {
+    200: { description: "The delivery", schema: DeliveryDetails },
+    304: { description: "The client has it already" },
+  },
+  errors: ["delivery_not_found"],
+  async handle({ params, principal, services: { db }, header }) {
+    const found = await findDelivery(db.sql, { id: params.id, locationId: readableLocation(principal) });
+    if (!found) throw new ApiError("delivery_not_found");
+    const { body, ...delivery } = found;
+    const head = JSON.stringify({ ...delivery, attempts: await findAttempts(db.sql, delivery.id) });
+    // The text that is sent, as it is.
+    return replyWithOne(`${head.slice(0, -1)},"payload":${body}}`, { ifNoneMatch: header("if-none-match") });
+  },
+});

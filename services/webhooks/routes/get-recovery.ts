@@ -1,0 +1,33 @@
+import { Recovery } from "@pragma/contracts/delivery";
+import { ApiError } from "@pragma/contracts/errors";
+import { z } from "zod";
+import { findRecovery } from "../queries/recoveries.ts";
+import { replyWithOne } from "../reply-with-one.ts";
+import { defineRoute } from "../webhooks.ts";
+import { knownWebhook } from "./known-webhook.ts";
+import { webhookParams } from "./params.ts";
+
+export const getRecoveryRoute = defineRoute({
+  method: "get",
+  path: "/v1/webhooks/{id}/recoveries/{recoveryId}",
+  operationId: "getRecovery",
+  tag: "Webhooks",
+  audience: "public",
+  scope: "webhooks:write",
+  summary: "Get a recovery",
+  description: "How far a recovery is.",
+  request: {
+    params: z.object({ ...webhookParams.shape, recoveryId: z.guid().meta({ description: "Id of the recovery" }) }),
+  },
+  responses: {
+    200: { description: "The recovery", schema: Recovery },
+    304: { description: "The client has it already" },
+  },
+  errors: ["webhook_not_found", "recovery_not_found"],
+  async handle({ params, principal, services, header }) {
+    const { id: webhookId } = await knownWebhook(services, { id: params.id, principal });
+    const recovery = await findRecovery(services.db.sql, { id: params.recoveryId, webhookId });
+    if (!recovery) throw new ApiError("recovery_not_found");
+    return replyWithOne(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });
+  },
+});

@@ -1,0 +1,54 @@
+import { DateTime } from "@pragma/contracts/date-time";
+import { Delivery, deliveryStates } from "@pragma/contracts/delivery";
+import { dayInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
+import { sentEventNames } from "@pragma/contracts/webhook";
+import { z } from "zod";
+import { listDeliveries } from "../queries/deliveries.ts";
+import { replyWithPage } from "../reply-with-page.ts";
+import { defineRoute } from "../webhooks.ts";
+import { knownWebhook } from "./known-webhook.ts";
+import { webhookParams } from "./params.ts";
+
+/** A day of the location's time zone, or an instant. */
+const dayOrInstant = (description: string) =>
+  z
+    .union([dayInQuery.transform((day) => ({ day })), DateTime.transform((instant) => ({ instant }))], {
+      error: "must be a day, written YYYY-MM-DD, or a date-time with an offset or Z",
+    })
+    .optional()
+    .meta({ description, type: "string", example: "2026-05-29" });
+
+const query = z.object({
+  event: z.enum(sentEventNames).optional().meta({ description: "Deliveries of messages of this event" }),
+  state: z.enum(deliveryStates).optional().meta({ description: "Deliveries in this state" }),
+  since: dayOrInstant("Deliveries of this day of the location's time zone, or this date-time, and later"),
+  until: dayOrInstant("Deliveries of this day of the location's time zone, or this date-time, and earlier"),
+  ...pageQuery,
+});
+
+export const listDeliveriesRoute = defineRoute({
+  method: "get",
+  path: "/v1/webhooks/{id}/deliveries",
+  operationId: "listDeliveries",
+  tag: "Webhooks",
+  audience: "public",
+  scope: "webhooks:write",
+  summary: "List a webhook's deliveries",
+  description: "The deliveries of a webhook, newest first. They are kept for 30 days.",
+  request: { params: webhookParams, query },
+  responses: { 200: { description: "A page of deliveries", schema: pageOf(Delivery) } },
+  errors: ["webhook_not_found", "invalid_page_token"],
+  async handle({ params, query, principal, services, url, origin }) {
+    const webhook = await knownWebhook(services, { id: params.id, principal });
+    const { event, state, since, until } = query;
+    const hasDays = [since, until].some((end) => end && "day" in end);
+    const { location } = principal;
+    const timeZone = !hasDays
+      ? "UTC"
+      : location?.id === webhook.locationId
+        ? location.timeZone
+        : (await services.locations.byId(webhook.locationId)).timeZone;
+    const filter = { webhookId: webhook.id, event, state, since, until, timeZone };
+    return replyWithPage({ query, url, origin }, (stretch) => listDeliveries(services.db.sql, filter, stretch));
+  },
+});

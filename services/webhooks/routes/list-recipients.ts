@@ -1,0 +1,28 @@
+import { pageOf, pageQuery } from "@pragma/contracts/pagination";
+import { Recipient } from "@pragma/contracts/recipient";
+import { ownLocation } from "@pragma/runtime/own-location";
+import { z } from "zod";
+import { listRecipients } from "../queries/recipients.ts";
+import { replyWithPage } from "../reply-with-page.ts";
+import { defineRoute } from "../webhooks.ts";
+import { locationQuery } from "./params.ts";
+
+export const listRecipientsRoute = defineRoute({
+  method: "get",
+  path: "/v1/recipients/",
+  operationId: "listRecipients",
+  tag: "Webhooks",
+  audience: "public",
+  scope: "webhooks:write",
+  summary: "List recipients",
+  description: "The recipients of webhooks of the location, newest first.",
+  request: { query: z.object({ ...locationQuery, ...pageQuery }) },
+  responses: { 200: { description: "A page of recipients", schema: pageOf(Recipient) } },
+  errors: ["invalid_page_token", "location_forbidden"],
+  async handle({ query, principal, services: { db, clock }, url, origin }) {
+    const locationId = ownLocation(principal, query.locationId);
+    return replyWithPage({ query, url, origin }, (stretch) =>
+      listRecipients(db.sql, { locationId, now: clock() }, stretch),
+    );
+  },
+});

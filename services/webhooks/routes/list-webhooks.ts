@@ -1,0 +1,26 @@
+import { pageOf, pageQuery } from "@pragma/contracts/pagination";
+import { Webhook } from "@pragma/contracts/webhook";
+import { ownLocation } from "@pragma/runtime/own-location";
+import { z } from "zod";
+import { listWebhooks } from "../queries/webhooks.ts";
+import { replyWithPage } from "../reply-with-page.ts";
+import { defineRoute } from "../webhooks.ts";
+import { locationQuery } from "./params.ts";
+
+export const listWebhooksRoute = defineRoute({
+  method: "get",
+  path: "/v1/webhooks/",
+  operationId: "listWebhooks",
+  tag: "Webhooks",
+  audience: "public",
+  scope: "webhooks:write",
+  summary: "List webhooks",
+  description: "The webhooks of the location, newest first.",
+  request: { query: z.object({ ...locationQuery, ...pageQuery }) },
+  responses: { 200: { description: "A page of webhooks", schema: pageOf(Webhook) } },
+  errors: ["invalid_page_token", "location_forbidden"],
+  async handle({ query, principal, services, url, origin }) {
+    const locationId = ownLocation(principal, query.locationId);
+    return replyWithPage({ query, url, origin }, (stretch) => listWebhooks(services.db.sql, locationId, stretch));
+  },
+});

@@ -1,0 +1,120 @@
+import { defineService } from "@pragma/runtime/define-service";
+import { openJobQueue } from "@pragma/runtime/job-queue";
+import { askAccounts } from "@pragma/runtime/locations";
+import { principalSigner } from "@pragma/runtime/principal-token";
+import { openVault } from "@pragma/runtime/vault";
+import { type Clock, systemClock } from "./clock.ts";
+import { webhooksConfig } from "./config.ts";
+import { openDelivering } from "./delivering/open-delivering.ts";
+import { addressPolicy } from "./endpoint/address-policy.ts";
+import { openResolver, type ResolveHost } from "./endpoint/resolve-host.ts";
+import { removeOld } from "./periodic/remove-old.ts";
+import { sweepDue } from "./periodic/sweep-due.ts";
+import { deleteRecipientRoute } from "./routes/delete-recipient.ts";
+import { deleteWebhookRoute } from "./routes/delete-webhook.ts";
+import { getDeliveryRoute } from "./routes/get-delivery.ts";
+import { getRecoveryRoute } from "./routes/get-recovery.ts";
+import { getWebhookRoute } from "./routes/get-webhook.ts";
+import { listDeliveriesRoute } from "./routes/list-deliveries.ts";
+import { listRecipientsRoute } from "./routes/list-recipients.ts";
+import { listWebhooksRoute } from "./routes/list-webhooks.ts";
+import { pauseWebhookRoute } from "./routes/pause-webhook.ts";
+import { recoverDeliveriesRoute } from "./routes/recover-deliveries.ts";
+import { replayDeliveryRoute } from "./routes/replay-delivery.ts";
+import { resumeWebhookRoute } from "./routes/resume-webhook.ts";
+import { rotateSecretRoute } from "./routes/rotate-secret.ts";
+import { testWebhookRoute } from "./routes/test-webhook.ts";
+import { upsertRecipientRoute } from "./routes/upsert-recipient.ts";
+import { upsertWebhookRoute } from "./routes/upsert-webhook.ts";
+import { endpointEvents } from "./subscriptions/endpoint-events.ts";
+import { orderEvents } from "./subscriptions/order-events.ts";
+import { reportFinalized } from "./subscriptions/report-finalized.ts";
+import type { Webhooks } from "./webhooks.ts";
+
+interface Surroundings {
+  clock?: Clock;
+  resolve?: ResolveHost;
+}
+
+/** After its time to answer, an attempt has so long to be written down before its worker is presumed dead. Milliseconds. */
+const timeToRecord = 15_000;
+
+/** Tells recipients of what happens at their locations, until they have got it. */
+export const webhooksService = ({ clock = systemClock, resolve }: Surroundings = {}) =>
+  defineService<typeof webhooksConfig, Webhooks>({
+    name: "webhooks",
+    module: import.meta.url,
+    config: webhooksConfig,
+    open({ db, log, metrics, upstreams }, config) {
+      const isProduction = config.NODE_ENV === "production";
+      const policy = addressPolicy(config.WEBHOOK_ALLOWLIST, { allowLoopback: !isProduction });
+      const endpoints = {
+        policy,
+        resolve: resolve ?? openResolver({ isLocal: (host) => policy.names(host) }),
+        httpsOnly: isProduction,
+      };
+      const vault = openVault(config.DATA_KEYS);
+      const queue = openJobQueue<Parameters<Webhooks["announce"]>[0][number]>(config, {
+        name: "webhooks-deliveries",
+        log,
+        metrics,
+      });
+      const timeout = config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
+      const claimedFor = timeout + timeToRecord;
+      const delivering = openDelivering({
+        db,
+        log,
+        metrics,
+        clock,
+        vault,
+        queue,
+        endpoints,
+        schedule: config.WEBHOOK_SCHEDULE,
+        timeout,
+        claimedFor,
+        endpointConcurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
+        concurrency: config.WEBHOOK_CONCURRENCY,
+        rate: config.WEBHOOK_ENDPOINT_RATE,
+      });
+      const locations = askAccounts(upstreams, { name: "webhooks", sign: principalSigner(config.PRINCIPAL_KEYS) });
+      const { announce } = delivering;
+      return {
+        services: {
+          db,
+          log,
+          clock,
+          vault,
+          locations,
+          endpoints,
+          announce,
+          claimedFor,
+          keptDays: config.WEBHOOK_KEPT_DAYS,
+        },
+        checks: { redis: () => queue.check() },
+        close: () => delivering.close(),
+      };
+    },
+    routes: [
+      upsertRecipientRoute,
+      listRecipientsRoute,
+      deleteRecipientRoute,
+      rotateSecretRoute,
+      upsertWebhookRoute,
+      listWebhooksRoute,
+      // Before {id}, which it would be taken for.
+      getDeliveryRoute,
+      replayDeliveryRoute,
+      getWebhookRoute,
+      deleteWebhookRoute,
+      pauseWebhookRoute,
+      resumeWebhookRoute,
+      testWebhookRoute,
+      recoverDeliveriesRoute,
+      getRecoveryRoute,
+      listDeliveriesRoute,
+    ],
+    subscriptions: [...orderEvents, reportFinalized, ...endpointEvents],
+    periodic: [sweepDue, removeOld],
+  });
+
+export default webhooksService();

@@ -1,0 +1,45 @@
+import { createHmac } from "node:crypto";
+import type { SentEvent } from "@pragma/contracts/webhook";
+
+interface Message {
+  id: string;
+  event: SentEvent;
+  body: Uint8Array;
+}
+
+interface Signing {
+  /** Every secret that is current, the latest first; at least one. */
+  secrets: readonly string[];
+  at: Date;
+}
+
+/**
+ * The headers that say who sent a message. Two schemes, over the same bytes and under the same secrets, each taken as
+ * its UTF-8 bytes:
+ * - Standard Webhooks: a signature under every current secret, so that receivers may change theirs at any time of a
+ *   rotation;
+ * - `x-popina-*`, for receivers that know but one: under the oldest secret until a rotation ends.
+ */
+export function signMessage({ id, event, body }: Message, { secrets, at }: Signing): Record<string, string> {
+  const timestamp = Math.floor(at.getTime() / 1_000).toString();
+  const signatures = secrets.map((secret) => `v1,${hmac(secret, `${id}.${timestamp}.`, body).toString("base64")}`);
+  const oldest = secrets.at(-1);
+  if (oldest === undefined) throw new Error("A message cannot be signed without a secret.");
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": signatures.join(" "),
+    "x-popina-hmac-signature": hmac(oldest, "", body).toString("hex"),
+    "x-popina-webhook-id": id,
+    "x-popina-webhook-event": event,
+  };
+}
+
+function hmac(secret: string, prefix: string, body: Uint8Array): Buffer {
+  return createHmac("sha256", secret).update(prefix).update(body).digest();
+}
+
+/** A secret in the form that Standard Webhooks libraries take: the base64 of its bytes. */
+export function signingSecretOf(secret: string): string {
+  return `whsec_${Buffer.from(secret, "utf8").toString("base64")}`;
+}

@@ -1,0 +1,95 @@
+import { execFile, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { packageFolder } from "@pragma/runtime/package-folder";
+import { describe, expect, it } from "vitest";
+import { signMessage } from "./sign-message.ts";
+
+const snippets = join(packageFolder(import.meta.url), "..", "..", "docs-portal", "snippets");
+
+interface Message {
+  headers: Record<string, string>;
+  body: string;
+  secret: string;
+}
+
+type Verify = (message: Message) => Promise<void>;
+
+/** Runs a program that is given the message as JSON, and fails with what it says. */
+const running =
+  (command: string, ...args: string[]): Verify =>
+  (message) =>
+    new Promise((resolve, reject) => {
+      const child = execFile(command, args, (error, _, stderr) => (error ? reject(new Error(stderr)) : resolve()));
+      child.stdin?.end(JSON.stringify(message));
+    });
+
+const inPython = `
+import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("snippet", ${JSON.stringify(join(snippets, "verify-webhook.py"))})
+snippet = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(snippet)
+message = json.load(sys.stdin)
+snippet.verify_webhook(message["headers"], message["body"].encode(), message["secret"])`;
+
+const inPhp = `
+require ${JSON.stringify(join(snippets, "verify-webhook.php"))};
+$message = json_decode(file_get_contents('php://stdin'), true);
+verify_webhook($message['headers'], $message['body'], $message['secret']);`;
+
+const languages: { name: string; command: string; verify: Verify }[] = [
+  {
+    name: "TypeScript",
+    command: process.execPath,
+    async verify({ headers, body, secret }) {
+      const { verifyWebhook } = await import(pathToFileURL(join(snippets, "verify-webhook.ts")).href);
+      verifyWebhook(headers, Buffer.from(body), secret);
+    },
+  },
+  { name: "Python", command: "python3", verify: running("python3", "-c", inPython) },
+  { name: "PHP", command: "php", verify: running("php", "-r", inPhp) },
+];
+
+const here = languages.filter(({ command }) => spawnSync(command, ["--version"]).status === 0);
+
+const secret = () => randomBytes(32).toString("hex");
+
+function signed(secrets: string[], at = new Date()): Message {
+  const body = JSON.stringify({ meta: { event: "order.paid" }, data: { name: "Crème brûlée" } });
+  const message = { id: "9b0d7a53-5f0e-4f44-9d2e-6a1b8f0c7d94", event: "order.paid" as const, body: Buffer.from(body) };
+  return { headers: signMessage(message, { secrets, at }), body, secret: secrets[0] ?? "" };
+}
+
+describe.each(here)("the snippet in $name", ({ verify }) => {
+  it("takes a message that was signed with the secret", async () => {
+    await verify(signed([secret()]));
+  });
+
+  it("takes one with either secret during a rotation", async () => {
+    const [next, before] = [secret(), secret()];
+    const message = signed([next, before]);
+    await verify(message);
+    await verify({ ...message, secret: before });
+  });
+
+  it("refuses one that was signed with another secret, changed, or not signed", async () => {
+    const message = signed([secret()]);
+    const refused = "not signed with this secret";
+    await expect(verify({ ...message, secret: secret() })).rejects.toThrow(refused);
+    await expect(verify({ ...message, body: `${message.body} ` })).rejects.toThrow(refused);
+    const { "webhook-signature": signature = "", ...headers } = message.headers;
+    await expect(verify({ ...message, headers })).rejects.toThrow(refused);
+    const ofAnotherVersion = { ...headers, "webhook-signature": signature.replace("v1,", "v2,") };
+    await expect(verify({ ...message, headers: ofAnotherVersion })).rejects.toThrow(refused);
+  });
+
+  it("refuses one that is old, or says no time", async () => {
+    const old = signed([secret()], new Date(Date.now() - 600_000));
+    await expect(verify(old)).rejects.toThrow("too old");
+    const message = signed([secret()]);
+    await expect(verify({ ...message, headers: { ...message.headers, "webhook-timestamp": "now" } })).rejects.toThrow(
+      "too old",
+    );
+  });
+});
