@@ -46,6 +46,8 @@ export const errorCatalogue = {
   too_many_jobs: { status: 429, title: "The API key has too many jobs that have not finished" },
   rate_limited: { status: 429, title: "Too many requests" },
   internal_error: { status: 500, title: "Something went wrong on our side" },
+  legacy_unavailable: { status: 502, title: "The legacy backoffice did not give what it was asked for" },
+  legacy_not_configured: { status: 503, title: "No legacy backoffice is configured for this application" },
   service_unavailable: { status: 503, title: "The service is not available for a moment" },
   overloaded: { status: 503, title: "Too much is being received at once" },
   upstream_timeout: { status: 504, title: "The service did not answer in time" },

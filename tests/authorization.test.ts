@@ -3,6 +3,7 @@ import type { Scope } from "@pragma/contracts/scopes";
 import { createApiKey } from "@pragma/runtime/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { type LegacyBackoffice, startLegacyBackoffice } from "@pragma/simulator/legacy-backoffice";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, askOperation } from "./contract/ask-operation.ts";
 import { ordinaryAsking } from "./contract/contract.ts";
@@ -10,10 +11,12 @@ import { expectDocumented } from "./contract/expect-documented.ts";
 import { type Operation, type Outcome, operations } from "./contract/operations.ts";
 import { contractTable } from "./contract/table.ts";
 import { openWorld, shopScopes, type World } from "./contract/world.ts";
+import { legacyVariables } from "./harness/legacy-variables.ts";
 import { type Product, startProduct } from "./harness/product.ts";
 
 let environment: TestEnvironment;
 let product: Product;
+let backoffice: LegacyBackoffice;
 let world: World;
 let revokedKey: string;
 /** Keys of the shop that may do everything but what needs one scope, by that scope. */
@@ -23,8 +26,9 @@ const closed = operations.flatMap(({ scope, ...operation }) => (scope ? [{ ...op
 const open = operations.filter(({ scope }) => scope === undefined);
 
 beforeAll(async () => {
+  backoffice = await startLegacyBackoffice();
   const unlimited = { RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" };
-  environment = await createTestEnvironment(unlimited);
+  environment = await createTestEnvironment({ ...unlimited, ...legacyVariables(backoffice) });
   product = await startProduct(environment.variables);
   world = await openWorld(product);
   for (const scope of new Set(closed.map((operation) => operation.scope))) {
@@ -34,6 +38,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await product?.stop();
+  await backoffice?.stop();
   await environment?.remove();
 });
 

@@ -2,6 +2,7 @@ import { serviceNames } from "@pragma/contracts/service-names";
 import { schemaOf } from "@pragma/runtime/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { type LegacyBackoffice, startLegacyBackoffice } from "@pragma/simulator/legacy-backoffice";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { faultsEverywhere, onceOnly, spoils, withHeaders, withQuery } from "./contract/any-operation.ts";
@@ -13,17 +14,20 @@ import { type Operation, type Outcome, operations } from "./contract/operations.
 import { contractTable } from "./contract/table.ts";
 import { mostUnfinished } from "./contract/tags/jobs.ts";
 import { openWorld, shopScopes, type World } from "./contract/world.ts";
+import { legacyVariables } from "./harness/legacy-variables.ts";
 import { type Product, startProduct } from "./harness/product.ts";
 
 let environment: TestEnvironment;
 let product: Product;
+let backoffice: LegacyBackoffice;
 let world: World;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
+  backoffice = await startLegacyBackoffice();
   const unlimited = { RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" };
   const limited = { JOBS_UNFINISHED_PER_KEY: String(mostUnfinished) };
-  environment = await createTestEnvironment({ ...unlimited, ...limited });
+  environment = await createTestEnvironment({ ...unlimited, ...limited, ...legacyVariables(backoffice) });
   product = await startProduct(environment.variables, { split: true });
   world = await openWorld(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
@@ -31,6 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await sql?.end();
   await product?.stop();
+  await backoffice?.stop();
   await environment?.remove();
 });
 

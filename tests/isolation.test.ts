@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { type LegacyBackoffice, startLegacyBackoffice } from "@pragma/simulator/legacy-backoffice";
 import fc from "fast-check";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -8,6 +9,7 @@ import type { Ask } from "./contract/contract.ts";
 import { operations } from "./contract/operations.ts";
 import { contractTable } from "./contract/table.ts";
 import { openWorld, type World } from "./contract/world.ts";
+import { legacyVariables } from "./harness/legacy-variables.ts";
 import { type Product, startProduct } from "./harness/product.ts";
 import { footprintOf } from "./isolation/footprint.ts";
 import { type Repertoire, strangeAsk, strangeRequests } from "./isolation/strange-request.ts";
@@ -22,6 +24,7 @@ const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi;
 
 let environment: TestEnvironment;
 let product: Product;
+let backoffice: LegacyBackoffice;
 let sql: postgres.Sql;
 let victim: World;
 let stranger: World;
@@ -31,7 +34,11 @@ let repertoire: Repertoire;
 let secrets: Set<string>;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" });
+  backoffice = await startLegacyBackoffice();
+  environment = await createTestEnvironment({
+    ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
+    ...legacyVariables(backoffice),
+  });
   product = await startProduct(environment.variables);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
   [victim, stranger] = await Promise.all([openWorld(product, { mark }), openWorld(product)]);
@@ -43,6 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await sql?.end();
   await product?.stop();
+  await backoffice?.stop();
   await environment?.remove();
 });
 

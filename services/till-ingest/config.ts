@@ -1,5 +1,6 @@
 import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
 import { z } from "zod";
+import { legacyConfig } from "./legacy/legacy-config.ts";
 
 export const tillIngestConfig = z.object({
   /** Where the bodies of tills are kept: `file:/folder` or `s3://bucket/prefix`. */
@@ -10,4 +11,5 @@ export const tillIngestConfig = z.object({
   READING_THREADS: numberFromEnv(z.number().int().min(1).max(64)).default(2),
   /** How long a till may be without its result before it is announced again. */
   SWEEP_AFTER_SECONDS: numberFromEnv(z.number().int().min(1)).default(300),
+  ...legacyConfig,
 });

@@ -3,13 +3,16 @@ import { askAccounts } from "@pragma/runtime/locations";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { principalSigner } from "@pragma/runtime/principal-token";
 import { tillIngestConfig } from "./config.ts";
+import { legacySettings } from "./legacy/legacy-config.ts";
 import { removeOrphans } from "./periodic/remove-orphans.ts";
 import { reprocessMany } from "./periodic/reprocess-many.ts";
 import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
 import { countOverdue } from "./queries/tills.ts";
+import { fetchLegacyTillsRoute } from "./routes/fetch-legacy-tills.ts";
 import { getReprocessing } from "./routes/get-reprocessing.ts";
 import { getTill } from "./routes/get-till.ts";
 import { getTillObject } from "./routes/get-till-object.ts";
+import { listLegacyTillsRoute } from "./routes/list-legacy-tills.ts";
 import { listTills } from "./routes/list-tills.ts";
 import { pushTillV1 } from "./routes/push-till-v1.ts";
 import { pushTillV2 } from "./routes/push-till-v2.ts";
@@ -33,7 +36,11 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
       countOverdue(db.sql),
     );
     return {
-      services: { db, log, objects, reader, locations, sweepAfter: config.SWEEP_AFTER_SECONDS },
+      services: {
+        ...{ db, log, objects, reader, locations },
+        sweepAfter: config.SWEEP_AFTER_SECONDS,
+        legacy: legacySettings(config),
+      },
       checks: { objects: () => objects.check() },
       async close() {
         await reader.close();
@@ -45,6 +52,8 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
     pushTillV2,
     pushTillV1,
     listTills,
+    listLegacyTillsRoute,
+    fetchLegacyTillsRoute,
     getTill,
     getTillObject,
     replaceTillRoute,

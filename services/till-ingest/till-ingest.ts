@@ -3,6 +3,7 @@ import type { Locations } from "@pragma/runtime/locations";
 import type { Logger } from "@pragma/runtime/logger";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Database } from "@pragma/runtime/postgres";
+import type { LegacySettings } from "./legacy/legacy-config.ts";
 import type { TillReader } from "./till-reader.ts";
 
 /** What the till-ingest service stands on. */
@@ -14,6 +15,7 @@ export interface TillIngest {
   reader: TillReader;
   /** How long a till may be without its result before it is announced again, in seconds. */
   sweepAfter: number;
+  legacy: LegacySettings;
 }
 
 export const defineRoute = routesOf<TillIngest>();

@@ -160,3 +160,11 @@ export async function countTills(sql: Sql, { locationId, since }: TillFilter): P
     select count(*) from tills where location_id = ${locationId} and created_at >= ${since}`;
   return row?.count ?? 0;
 }
+
+/** Which of these tills of a legacy backoffice a location has. */
+export async function findHeldServerIds(sql: Sql, locationId: string, serverIds: number[]): Promise<Set<number>> {
+  const rows = await sql<{ server_id: number }[]>`
+    select server_id from tills
+    where location_id = ${locationId} and server_id = any(${serverIds}::bigint[]) and server_id is not null`;
+  return new Set(rows.map((row) => row.server_id));
+}

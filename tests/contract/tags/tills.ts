@@ -4,6 +4,12 @@ import { newTill, newTillV1 } from "../new-till.ts";
 
 const nobody = { application: "JALIA", legacyId: 2 ** 31 - 1 };
 
+const legacyTillOf = ({ application, legacyId }: { application: string; legacyId: number }) => ({
+  ...{ application, legacyId },
+  serverId: 1,
+});
+const backofficeWouldFail = "The legacy backoffice would have to fail: the tests of legacy tills have it do so.";
+
 export const tills: TagContract = {
   pushTillV2: {
     answers: {
@@ -35,6 +41,27 @@ export const tills: TagContract = {
   listTills: {
     answers: { 200: ({ shop }) => ({ query: { sinceDate: "2026-01-01T00:00:00Z", locationId: shop.locationId } }) },
     stranger: 403,
+  },
+  listLegacyTills: {
+    answers: {
+      200: () => ({}),
+      location_forbidden: () => ({ query: { application: "JALIA" } }),
+      legacy_not_configured: ({ product }) => ({ query: { application: "JALIA" }, key: product.adminKey }),
+    },
+    stranger: 200,
+    unreachable: { legacy_unavailable: backofficeWouldFail },
+  },
+  fetchLegacyTills: {
+    answers: {
+      200: ({ shop }) => ({ body: [legacyTillOf(shop)] }),
+      location_forbidden: ({ other }) => ({ body: [legacyTillOf(other)] }),
+      legacy_not_configured: ({ product }) => ({
+        body: [legacyTillOf(nobody)],
+        key: product.adminKey,
+      }),
+    },
+    stranger: 403,
+    unreachable: { legacy_unavailable: backofficeWouldFail },
   },
   getTill: {
     answers: {

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { applicationInBody, applicationSchema } from "./application.ts";
+
+const serverId = z.int().min(1).meta({ description: "Number of the till in the legacy backoffice" });
+const legacyId = z.int().min(1).meta({ description: "What the legacy backoffice knows the till's location by" });
+const example = { application: "POPINA", serverId: 4711, legacyId: 42 } as const;
+
+/** A till that a legacy backoffice has. */
+export const LegacyTill = z
+  .object({ application: applicationSchema, serverId, legacyId })
+  .meta({ id: "LegacyTill", description: "A till that a legacy backoffice has", example });
+
+export type LegacyTill = z.infer<typeof LegacyTill>;
+
+/** The tills that are to be fetched from legacy backoffices. */
+export const WantedLegacyTills = z
+  .array(z.object({ application: applicationInBody, serverId, legacyId }))
+  .min(1)
+  .max(10_000)
+  .meta({
+    id: "WantedLegacyTills",
+    description: "Tills to be fetched, as the list of them has them",
+    example: [example],
+  });
+
+/** What became of the tills of a location. */
+export const FetchedLegacyTills = z
+  .object({
+    locationId: z.guid().nullable().meta({ description: "Null for tills whose location is not known here" }),
+    success: z.array(serverId).meta({ description: "The tills that are here now, or were already" }),
+    errors: z
+      .array(z.object({ message: z.string(), serverId }))
+      .meta({ description: "The tills that are not, and why" }),
+  })
+  .meta({
+    id: "FetchedLegacyTills",
+    description: "What became of the tills of a location that were to be fetched",
+    example: {
+      locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
+      success: [4711, 4712],
+      errors: [{ message: "The backoffice answered 500.", serverId: 4713 }],
+    },
+  });
+
+export type FetchedLegacyTills = z.infer<typeof FetchedLegacyTills>;

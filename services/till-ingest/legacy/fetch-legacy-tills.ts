@@ -1,0 +1,103 @@
+import type { LocationFacts } from "@pragma/contracts/account-lookups";
+import { ApiError } from "@pragma/contracts/errors";
+import type { FetchedLegacyTills, LegacyTill } from "@pragma/contracts/legacy-till";
+import type { Principal } from "@pragma/contracts/principal";
+import { createSemaphore } from "@pragma/runtime/semaphore";
+import { findHeldServerIds } from "../queries/tills.ts";
+import type { TillIngest } from "../till-ingest.ts";
+import { legacyLocation } from "../till-location.ts";
+import { fetchLegacyTill, reasonOf } from "./fetch-legacy-till.ts";
+import { addressOf } from "./list-legacy-tills.ts";
+
+/** No till is begun later than this after the call, in milliseconds: its reply is waited for no longer than that allows. */
+const callTime = 20_000;
+const tooLate = "Not fetched yet: one call does not take that long. Call again for the rest.";
+
+interface FetchTills {
+  wanted: LegacyTill[];
+  principal: Principal;
+  signal: AbortSignal;
+}
+
+/**
+ * Fetches tills from legacy backoffices, a few at a time; what became of each, by location. Those that are here already
+ * are not fetched again, and one that fails holds up no other.
+ *
+ * @throws `ApiError` location_forbidden for tills of a location that the key may not act for; legacy_not_configured.
+ */
+export async function fetchLegacyTills(
+  services: TillIngest,
+  { wanted, principal, signal }: FetchTills,
+): Promise<FetchedLegacyTills[]> {
+  const deadline = Date.now() + callTime;
+  const places = createSemaphore(services.legacy.concurrency);
+  const locations = await Promise.all(
+    byLocation(wanted).map((tills) => places.run(() => locate(services, tills, principal))),
+  );
+  for (const { application } of wanted) addressOf(services.legacy, application);
+
+  async function outcomeOf(till: LegacyTill, location: LocationFacts): Promise<string | undefined> {
+    if (Date.now() > deadline) return tooLate;
+    try {
+      await fetchLegacyTill(services, { wanted: till, location, principal, signal });
+      return undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      const reason = reasonOf(error);
+      if (reason === undefined) services.log.error({ err: error, serverId: till.serverId }, "legacy till not accepted");
+      return reason ?? "Something went wrong on our side. Call again.";
+    }
+  }
+
+  return Promise.all(
+    locations.map(async ({ tills, location }) => {
+      if (!location) return { locationId: null, success: [], errors: tills.map(unknownLocation) };
+      const held = await findHeldServerIds(
+        services.db.sql,
+        location.id,
+        tills.map(({ serverId }) => serverId),
+      );
+      const reply: FetchedLegacyTills = { locationId: location.id, success: [], errors: [] };
+      const outcomes = tills.map((till) =>
+        held.has(till.serverId) ? undefined : places.run(() => outcomeOf(till, location)),
+      );
+      for (const [index, message] of (await Promise.all(outcomes)).entries()) {
+        const serverId = tills[index]?.serverId ?? 0;
+        if (message === undefined) reply.success.push(serverId);
+        else reply.errors.push({ message, serverId });
+      }
+      return reply;
+    }),
+  );
+}
+
+/** The tills of each location, each till once. */
+function byLocation(wanted: LegacyTill[]): LegacyTill[][] {
+  const locations = new Map<string, Map<number, LegacyTill>>();
+  for (const till of wanted) {
+    const name = `${till.application} ${till.legacyId}`;
+    const tills = locations.get(name) ?? new Map<number, LegacyTill>();
+    locations.set(name, tills.set(till.serverId, till));
+  }
+  return [...locations.values()].map((tills) => [...tills.values()]);
+}
+
+/** Tills of one location, and the location if it is known here. */
+async function locate(
+  { locations }: Pick<TillIngest, "locations">,
+  tills: LegacyTill[],
+  principal: Principal,
+): Promise<{ tills: LegacyTill[]; location: LocationFacts | undefined }> {
+  const [first] = tills;
+  if (!first) return { tills: [], location: undefined };
+  try {
+    return { tills, location: await legacyLocation(principal, first, locations) };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "location_not_found") throw error;
+    return { tills, location: undefined };
+  }
+}
+
+function unknownLocation({ application, legacyId, serverId }: LegacyTill): { message: string; serverId: number } {
+  return { message: `There is no location of ${application} with the legacyId ${legacyId}.`, serverId };
+}

@@ -1,0 +1,6 @@
+import type { LegacyBackoffice } from "@pragma/simulator/legacy-backoffice";
+
+/** What a product needs to know of the legacy backoffice of POPINA. That of JALIA it does not know. */
+export function legacyVariables({ url, token }: LegacyBackoffice): Record<string, string> {
+  return { LEGACY_POPINA_URL: url, LEGACY_POPINA_TOKEN: token, LEGACY_TIMEOUT_SECONDS: "1" };
+}
