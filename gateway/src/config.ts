@@ -30,6 +30,8 @@ export const gatewayConfig = runtimeConfig
     TRUST_PROXY: numberFromEnv(z.number().int().min(0).max(10)).default(0),
     /** Seconds without any progress after which a service is given up on. */
     UPSTREAM_TIMEOUT: count(3600).default(30),
+    /** Seconds after which a stream is given up on that says nothing, or whose client takes nothing of what it says. */
+    STREAM_TIMEOUT: count(3600).default(120),
     /** The limit of a key whose consumer has none of its own. */
     RATE_LIMIT_PER_SECOND: count(1_000_000).default(50),
     RATE_LIMIT_BURST: count(10_000_000).default(200),

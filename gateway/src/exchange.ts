@@ -43,6 +43,8 @@ export class Exchange {
   /** Bytes of the reply's body. */
   bytes = 0;
   isRetried = false;
+  /** Whether the reply goes on for as long as it likes. */
+  isStream = false;
   /** Whether the gateway itself ended the reply before its service did. */
   isEnded = false;
   /** Called once when the client goes away before the reply has ended. */
@@ -108,6 +110,7 @@ export class Exchange {
 
   /** The reply has begun, and goes on for as long as it likes. */
   becomeStream(): void {
+    this.isStream = true;
     this.#setting.onStream(this);
   }
 

@@ -59,7 +59,11 @@ export async function openGateway({
   const bus = openEventBus(config, { name: "gateway", log });
   const forwarder = createForwarder(upstreams, { sign, timeout: config.UPSTREAM_TIMEOUT * 1000 });
   const requestLog = createRequestLog({ log, metrics });
-  const streams = createOpenStreams({ authenticate, checkTime: 1000 * config.KEY_LIFETIME });
+  const streams = createOpenStreams({
+    authenticate,
+    checkTime: 1000 * config.KEY_LIFETIME,
+    idleTime: 1000 * config.STREAM_TIMEOUT,
+  });
   let isStopping = false;
 
   function admit(exchange: Exchange): Promise<void> | void {

@@ -147,6 +147,24 @@ describe.each(["here", "elsewhere"] as const)("a stream of a service that runs %
     await reply.body?.cancel();
   });
 
+  it("is given up on when its client takes nothing for long, and not while it takes something", async () => {
+    const gateway = await open({ STREAM_TIMEOUT: "1" }, where === "here");
+    const [reads, sleeps] = [randomUUID(), randomUUID()];
+    const ask = (id: string) =>
+      gateway.ask("/v1/orders-live/stream", { key: accounts.addKey().key, headers: { "x-request-id": id } });
+    const [read, slept] = await Promise.all([ask(reads), ask(sleeps)]);
+    const stream = readEventStream(read);
+    const much = new Uint8Array(500_000).fill(120);
+    for (let sent = 0; sent < 60; sent += 1) speakers.get(sleeps)?.enqueue(much);
+    for (let beat = 0; beat < 10 && speakers.has(sleeps); beat += 1) {
+      await pause(500);
+      speakers.get(reads)?.enqueue(new TextEncoder().encode(": beat\n\n"));
+    }
+    expect([speakers.has(sleeps), stream.ending]).toEqual([false, undefined]);
+    await Promise.all([stream.close(), slept.body?.cancel().catch(() => {})]);
+    await gateway.stop();
+  });
+
   it("ends after a while when nothing was heard of a revocation", async () => {
     const deaf = await open({ KEY_LIFETIME: "1" }, where === "here");
     const { key, hash, facts } = accounts.addKey();

@@ -21,12 +21,14 @@ interface OpenStreamsOptions {
   authenticate: Authenticate;
   /** How often keys are looked up again, in milliseconds, should nothing be heard of their revocation. */
   checkTime: number;
+  /** How long a stream may go without anything said or taken, in milliseconds: one side is no longer there. */
+  idleTime: number;
 }
 
 /** How many times in a row a key may be impossible to look up before its streams end, as its requests do. */
 const mostMisses = 5;
 
-export function createOpenStreams({ authenticate, checkTime }: OpenStreamsOptions): OpenStreams {
+export function createOpenStreams({ authenticate, checkTime, idleTime }: OpenStreamsOptions): OpenStreams {
   /** With how many times in a row its key could not be looked up. */
   const open = new Map<Exchange, number>();
   const timer = setInterval(() => void streams.checkKeys(), checkTime).unref();
@@ -50,6 +52,8 @@ export function createOpenStreams({ authenticate, checkTime }: OpenStreamsOption
     add(exchange) {
       if (isClosed) return exchange.endStream();
       open.set(exchange, 0);
+      const { outgoing } = exchange;
+      outgoing.setTimeout(idleTime, () => outgoing.destroy());
       // What changed since it was let in was told to streams that had begun.
       void check(exchange);
     },

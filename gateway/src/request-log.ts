@@ -29,7 +29,10 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     timer = undefined;
     for (const line of written) {
       const { route = "other", method, status, milliseconds } = line;
-      metrics.requestServed({ service: "gateway", route, method, status, seconds: milliseconds / 1000 });
+      // How long a stream goes on says nothing of how long replies take.
+      if (!line.isStream) {
+        metrics.requestServed({ service: "gateway", route, method, status, seconds: milliseconds / 1000 });
+      }
       log.info(line, "request");
     }
   }
@@ -62,6 +65,7 @@ function lineOf(exchange: Exchange) {
     consumer: key?.principal.consumer,
     locationId: key?.principal.location?.id,
     code: exchange.code,
+    isStream: exchange.isStream || undefined,
     aborted: isAborted || undefined,
     retried: exchange.isRetried || undefined,
   };

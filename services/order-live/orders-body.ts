@@ -14,8 +14,8 @@ const mebibyte = 1024 * 1024;
 const mostContainers = 100_000;
 /** The extent of one order: well beyond any real one. */
 const mostOfOrder = { items: 10_000, levels: 50 };
-/** Of one order as it is kept, in bytes: an event that carries it must fit a message of the bus. */
-const largestOrder = 512 * 1024;
+/** Of one order as it is kept, in bytes: an event that carries it must fit a message of the bus, which takes a mebibyte. */
+const largestOrder = 1000 * 1024;
 
 /** The list with nothing of its orders but their ids, as they will be known: not too many, and each once. */
 const listOfIds = z
@@ -27,7 +27,7 @@ const listOfIds = z
 /** The body of an upsert: a list of orders, every fault of every one reported under its place, such as `[3].data.total`. */
 export const ordersBody: BodyReader<GivenOrder[], unknown> = {
   schema: z.array(OrderLiveInput).min(1).max(mostLiveOrders),
-  limit: 4 * mebibyte,
+  limit: 8 * mebibyte,
   read: async (bytes) => readOrders(bytes),
 };
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
+import { eventually } from "@pragma/runtime/testing/eventually";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeOrder, makeRow } from "../testing/make-order.ts";
@@ -99,7 +100,7 @@ describe("a call that is refused", () => {
   });
 
   it("says so of a body that is too large, or cannot be read", async () => {
-    const large = Buffer.alloc(5 * 1024 * 1024, " ");
+    const large = Buffer.alloc(9 * 1024 * 1024, " ");
     expect((await refused(large)).code).toBe("body_too_large");
     expect((await refused(gzipSync(large), { "content-encoding": "gzip" })).code).toBe("body_too_large");
     expect((await refused("[{")).code).toBe("malformed_json");
@@ -117,6 +118,21 @@ describe("a call that is refused", () => {
 });
 
 describe("a large order", () => {
+  it("is taken, and the event that carries it gets through, up to the size that is refused", async () => {
+    const shop = posKey();
+    const order = makeOrder({ productRowList: largeRows().slice(0, 60) });
+    const room = 1000 * 1024 - Buffer.byteLength(JSON.stringify(order)) - 1_500;
+    const rows = Array.from({ length: Math.floor(room / 12_000) }, () => ({
+      ...makeRow(),
+      comment: "é".repeat(5_000),
+    }));
+    order.data.productRowList.push(...rows);
+    expect(Buffer.byteLength(JSON.stringify(order))).toBeGreaterThan(980_000);
+    expect(await orderLive.upsert(shop.principal, order)).toHaveLength(1);
+    await eventually("the outbox to be empty", async () => (await orderLive.db.sql`select 1 from outbox`).length === 0);
+    expect(await orderLive.told(order.id)).toHaveLength(1);
+  });
+
   it("is taken, gzip or not, and what cannot be a text of the database is kept as JSON has it", async () => {
     const shop = posKey();
     const rows = Array.from({ length: 200 }, makeRow);
@@ -140,5 +156,5 @@ describe("a large order", () => {
 });
 
 function largeRows() {
-  return Array.from({ length: 60 }, () => ({ ...makeRow(), comment: "x".repeat(9_900) }));
+  return Array.from({ length: 100 }, () => ({ ...makeRow(), comment: "x".repeat(9_900) }));
 }
