@@ -49,7 +49,10 @@ export const tills: TagContract = {
       legacy_not_configured: ({ product }) => ({ query: { application: "JALIA" }, key: product.adminKey }),
     },
     stranger: 200,
-    unreachable: { legacy_unavailable: backofficeWouldFail },
+    unreachable: {
+      legacy_unavailable: backofficeWouldFail,
+      internal_error: "It asks the backoffice only, and nothing of ours.",
+    },
   },
   fetchLegacyTills: {
     answers: {
