@@ -6,7 +6,7 @@ import type { Lab } from "./lab.ts";
 import { cpuSeconds, memoryOf } from "./process-usage.ts";
 import type { Product } from "./product.ts";
 
-/** The smallest server that answers a page of orders, in a process of its own. */
+/** The smallest server that does what a row measures, in a process of its own. */
 export interface BareServer {
   url: string;
   cpuSeconds(): number;
@@ -15,28 +15,38 @@ export interface BareServer {
   stop(): Promise<void>;
 }
 
-/** Starts it on the orders of a product's location. */
+/** Starts the one that answers a page of orders, on the orders of a product's location. */
 export async function startBareServer(
   { folder, urls }: Pick<Lab, "folder" | "urls">,
   { namespace }: Pick<Product, "namespace">,
   locationId: string,
 ): Promise<BareServer> {
-  const { pid, port, stop } = await runServer({
-    name: "The bare server",
+  return startBare("bare-server", {
     folder: `${folder}/bare-server-${namespace}`,
+    env: { DATABASE_URL: urls.DATABASE_URL, SCHEMA: schemaOf(namespace, "reporting"), LOCATION_ID: locationId },
+  });
+}
+
+/** Starts the one that keeps orders and passes each on to everybody who listens. */
+export async function startBareStream({ folder, urls }: Pick<Lab, "folder" | "urls">): Promise<BareServer> {
+  const env = { DATABASE_URL: urls.DATABASE_URL };
+  return startBare("bare-stream", { folder: `${folder}/bare-stream`, env });
+}
+
+async function startBare(
+  program: string,
+  { folder, env }: { folder: string; env: Record<string, string> },
+): Promise<BareServer> {
+  const { pid, port, stop } = await runServer({
+    name: `The ${program}`,
+    folder,
     port: undefined,
     log: complain,
     stopSignal: "SIGTERM",
     launch: (onPort) => ({
       command: process.execPath,
-      args: [compiled("measured/bare-server")],
-      env: {
-        PATH: process.env.PATH,
-        DATABASE_URL: urls.DATABASE_URL,
-        SCHEMA: schemaOf(namespace, "reporting"),
-        LOCATION_ID: locationId,
-        PORT: String(onPort),
-      },
+      args: [compiled(`measured/${program}`)],
+      env: { PATH: process.env.PATH, PORT: String(onPort), ...env },
     }),
     async isReady(onPort) {
       try {

@@ -10,7 +10,7 @@ export interface Shop {
   headers: Record<string, string>;
 }
 
-const scopes: Scope[] = ["reports:read", "orders:read", "tills:read", "tills:write"];
+const scopes: Scope[] = ["reports:read", "orders:read", "orders:write", "tills:read", "tills:write"];
 
 export async function openShop({ url, adminKey }: Pick<Product, "url" | "adminKey">): Promise<Shop> {
   const ask = async <T>(method: string, path: string, body: object): Promise<T> => {

@@ -4,6 +4,7 @@ export interface Jobs {
   saturate: { job: SaturatingLoad; answer: LoadAnswer };
   alternate: { job: Alternation; answer: AlternationAnswer };
   push: { job: Pushes; answer: PushesAnswer };
+  follow: { job: Following; answer: FollowingAnswer };
 }
 
 export type JobName = keyof Jobs;
@@ -69,4 +70,24 @@ export interface PushesAnswer {
   readable: number[];
   /** Of the whole. */
   seconds: number;
+}
+
+/** Orders that change at a fixed rate, and readers that are told of every change. */
+export interface Following extends Target {
+  /** Where orders are sent, and where readers listen. */
+  paths: { orders: string; stream: string };
+  /** An order's JSON, with a revisionHash. */
+  template: string;
+  orders: number;
+  perSecond: number;
+  seconds: number;
+  readers: number;
+}
+
+export interface FollowingAnswer {
+  upserts: number;
+  /** Milliseconds from the upsert to its reply. */
+  answered: { p50: number; p99: number };
+  /** Milliseconds from the upsert's reply to each reader having the change; 0 when it had it before. */
+  heard: { p50: number; p99: number };
 }
