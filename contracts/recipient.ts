@@ -13,7 +13,6 @@ const hmacSecret = z.string().min(64).max(1_024).meta({
 
 const apiKey = z
   .string()
-  .min(1)
   .max(1_024)
   .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, { error: "Must be visible ASCII characters" })
   .meta({

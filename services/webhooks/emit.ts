@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { SentEvent } from "@pragma/contracts/webhook";
 import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-body";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
+import { jobOf } from "./delivering/announce.ts";
 import { type DeliveryRow, insertDeliveries, insertMessage } from "./queries/deliveries.ts";
 import type { Listener } from "./queries/webhooks.ts";
 import type { Webhooks } from "./webhooks.ts";
@@ -36,10 +37,10 @@ export async function emit<Event extends SentEvent>(
   const deliveries = listeners.map(({ id, isActive }) => ({ id: randomUUID(), webhookId: id, isActive }));
   await insertMessage(tx, { id: messageId, body, now });
   await insertDeliveries(tx, deliveries, { messageId, event, now });
-  const due = deliveries.filter(({ isActive }) => isActive || event === "test");
+  const due = deliveries.filter(({ isActive }) => isActive);
   afterCommit(tx, () => {
     void announce(
-      due.map(({ id, webhookId }) => ({ kind: "attempt", webhookId, deliveryId: id, generation: 1, attempt: 1 })),
+      due.map(({ id, webhookId }) => jobOf(event, webhookId, { deliveryId: id, generation: 1, attempt: 1 })),
     );
   });
   return deliveries.map(({ id, webhookId }) => ({

@@ -1,5 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { afterCommit } from "@pragma/runtime/postgres";
+import { jobOf } from "./delivering/announce.ts";
 import { type DeliveryRow, isDeliveryThere, makeAgain } from "./queries/deliveries.ts";
 import type { Webhooks } from "./webhooks.ts";
 
@@ -21,8 +22,8 @@ export async function replayDelivery(
         : new ApiError("delivery_not_found");
     }
     const { generation, attempt, ...delivery } = made;
-    const { id: deliveryId, webhookId } = delivery;
-    afterCommit(tx, () => void announce([{ kind: "attempt", webhookId, deliveryId, generation, attempt }]));
+    const { id: deliveryId, webhookId, event } = delivery;
+    afterCommit(tx, () => void announce([jobOf(event, webhookId, { deliveryId, generation, attempt })]));
     return delivery;
   });
 }

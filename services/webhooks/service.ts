@@ -5,6 +5,7 @@ import { principalSigner } from "@pragma/runtime/principal-token";
 import { openVault } from "@pragma/runtime/vault";
 import { type Clock, systemClock } from "./clock.ts";
 import { webhooksConfig } from "./config.ts";
+import type { WebhookJob } from "./delivering/announce.ts";
 import { openDelivering } from "./delivering/open-delivering.ts";
 import { addressPolicy } from "./endpoint/address-policy.ts";
 import { openResolver, type ResolveHost } from "./endpoint/resolve-host.ts";
@@ -34,13 +35,12 @@ import type { Webhooks } from "./webhooks.ts";
 interface Surroundings {
   clock?: Clock;
   resolve?: ResolveHost;
+  /** How often what is due is looked for, in seconds. */
+  sweepEvery?: number;
 }
 
-/** After its time to answer, an attempt has so long to be written down before its worker is presumed dead. Milliseconds. */
-const timeToRecord = 15_000;
-
 /** Tells recipients of what happens at their locations, until they have got it. */
-export const webhooksService = ({ clock = systemClock, resolve }: Surroundings = {}) =>
+export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }: Surroundings = {}) =>
   defineService<typeof webhooksConfig, Webhooks>({
     name: "webhooks",
     module: import.meta.url,
@@ -54,13 +54,14 @@ export const webhooksService = ({ clock = systemClock, resolve }: Surroundings =
         httpsOnly: isProduction,
       };
       const vault = openVault(config.DATA_KEYS);
-      const queue = openJobQueue<Parameters<Webhooks["announce"]>[0][number]>(config, {
+      const queue = openJobQueue<WebhookJob>(config, {
         name: "webhooks-deliveries",
         log,
         metrics,
       });
       const timeout = config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
-      const claimedFor = timeout + timeToRecord;
+      // Half of it for the endpoint to answer, half for that to be written down.
+      const claimedFor = 2 * timeout;
       const delivering = openDelivering({
         db,
         log,
@@ -114,7 +115,7 @@ export const webhooksService = ({ clock = systemClock, resolve }: Surroundings =
       listDeliveriesRoute,
     ],
     subscriptions: [...orderEvents, reportFinalized, ...endpointEvents],
-    periodic: [sweepDue, removeOld],
+    periodic: [sweepDue(sweepEvery), removeOld],
   });
 
 export default webhooksService();

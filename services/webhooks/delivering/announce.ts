@@ -1,3 +1,4 @@
+import type { SentEvent } from "@pragma/contracts/webhook";
 import type { JobQueue } from "@pragma/runtime/job-queue";
 import type { Logger } from "@pragma/runtime/logger";
 import type { AttemptName } from "../queries/claims.ts";
@@ -6,6 +7,8 @@ import type { Lanes } from "./lanes.ts";
 /** What is told through the queue. Each is written in the database first: a job that is lost is announced again. */
 export type WebhookJob =
   | ({ kind: "attempt"; webhookId: string } & AttemptName)
+  /** An attempt that waits for nothing: not for others to its endpoint, and not for the webhook to be resumed. */
+  | ({ kind: "test" } & AttemptName)
   /** A webhook has deliveries that are due. */
   | { kind: "wake"; webhookId: string }
   | { kind: "recover"; recoveryId: string };
@@ -43,8 +46,15 @@ export function announcer({ queue, lanes, log, doHere }: Announcing): Announce {
   };
 }
 
+/** The job that has an attempt made. */
+export function jobOf(event: SentEvent, webhookId: string, name: AttemptName): WebhookJob {
+  const { deliveryId, generation, attempt } = name;
+  if (event === "test") return { kind: "test", deliveryId, generation, attempt };
+  return { kind: "attempt", webhookId, deliveryId, generation, attempt };
+}
+
 /** The same job twice has one name, so that it is done once. */
 function nameOf(job: WebhookJob): string {
-  if (job.kind === "attempt") return `${job.deliveryId}-${job.generation}-${job.attempt}`;
+  if (job.kind === "attempt" || job.kind === "test") return `${job.deliveryId}-${job.generation}-${job.attempt}`;
   return job.kind === "wake" ? `wake-${job.webhookId}` : `recover-${job.recoveryId}`;
 }

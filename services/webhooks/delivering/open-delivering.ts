@@ -9,6 +9,7 @@ import { type AttemptName, type Claim, claimDue, claimNamed, type Pull } from ".
 import { continueRecovery } from "../recover-deliveries.ts";
 import type { RetrySchedule } from "../retry-schedule.ts";
 import { type Announce, announcer, type WebhookJob } from "./announce.ts";
+import { createAside } from "./aside.ts";
 import { batched } from "./batched.ts";
 import { openEndpointDirectory } from "./endpoint-facts.ts";
 import type { LaneLimits } from "./lane.ts";
@@ -48,6 +49,9 @@ export interface Delivering {
 const queuedAhead = 60_000;
 /** Jobs handled at a time; each only hands its delivery over to a lane. */
 const jobsAtATime = 50;
+/** Beside them, and left to the sweeper when there are more. */
+const testsAtATime = 25;
+const recoveriesAtATime = 4;
 const failuresInARow = 10;
 const idleCheck = 60_000;
 
@@ -70,6 +74,26 @@ export function openDelivering(options: DeliveringOptions): Delivering {
     // One that only fails is asked again as soon, and as seldom, as a first and second retry come.
     circuit: { failures: failuresInARow, first, longest: Math.max(first, second) },
   };
+  const deliver = (claim: Claim) =>
+    makeAttempt(
+      {
+        db,
+        log,
+        clock,
+        directory,
+        bodies,
+        poster,
+        outcomes,
+        schedule,
+        httpsOnly: endpoints.httpsOnly,
+        onAttempt: ({ outcome, seconds }) => attempted(seconds, { outcome }),
+        onRetry,
+      },
+      claim,
+    );
+  const onError = (error: unknown) => log.error({ err: error }, "job failed; it is announced again");
+  const tests = createAside({ atATime: testsAtATime, onError });
+  const recoveries = createAside({ atATime: recoveriesAtATime, onError });
   const lanes: Lanes = new Lanes({
     limits,
     concurrency: options.concurrency,
@@ -78,40 +102,24 @@ export function openDelivering(options: DeliveringOptions): Delivering {
     work: {
       claim: claimOne,
       claimDue: (webhookId, limit) => claimSome({ webhookId, limit }),
-      deliver: (claim) =>
-        makeAttempt(
-          {
-            db,
-            log,
-            clock,
-            directory,
-            bodies,
-            poster,
-            outcomes,
-            schedule,
-            httpsOnly: endpoints.httpsOnly,
-            onAttempt: ({ outcome, seconds }) => attempted(seconds, { outcome }),
-            onRetry,
-          },
-          claim,
-        ),
+      deliver,
     },
   });
 
-  async function doJob(job: WebhookJob, signal?: AbortSignal): Promise<void> {
+  /** Has a job done, and waits for nothing: no job keeps another from being taken. */
+  function doJob(job: WebhookJob): void {
     if (job.kind === "attempt") lanes.offer(job.webhookId, job);
     else if (job.kind === "wake") lanes.wake(job.webhookId);
-    else await continueRecovery({ db, clock, announce }, job.recoveryId, signal);
+    else if (job.kind === "test") tests.run(() => makeTest(job));
+    else recoveries.run((signal) => continueRecovery({ db, clock, announce }, job.recoveryId, signal));
   }
 
-  const announce = announcer({
-    queue,
-    lanes,
-    log,
-    doHere: (job) => {
-      doJob(job).catch((error) => log.error({ err: error, job }, "job failed; it is announced again"));
-    },
-  });
+  async function makeTest(name: AttemptName): Promise<void> {
+    const claim = await claimOne(name);
+    if (claim) await deliver(claim);
+  }
+
+  const announce = announcer({ queue, lanes, log, doHere: doJob });
 
   function onRetry({ webhookId, deliveryId, generation, attempt }: Claim, at: Date): void {
     const delay = Math.max(0, at.getTime() - now());
@@ -125,7 +133,7 @@ export function openDelivering(options: DeliveringOptions): Delivering {
     "Endpoints that are sent a probe only, because they fail",
     () => lanes.spared,
   );
-  queue.work(doJob, { concurrency: jobsAtATime });
+  queue.work(async (job) => doJob(job), { concurrency: jobsAtATime });
   const forgetting = setInterval(() => lanes.forgetIdle(), idleCheck).unref();
 
   return {
@@ -134,7 +142,7 @@ export function openDelivering(options: DeliveringOptions): Delivering {
       clearInterval(forgetting);
       await queue.close();
       outcomes.close();
-      await lanes.close();
+      await Promise.all([lanes.close(), tests.close(), recoveries.close()]);
       await poster.close();
     },
   };

@@ -1,7 +1,9 @@
 import type { PeriodicTask } from "@pragma/runtime/define-service";
-import { takeBackLapsed, webhooksOverdue } from "../queries/claims.ts";
+import { takeBackLapsed, testsOverdue, webhooksOverdue } from "../queries/claims.ts";
 import { unfinishedRecoveries } from "../queries/recoveries.ts";
 import type { Webhooks } from "../webhooks.ts";
+
+type Sweeping = Pick<Webhooks, "db" | "log" | "clock" | "announce" | "claimedFor">;
 
 const portion = 1_000;
 
@@ -13,9 +15,9 @@ const overdueAfter = 2_000;
  * job says so (because Redis has lost it, or their time is far from when they were planned), and unfinished recoveries.
  * One job for each webhook is enough: whoever gets it fetches all that is due.
  */
-export const sweepDue: PeriodicTask<Pick<Webhooks, "db" | "log" | "clock" | "announce" | "claimedFor">> = {
+export const sweepDue = (everySeconds: number): PeriodicTask<Sweeping> => ({
   name: "sweep due deliveries",
-  everySeconds: 3,
+  everySeconds,
   async run({ db: { sql }, log, clock, announce, claimedFor }) {
     let lapsed = 0;
     for (let taken = portion; taken === portion; lapsed += taken) {
@@ -25,6 +27,8 @@ export const sweepDue: PeriodicTask<Pick<Webhooks, "db" | "log" | "clock" | "ann
     const overdueSince = new Date(clock().getTime() - (lapsed > 0 ? 0 : overdueAfter));
     const webhookIds = await webhooksOverdue(sql, overdueSince);
     await announce(webhookIds.map((webhookId) => ({ kind: "wake", webhookId })));
+    const tests = await testsOverdue(sql, overdueSince, portion);
+    await announce(tests.map((name) => ({ kind: "test", ...name })));
     await announce((await unfinishedRecoveries(sql)).map((recoveryId) => ({ kind: "recover", recoveryId })));
   },
-};
+});

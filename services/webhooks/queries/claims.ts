@@ -105,6 +105,14 @@ export async function takeBackLapsed(
 
 const interrupted = "The attempt was interrupted: whether the message arrived is not known.";
 
+/** Test messages that were due before a time and are still not taken, up to so many. */
+export async function testsOverdue(sql: Sql, dueBefore: Date, limit: number): Promise<AttemptName[]> {
+  return sql<AttemptName[]>`
+    select d.id as "deliveryId", d.generation, d.attempt from deliveries d join webhooks w on w.id = d.webhook_id
+    where d.state = 'pending' and d.event = 'test' and d.due_at <= ${dueBefore} and w.state <> 'deleted'
+    order by d.due_at limit ${limit}`;
+}
+
 /** The webhooks that have deliveries which were due before a time and are still not taken. */
 export async function webhooksOverdue(sql: Sql, dueBefore: Date): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`

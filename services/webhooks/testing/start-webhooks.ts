@@ -33,6 +33,8 @@ export interface TestWebhooks extends TestService {
   deliveries(subscription: Subscription, query?: string): Promise<Delivery[]>;
   /** The delivery of a message, once it is in this state. */
   delivery(subscription: Subscription, messageId: string, state: Delivery["state"]): Promise<DeliveryDetails>;
+  /** The attempts that are logged of a delivery. */
+  attempts(deliveryId: string): Promise<readonly unknown[]>;
   /** Another instance of the service, on the same servers. */
   another(): Promise<TestService>;
   remove(): Promise<void>;
@@ -68,7 +70,7 @@ export interface Subscription {
 }
 
 /** A key that may manage the webhooks of a location of its own. */
-function webhooksKey(overrides: Partial<Principal> = {}): Principal {
+export function webhooksKey(overrides: Partial<Principal> = {}): Principal {
   return testPrincipal({ scopes: ["webhooks:write"], ...overrides });
 }
 
@@ -138,6 +140,7 @@ export async function startWebhooks({
         if (found?.state !== state) return undefined;
         return get(`/v1/webhooks/deliveries/${found.id}`, DeliveryDetails, subscription.principal);
       }),
+    attempts: (deliveryId) => service.db.sql`select * from attempts where delivery_id = ${deliveryId}`,
     async another() {
       const other = await startTestService(definition, environment, upstreams);
       others.push(other);

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { describe, expect, it } from "vitest";
+import { type PretendDeliveries, pretendDeliveries } from "../testing/pretend-deliveries.ts";
+
+const times = (count: number, work: () => void) => {
+  for (let time = 0; time < count; time += 1) work();
+};
+const whenMade = (deliveries: PretendDeliveries, webhookId: string, count: number) =>
+  eventually(`${count} deliveries to ${webhookId}`, () => deliveries.made(webhookId) === count);
+
+describe("the lane to an endpoint", () => {
+  it("has so many messages under way, and makes all in the end", async () => {
+    const deliveries = pretendDeliveries({ a: { takes: 5 } }, { concurrency: 8 });
+    times(200, () => deliveries.due("a"));
+    await whenMade(deliveries, "a", 200);
+    expect(deliveries.most("a")).toBe(8);
+    // What waits is asked for a few at a time, not one by one.
+    expect(deliveries.fetches).toBeLessThan(110);
+    await deliveries.lanes.close();
+  });
+
+  it("keeps to its pace", async () => {
+    const deliveries = pretendDeliveries({ a: { takes: 0 } }, { concurrency: 50, rate: 40 });
+    times(60, () => deliveries.due("a"));
+    await sleep(200);
+    expect(deliveries.made("a")).toBeGreaterThanOrEqual(40);
+    expect(deliveries.made("a")).toBeLessThan(56);
+    await whenMade(deliveries, "a", 60);
+    await deliveries.lanes.close();
+  });
+
+  it("finds what nobody announced, once it is woken", async () => {
+    const deliveries = pretendDeliveries({ a: { takes: 1 } }, { concurrency: 4 });
+    times(25, () => deliveries.dueUnannounced("a"));
+    deliveries.lanes.wake("a");
+    await whenMade(deliveries, "a", 25);
+    await deliveries.lanes.close();
+  });
+
+  it("goes on when the database is back", async () => {
+    const deliveries = pretendDeliveries({ a: { takes: 1 } });
+    times(3, () => deliveries.due("a"));
+    await whenMade(deliveries, "a", 3);
+    deliveries.isAway = true;
+    times(30, () => deliveries.due("a"));
+    await sleep(50);
+    deliveries.isAway = false;
+    await whenMade(deliveries, "a", 33);
+    await deliveries.lanes.close();
+  });
+
+  it("sends a probe now and then to an endpoint that only fails, and everything once one arrives", async () => {
+    const endpoints = { a: { takes: 0, fails: true } };
+    const deliveries = pretendDeliveries(endpoints, { concurrency: 1 });
+    times(50, () => deliveries.due("a"));
+    await whenMade(deliveries, "a", 5);
+    await sleep(50);
+    expect(deliveries.made("a")).toBe(5);
+    expect(deliveries.lanes.spared).toBe(1);
+    for (const [pause, probes] of [
+      [1_000, 6],
+      [2_000, 7],
+      [4_000, 8],
+      [8_000, 9],
+      [8_000, 10],
+    ] as const) {
+      deliveries.now += pause;
+      deliveries.lanes.wake("a");
+      await sleep(30);
+      expect(deliveries.made("a")).toBe(probes);
+    }
+    endpoints.a.fails = false;
+    deliveries.now += 8_000;
+    deliveries.lanes.wake("a");
+    await whenMade(deliveries, "a", 50);
+    expect(deliveries.lanes.spared).toBe(0);
+    await deliveries.lanes.close();
+  });
+
+  it("finishes what is under way when it is closed, and begins nothing new", async () => {
+    const deliveries = pretendDeliveries({ a: { takes: 30 } }, { concurrency: 4 });
+    times(20, () => deliveries.due("a"));
+    await eventually("some to be under way", () => deliveries.most("a") === 4);
+    await deliveries.lanes.close();
+    const made = deliveries.made("a");
+    expect(made).toBeGreaterThanOrEqual(4);
+    deliveries.due("a");
+    await sleep(60);
+    expect(deliveries.made("a")).toBe(made);
+  });
+
+  it("is forgotten once it has nothing to do", async () => {
+    const deliveries = pretendDeliveries({ a: { takes: 1 } });
+    deliveries.due("a");
+    await whenMade(deliveries, "a", 1);
+    await sleep(5);
+    deliveries.lanes.forgetIdle();
+    expect(deliveries.lanes.isBehind("a")).toBe(false);
+    deliveries.due("a");
+    await whenMade(deliveries, "a", 2);
+    await deliveries.lanes.close();
+  });
+});
+
+describe("a healthy endpoint", () => {
+  const crowd = (count: number, endpoint: { takes: number; origin?: string }) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`slow ${index}`, endpoint]));
+
+  /** How long a message takes that is due while everybody else is busy, in milliseconds. */
+  async function delayOf(deliveries: PretendDeliveries, webhookId: string): Promise<number> {
+    const since = performance.now();
+    const before = deliveries.made(webhookId);
+    deliveries.due(webhookId);
+    await eventually("the healthy one to have it", () => deliveries.made(webhookId) === before + 1);
+    return performance.now() - since;
+  }
+
+  it("waits for none of many slow ones, though they would take every place that there is", async () => {
+    const slow = crowd(8, { takes: 5_000 });
+    const deliveries = pretendDeliveries({ ...slow, healthy: { takes: 0 } }, { concurrency: 20, places: 50 });
+    for (const webhookId of Object.keys(slow)) times(100, () => deliveries.due(webhookId));
+    await sleep(100);
+    expect(deliveries.lanes.underWay).toBeGreaterThanOrEqual(40);
+    for (const _ of [1, 2, 3]) expect(await delayOf(deliveries, "healthy")).toBeLessThan(200);
+  });
+
+  it("waits for none of a host with many endpoints", async () => {
+    const slow = crowd(40, { takes: 5_000, origin: "https://dead.example" });
+    const deliveries = pretendDeliveries({ ...slow, healthy: { takes: 0 } }, { concurrency: 20, places: 50 });
+    for (const webhookId of Object.keys(slow)) times(20, () => deliveries.due(webhookId));
+    await sleep(100);
+    expect(deliveries.lanes.underWay).toBeLessThanOrEqual(20);
+    expect(await delayOf(deliveries, "healthy")).toBeLessThan(200);
+  });
+});

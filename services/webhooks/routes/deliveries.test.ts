@@ -1,0 +1,255 @@
+import { randomUUID } from "node:crypto";
+import { Delivery, DeliveryDetails, Recovery } from "@pragma/contracts/delivery";
+import { pageOf } from "@pragma/contracts/pagination";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { orderEvent } from "../testing/event-sender.ts";
+import { answers, type Receiver, startReceiver } from "../testing/receiver.ts";
+import { type Subscription, startWebhooks, type TestWebhooks, webhooksKey } from "../testing/start-webhooks.ts";
+
+let service: TestWebhooks;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  const variables = { WEBHOOK_SCHEDULE: "1s" };
+  [service, receiver] = await Promise.all([startWebhooks({ variables }), startReceiver()]);
+});
+afterAll(async () => {
+  await service?.remove();
+  await receiver?.close();
+});
+
+/** Tells a webhook of so many orders; gives the messages' ids. */
+async function tell(subscription: Subscription, count: number): Promise<string[]> {
+  const { locationId } = subscription;
+  return Promise.all(Array.from({ length: count }, () => service.tell("order.paid", orderEvent(locationId))));
+}
+
+async function whenAll(subscription: Subscription, state: string, count: number): Promise<void> {
+  await eventually(`${count} deliveries to be ${state}`, async () => {
+    const { meta } = await page(subscription, `?state=${state}&size=1`);
+    return meta.totalCount === count;
+  });
+}
+
+const page = ({ webhook, principal }: Subscription, query: string) =>
+  service.get(`/v1/webhooks/${webhook.id}/deliveries${query}`, pageOf(Delivery), principal);
+
+describe("the deliveries of a webhook", () => {
+  it("are listed newest first, page by page, and by event, state and time", async () => {
+    const endpoint = receiver.endpoint();
+    const subscription = await service.subscribe(endpoint.url, { events: ["order.paid", "order.call"] });
+    const paid = await tell(subscription, 5);
+    await whenAll(subscription, "succeeded", 5);
+    endpoint.behave(answers(500));
+    const call = await service.tell("order.call", orderEvent(subscription.locationId));
+    await service.delivery(subscription, call, "failed");
+
+    const { data, meta } = await page(subscription, "?size=100");
+    expect(meta.totalCount).toBe(6);
+    expect(data[0]?.messageId).toBe(call);
+    expect(new Set(data.slice(1).map(({ messageId }) => messageId))).toEqual(new Set(paid));
+    expect(data.map(({ createdAt }) => createdAt)).toEqual(
+      [...data.map(({ createdAt }) => createdAt)].sort().reverse(),
+    );
+
+    const walked: string[] = [];
+    for (let query = "?size=2"; ; ) {
+      const { data: part, nextPageToken } = await page(subscription, query);
+      walked.push(...part.map(({ id }) => id));
+      if (nextPageToken === null) break;
+      query = `?size=2&pageToken=${nextPageToken}`;
+    }
+    expect(walked).toEqual(data.map(({ id }) => id));
+    expect((await page(subscription, "?size=4&index=1")).data).toEqual(data.slice(4));
+
+    expect((await page(subscription, "?event=order.call")).data.map(({ messageId }) => messageId)).toEqual([call]);
+    expect((await page(subscription, "?state=succeeded")).meta.totalCount).toBe(5);
+    const at = data[0]?.createdAt ?? "";
+    expect((await page(subscription, `?since=${at}`)).data.map(({ messageId }) => messageId)).toEqual([call]);
+    expect((await page(subscription, `?until=${at}`)).meta.totalCount).toBe(6);
+    const today = new Intl.DateTimeFormat("sv-SE", { timeZone: "Europe/Paris" }).format(new Date());
+    expect((await page(subscription, `?since=${today}&until=${today}`)).meta.totalCount).toBe(6);
+    expect((await page(subscription, "?until=2026-01-01")).meta.totalCount).toBe(0);
+  });
+
+  it("are refused with filters that are none", async () => {
+    const { webhook, principal } = await service.subscribe("http://127.0.0.1:9999/");
+    const path = `/v1/webhooks/${webhook.id}/deliveries?event=x&state=y&since=yesterday&until=1`;
+    const problem = await service.refusal({ method: "GET", path, principal });
+    expect(problem.errors?.map((fault) => fault.path)).toEqual(["event", "state", "since", "until"]);
+  });
+});
+
+describe("one delivery", () => {
+  it("tells every attempt and what is sent, and has an entity tag", async () => {
+    const endpoint = receiver.endpoint(answers(500));
+    const subscription = await service.subscribe(endpoint.url);
+    const [messageId = ""] = await tell(subscription, 1);
+    const delivery = await service.delivery(subscription, messageId, "failed");
+    expect(delivery).toMatchObject({ webhookId: subscription.webhook.id, messageId, event: "order.paid" });
+    expect(delivery.nextAttemptAt).toBeNull();
+    expect(delivery.attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
+      [1, 1, 500],
+      [1, 2, 500],
+    ]);
+    expect(JSON.stringify(delivery.payload)).toBe(endpoint.received[0]?.body);
+    const path = `/v1/webhooks/deliveries/${delivery.id}`;
+    const { principal } = subscription;
+    const etag = (await service.ask("GET", path, { principal })).headers.get("etag") ?? "";
+    const again = await service.ask("GET", path, { principal, headers: { "if-none-match": etag } });
+    expect(again.status).toBe(304);
+  });
+
+  it("is nobody else's", async () => {
+    const subscription = await service.subscribe(receiver.endpoint().url);
+    const [messageId = ""] = await tell(subscription, 1);
+    const { id } = await service.delivery(subscription, messageId, "succeeded");
+    const principal = webhooksKey();
+    for (const [method, path] of [
+      ["GET", `/v1/webhooks/deliveries/${id}`],
+      ["POST", `/v1/webhooks/deliveries/${id}/replay`],
+    ] as const) {
+      expect(await service.refusal({ method, path, principal })).toMatchObject({ code: "delivery_not_found" });
+    }
+  });
+});
+
+describe("a delivery that is made again", () => {
+  const replay = ({ principal }: Subscription, id: string) =>
+    service.send(
+      { method: "POST", path: `/v1/webhooks/deliveries/${id}/replay`, principal },
+      { status: 202, schema: Delivery },
+    );
+
+  it("sends the same message under the same id, and has all its attempts", async () => {
+    const endpoint = receiver.endpoint(answers(500));
+    const subscription = await service.subscribe(endpoint.url);
+    const [messageId = ""] = await tell(subscription, 1);
+    const { id } = await service.delivery(subscription, messageId, "failed");
+    expect(await replay(subscription, id)).toMatchObject({ id, state: "pending" });
+    await eventually("the first attempt of the second round", () => endpoint.received.length === 3);
+    endpoint.behave(answers(200));
+    const { attempts } = await service.delivery(subscription, messageId, "succeeded");
+    expect(attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
+      [1, 1, 500],
+      [1, 2, 500],
+      [2, 1, 500],
+      [2, 2, 200],
+    ]);
+    expect(new Set(endpoint.received.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(endpoint.received.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([messageId]));
+  });
+
+  it("may have succeeded before", async () => {
+    const endpoint = receiver.endpoint();
+    const subscription = await service.subscribe(endpoint.url);
+    const [messageId = ""] = await tell(subscription, 1);
+    const { id } = await service.delivery(subscription, messageId, "succeeded");
+    await replay(subscription, id);
+    await eventually("the message again", () => endpoint.received.length === 2);
+    await service.delivery(subscription, messageId, "succeeded");
+  });
+
+  it("waits until the attempt that is under way is over", async () => {
+    let answer = () => {};
+    const endpoint = receiver.endpoint((_, response) => {
+      answer = () => response.writeHead(200).end();
+    });
+    const subscription = await service.subscribe(endpoint.url);
+    const [messageId = ""] = await tell(subscription, 1);
+    const { id } = await service.delivery(subscription, messageId, "sending");
+    const { principal } = subscription;
+    const request = { method: "POST", path: `/v1/webhooks/deliveries/${id}/replay`, principal };
+    expect(await service.refusal(request)).toMatchObject({ status: 409, code: "delivery_under_way" });
+    await eventually("the message", () => endpoint.received.length === 1);
+    answer();
+    await service.delivery(subscription, messageId, "succeeded");
+  });
+});
+
+describe("a recovery", () => {
+  const recover = ({ webhook, principal }: Subscription, since: string) =>
+    service.send(
+      { method: "POST", path: `/v1/webhooks/${webhook.id}/recover`, principal, body: { since } },
+      { status: 202, schema: Recovery },
+    );
+  const done = ({ webhook, principal }: Subscription, { id }: Recovery) =>
+    eventually("the recovery to be done", async () => {
+      const recovery = await service.get(`/v1/webhooks/${webhook.id}/recoveries/${id}`, Recovery, principal);
+      return recovery.state === "done" && recovery;
+    });
+
+  it("makes again all that failed since a time, and nothing else", async () => {
+    const endpoint = receiver.endpoint();
+    const subscription = await service.subscribe(endpoint.url);
+    const good = await tell(subscription, 3);
+    await whenAll(subscription, "succeeded", 3);
+    endpoint.behave(answers(500));
+    const early = await tell(subscription, 2);
+    await whenAll(subscription, "failed", 2);
+    const since = new Date(Date.now() + 1).toISOString();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const late = await tell(subscription, 7);
+    await whenAll(subscription, "failed", 9);
+    endpoint.behave(answers(200));
+    endpoint.received.length = 0;
+
+    const begun = await recover(subscription, since);
+    expect(begun).toMatchObject({ webhookId: subscription.webhook.id, total: 7 });
+    expect(await done(subscription, begun)).toMatchObject({ total: 7, recovered: 7, finishedAt: expect.any(String) });
+    for (const id of late) await service.delivery(subscription, id, "succeeded");
+    const sent = new Set(endpoint.received.map(({ headers }) => headers["webhook-id"]));
+    expect(sent).toEqual(new Set(late));
+    for (const id of early) await service.delivery(subscription, id, "failed");
+    expect(good.some((id) => sent.has(id))).toBe(false);
+  });
+
+  it("goes on where it was, whoever was at it", async () => {
+    const endpoint = receiver.endpoint(answers(500));
+    const subscription = await service.subscribe(endpoint.url);
+    const { sql } = service.db;
+    const { webhook } = subscription;
+    await service.ask("POST", `/v1/webhooks/${webhook.id}/pause`, { principal: subscription.principal });
+    const messageId = randomUUID();
+    await sql`insert into messages (id, body, created_at) values (${messageId}, '{}', now())`;
+    // One message may be delivered to a webhook once only, so each of these has a message of its own.
+    await sql`
+      with made as (
+        insert into messages (id, body, created_at)
+        select gen_random_uuid(), '{}', now() from generate_series(1, 1200) returning id
+      )
+      insert into deliveries (id, message_id, webhook_id, event, state, generation, attempt, failures, created_at)
+      select gen_random_uuid(), id, ${webhook.id}, 'order.paid', 'failed', 1, 2, 2, now() from made`;
+    // As a process leaves it that dies after its first portion.
+    const id = randomUUID();
+    const reached = await sql<[{ created_at: Date; id: string }]>`
+      select created_at, id from deliveries where webhook_id = ${webhook.id}
+      order by created_at, id offset 499 limit 1`;
+    await sql`
+      insert into recoveries (id, webhook_id, since, created_at, total, recovered, reached_at, reached_id)
+      values (${id}, ${webhook.id}, '2026-01-01', now() + interval '1 second', 1200, 500, ${reached[0].created_at}, ${reached[0].id})`;
+    const recovery = await done(subscription, { id } as Recovery);
+    expect(recovery).toMatchObject({ total: 1200, recovered: 1200 });
+    expect((await page(subscription, "?state=pending&size=1")).meta.totalCount).toBe(700);
+  });
+
+  it("is refused without a time, and is nobody else's", async () => {
+    const { webhook, principal } = await service.subscribe("http://127.0.0.1:9999/");
+    const path = `/v1/webhooks/${webhook.id}/recover`;
+    expect(await service.refusal({ method: "POST", path, principal, body: {} })).toMatchObject({
+      errors: [{ path: "since", code: "required" }],
+    });
+    const unknown = `/v1/webhooks/${webhook.id}/recoveries/${randomUUID()}`;
+    expect(await service.refusal({ method: "GET", path: unknown, principal })).toMatchObject({
+      code: "recovery_not_found",
+    });
+  });
+});
+
+it("answers a delivery as it is documented", async () => {
+  const subscription = await service.subscribe(receiver.endpoint().url);
+  const [messageId = ""] = await tell(subscription, 1);
+  const { id } = await service.delivery(subscription, messageId, "succeeded");
+  await service.get(`/v1/webhooks/deliveries/${id}`, DeliveryDetails.strict(), subscription.principal);
+});

@@ -1,0 +1,264 @@
+import { randomUUID } from "node:crypto";
+import { Delivery } from "@pragma/contracts/delivery";
+import { pageOf } from "@pragma/contracts/pagination";
+import { Webhook, WebhookDetails } from "@pragma/contracts/webhook";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { orderEvent } from "../testing/event-sender.ts";
+import { answers, type Receiver, startReceiver } from "../testing/receiver.ts";
+import { type Subscription, startWebhooks, type TestWebhooks, webhooksKey } from "../testing/start-webhooks.ts";
+
+let service: TestWebhooks;
+let receiver: Receiver;
+const path = "/v1/webhooks/";
+/** What names stand for here. */
+const names: Record<string, string> = { "inside.example": "10.1.2.3", "both.example": "93.184.216.34" };
+
+beforeAll(async () => {
+  const resolve = async (host: string) => {
+    const address = names[host];
+    if (!address) throw Object.assign(new Error("not found"), { code: "ENOTFOUND" });
+    const inside = host === "both.example" ? [{ address: "::ffff:169.254.169.254", family: 6 }] : [];
+    return [{ address, family: 4 }, ...inside];
+  };
+  [service, receiver] = await Promise.all([startWebhooks({ resolve }), startReceiver()]);
+});
+afterAll(async () => {
+  await service?.remove();
+  await receiver?.close();
+});
+
+const get = ({ webhook, principal }: Subscription) => service.get(`${path}${webhook.id}`, WebhookDetails, principal);
+
+describe("a new webhook", () => {
+  it("is active, and is told of what it listens to", async () => {
+    const { webhook, recipientId, locationId } = await service.subscribe("http://127.0.0.1:9999/hook", {
+      events: ["order.paid", "order.paid", "report.finalized"],
+    });
+    expect(webhook).toMatchObject({
+      locationId,
+      recipientId,
+      endpointUrl: "http://127.0.0.1:9999/hook",
+      events: ["order.paid", "report.finalized"],
+      state: "active",
+      disabledReason: null,
+      failingSince: null,
+      lastError: null,
+    });
+  });
+
+  test.each([
+    ["no URL", "hook", "invalid_url"],
+    ["another scheme", "ftp://example.com/", "invalid_url"],
+    ["a user and password", "https://user:pass@example.com/", "userinfo"],
+    ["a fragment", "https://example.com/#there", "fragment"],
+    ["the port of mail", "https://example.com:25/", "forbidden_port"],
+    ["a private address", "https://10.0.0.1/", "forbidden_address"],
+    ["a metadata address, as a number", "http://2852039166/", "forbidden_address"],
+    ["a metadata address, in octal", "http://0251.0376.0251.0376/", "forbidden_address"],
+    ["a link-local IPv6 address", "http://[fe80::1]/", "forbidden_address"],
+    ["a name that stands for a private address", "https://inside.example/", "forbidden_address"],
+    ["a name that stands for one of each", "https://both.example/", "forbidden_address"],
+  ])("is refused when its endpoint is %s", async (_, endpointUrl, code) => {
+    const subscription = await service.subscribe("http://127.0.0.1:9999/");
+    const { principal, recipientId } = subscription;
+    const body = { recipientId, endpointUrl, events: ["order.paid"] };
+    const problem = await service.refusal({ method: "POST", path, principal, body });
+    expect(problem).toMatchObject({
+      status: 400,
+      code: "invalid_request",
+      errors: [{ in: "body", path: "endpointUrl", code, message: expect.stringMatching(/must|cannot be used/) }],
+    });
+  });
+
+  test.each([
+    ["an event that there is not", { events: ["order.eaten"] }, "events[0]"],
+    ["no events", { events: [] }, "events"],
+    ["no recipient", { recipientId: undefined }, "recipientId"],
+    ["a recipient that there is not", { recipientId: randomUUID() }, "recipientId"],
+  ])("is refused with %s", async (_, wrong, at) => {
+    const { principal, recipientId } = await service.subscribe("http://127.0.0.1:9999/");
+    const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/", events: ["order.paid"], ...wrong };
+    const problem = await service.refusal({ method: "POST", path, principal, body });
+    expect(problem).toMatchObject({ status: 400, errors: [{ path: at }] });
+  });
+
+  it("is refused with a recipient of another location", async () => {
+    const { recipientId } = await service.subscribe("http://127.0.0.1:9999/");
+    const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/", events: ["order.paid"] };
+    const problem = await service.refusal({ method: "POST", path, principal: webhooksKey(), body });
+    expect(problem).toMatchObject({ errors: [{ path: "recipientId", code: "unknown_recipient" }] });
+  });
+
+  it("may have a name that cannot be resolved yet", async () => {
+    const { webhook } = await service.subscribe("https://not-yet.example/hook");
+    expect(webhook.endpointUrl).toBe("https://not-yet.example/hook");
+  });
+});
+
+describe("in production", () => {
+  let production: TestWebhooks;
+  beforeAll(async () => {
+    production = await startWebhooks({ variables: { NODE_ENV: "production", WEBHOOK_ALLOWLIST: "10.9.0.0/16" } });
+  });
+  afterAll(() => production?.remove());
+
+  it("endpoints are https only, none is on this machine, and the operator's list counts", async () => {
+    await expect(production.subscribe("http://10.9.0.1/")).rejects.toThrow("must be an https URL");
+    await expect(production.subscribe("https://127.0.0.1/")).rejects.toThrow("is not a public address");
+    await expect(production.subscribe("https://localhost:8443/")).rejects.toThrow("localhost is at 127.0.0.1");
+    expect((await production.subscribe("https://10.9.0.1/")).webhook.state).toBe("active");
+  });
+});
+
+describe("a webhook of this id", () => {
+  it("is changed, and stays paused", async () => {
+    const { webhook, principal, recipientId } = await service.subscribe("http://127.0.0.1:9999/one");
+    await service.ask("POST", `${path}${webhook.id}/pause`, { principal });
+    const body = { id: webhook.id, recipientId, endpointUrl: "http://127.0.0.1:9999/two", events: ["order.call"] };
+    const changed = await service.send({ method: "POST", path, principal, body }, { status: 200, schema: Webhook });
+    expect(changed).toMatchObject({ state: "paused", endpointUrl: body.endpointUrl, events: ["order.call"] });
+    const { data } = await service.get(path, pageOf(Webhook), principal);
+    expect(data).toEqual([changed]);
+  });
+
+  it("is nobody else's: not to be taken, seen, changed or used", async () => {
+    const { webhook } = await service.subscribe("http://127.0.0.1:9999/");
+    const stranger = await service.subscribe("http://127.0.0.1:9999/");
+    const { principal, recipientId } = stranger;
+    const body = { id: webhook.id, recipientId, endpointUrl: "http://127.0.0.1:9999/", events: ["order.paid"] };
+    expect(await service.refusal({ method: "POST", path, principal, body })).toMatchObject({
+      code: "webhook_conflict",
+    });
+    const things = [
+      ["GET", ""],
+      ["DELETE", ""],
+      ["POST", "/pause"],
+      ["POST", "/resume"],
+      ["POST", "/test"],
+      ["GET", "/deliveries"],
+    ] as const;
+    for (const [method, rest] of things) {
+      const problem = await service.refusal({ method, path: `${path}${webhook.id}${rest}`, principal });
+      expect(problem, rest).toMatchObject({ status: 404, code: "webhook_not_found" });
+    }
+    const since = { since: "2026-01-01T00:00:00Z" };
+    const recovery = { method: "POST", path: `${path}${webhook.id}/recover`, principal, body: since };
+    expect(await service.refusal(recovery)).toMatchObject({ code: "webhook_not_found" });
+  });
+
+  it("is sent to its new endpoint at once, and a failing one begins anew", async () => {
+    const [old, other] = [receiver.endpoint(answers(500)), receiver.endpoint()];
+    const subscription = await service.subscribe(old.url);
+    const { webhook, principal, recipientId, locationId } = subscription;
+    await service.tell("order.paid", orderEvent(locationId));
+    await eventually("it to be failing", async () => (await get(subscription)).failingSince !== null);
+    const body = { id: webhook.id, recipientId, endpointUrl: other.url, events: ["order.paid"] };
+    const changed = await service.send({ method: "POST", path, principal, body }, { status: 200, schema: Webhook });
+    expect(changed).toMatchObject({ failingSince: null, lastError: null });
+    const id = await service.tell("order.paid", orderEvent(locationId));
+    await service.delivery(subscription, id, "succeeded");
+    expect(other.received.map(({ headers }) => headers["webhook-id"])).toContain(id);
+  });
+});
+
+describe("a paused webhook", () => {
+  it("is sent nothing, but a test, and what came to pass in the meantime once it is resumed", async () => {
+    const endpoint = receiver.endpoint();
+    const subscription = await service.subscribe(endpoint.url);
+    const { webhook, principal, locationId } = subscription;
+    await service.send(
+      { method: "POST", path: `${path}${webhook.id}/pause`, principal },
+      { status: 200, schema: Webhook },
+    );
+    const ids = [
+      await service.tell("order.paid", orderEvent(locationId)),
+      await service.tell("order.paid", orderEvent(locationId)),
+    ];
+    for (const id of ids) await service.delivery(subscription, id, "pending");
+    const test = await service.send(
+      { method: "POST", path: `${path}${webhook.id}/test`, principal },
+      { status: 202, schema: Delivery },
+    );
+    await service.delivery(subscription, test.messageId, "succeeded");
+    expect(endpoint.received.map(({ headers }) => headers["x-popina-webhook-event"])).toEqual(["test"]);
+    expect((await get(subscription)).statistics.pending).toBe(2);
+    await service.send(
+      { method: "POST", path: `${path}${webhook.id}/resume`, principal },
+      { status: 200, schema: Webhook },
+    );
+    for (const id of ids) await service.delivery(subscription, id, "succeeded");
+  });
+});
+
+describe("a test", () => {
+  it("is sent once, and tells what was answered; it makes no endpoint a failing one", async () => {
+    const endpoint = receiver.endpoint(answers(500, { body: "no such thing" }));
+    const subscription = await service.subscribe(endpoint.url);
+    const { webhook, principal, locationId } = subscription;
+    const sent = await service.send(
+      { method: "POST", path: `${path}${webhook.id}/test`, principal },
+      { status: 202, schema: Delivery },
+    );
+    expect(sent).toMatchObject({ webhookId: webhook.id, event: "test", state: "pending" });
+    const { attempts, payload } = await service.delivery(subscription, sent.messageId, "failed");
+    expect(attempts).toMatchObject([{ status: 500, response: "no such thing", nextAttemptAt: null }]);
+    expect(payload).toMatchObject({ meta: { event: "test" }, data: { locationId, webhookId: webhook.id } });
+    expect(await get(subscription)).toMatchObject({ failingSince: null });
+  });
+
+  it("is sent once for each Idempotency-Key", async () => {
+    const endpoint = receiver.endpoint();
+    const { webhook, principal } = await service.subscribe(endpoint.url);
+    const headers = { "idempotency-key": randomUUID() };
+    const request = { method: "POST", path: `${path}${webhook.id}/test`, principal, headers };
+    const one = await service.send(request, { status: 202, schema: Delivery });
+    const again = await service.send(request, { status: 202, schema: Delivery });
+    expect(again).toEqual(one);
+    await eventually("the test", () => endpoint.received.length > 0);
+    expect(endpoint.received).toHaveLength(1);
+  });
+});
+
+describe("a deleted webhook", () => {
+  it("is gone with its log, is sent nothing, and its id may be used again", async () => {
+    const endpoint = receiver.endpoint();
+    const subscription = await service.subscribe(endpoint.url);
+    const { webhook, principal, recipientId, locationId } = subscription;
+    const id = await service.tell("order.paid", orderEvent(locationId));
+    const delivery = await service.delivery(subscription, id, "succeeded");
+    const response = await service.ask("DELETE", `${path}${webhook.id}`, { principal });
+    expect(response.status).toBe(204);
+    for (const address of [`${path}${webhook.id}`, `${path}deliveries/${delivery.id}`]) {
+      expect((await service.ask("GET", address, { principal })).status).toBe(404);
+    }
+    expect(await service.attempts(delivery.id)).toEqual([]);
+    await service.tell("order.paid", orderEvent(locationId));
+    const body = { id: webhook.id, recipientId, endpointUrl: endpoint.url, events: ["order.paid"] };
+    await service.send({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
+    expect(endpoint.received).toHaveLength(1);
+  });
+});
+
+it("says how the deliveries of a webhook go", async () => {
+  const endpoint = receiver.endpoint();
+  const subscription = await service.subscribe(endpoint.url);
+  expect((await get(subscription)).statistics).toEqual({
+    pending: 0,
+    lastDay: { succeeded: 0, failed: 0, averageMilliseconds: null },
+    lastSucceededAt: null,
+    lastFailedAt: null,
+  });
+  for (const status of [204, 200, 500]) {
+    endpoint.behave(answers(status, { after: 20 }));
+    const id = await service.tell("order.paid", orderEvent(subscription.locationId));
+    await eventually("an attempt", async () => {
+      const [delivery] = await service.deliveries(subscription);
+      return delivery?.messageId === id && (await service.attempts(delivery.id)).length === 1;
+    });
+  }
+  const { statistics } = await get(subscription);
+  expect(statistics).toMatchObject({ pending: 1, lastDay: { succeeded: 2, failed: 1 } });
+  expect(statistics.lastDay.averageMilliseconds).toBeGreaterThanOrEqual(19);
+  expect(Date.parse(statistics.lastFailedAt ?? "")).toBeGreaterThan(Date.parse(statistics.lastSucceededAt ?? ""));
+});

@@ -1,0 +1,58 @@
+import { isIPv4 } from "node:net";
+
+/** First address, and how many of its bits count, of what no endpoint may be: written down anew, to check the other by. */
+const special4: [string, number][] = [
+  ...[8, 10, 127].map((first): [string, number] => [`${first === 8 ? 0 : first}.0.0.0`, 8]),
+  ["100.64.0.0", 10],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 3],
+];
+
+/** Whether an address is none of the public internet: by counting bits, and not as the product does it. */
+export function isForbidden(address: string): boolean {
+  if (address.includes("%")) return true;
+  return isIPv4(address) ? isForbidden4(bits4(address)) : isForbidden6(bits6(address));
+}
+
+function isForbidden4(bits: bigint): boolean {
+  return special4.some(([network, length]) => bits >> BigInt(32 - length) === bits4(network) >> BigInt(32 - length));
+}
+
+function isForbidden6(bits: bigint): boolean {
+  const last4 = bits & 0xffffffffn;
+  const first96 = bits >> 32n;
+  // IPv4-mapped, and NAT64's well-known prefix.
+  if (first96 === 0xffffn || first96 === 0x64ff9b0000000000000000n) return isForbidden4(last4);
+  if (bits >> 125n !== 1n) return true;
+  const first32 = bits >> 96n;
+  return (
+    first32 >> 9n === 0x20010000n >> 9n ||
+    first32 === 0x20010db8n ||
+    first32 >> 16n === 0x2002n ||
+    bits >> 108n === 0x3fff0n
+  );
+}
+
+function bits4(address: string): bigint {
+  return address.split(".").reduce((bits, part) => (bits << 8n) | BigInt(part), 0n);
+}
+
+function bits6(address: string): bigint {
+  const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(address);
+  if (dotted) {
+    const last = bits4(dotted[2] ?? "");
+    return bits6(`${dotted[1]}${(last >> 16n).toString(16)}:${(last & 0xffffn).toString(16)}`);
+  }
+  const [head = "", tail] = address.split("::");
+  const groups = (part: string) => part.split(":").filter((group) => group !== "");
+  const [before, after] = [groups(head), groups(tail ?? "")];
+  const middle = tail === undefined ? [] : new Array<string>(8 - before.length - after.length).fill("0");
+  return [...before, ...middle, ...after].reduce((bits, group) => (bits << 16n) | BigInt(`0x${group}`), 0n);
+}
