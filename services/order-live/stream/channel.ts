@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@pragma/runtime/logger";
 import type { Sql } from "@pragma/runtime/postgres";
 import { findRevisions } from "../queries/streams.ts";
@@ -7,6 +8,8 @@ import type { SharedTexts, StreamReader } from "./reader.ts";
 const batch = 100;
 /** Bytes that may wait for a reader that is fed from here; one that lags more is sent the log at its own pace. */
 const mostWaiting = 256 * 1024;
+/** Milliseconds between two readings of a log: what comes in between is sent together, which costs far less. */
+const restTime = 20;
 
 /** One location's log, read once for all readers of this process that have caught up with it. */
 export class Channel {
@@ -20,6 +23,7 @@ export class Channel {
   /** There is something up to here, as far as was heard. */
   #heard = 0;
   #isReading = false;
+  #readAt = 0;
 
   constructor(locationId: string, { sql, log }: { sql: Sql; log: Logger }) {
     this.locationId = locationId;
@@ -52,6 +56,9 @@ export class Channel {
     this.#isReading = true;
     try {
       while (this.#live.size > 0 && this.#position < this.#heard) {
+        const rest = this.#readAt + restTime - performance.now();
+        if (rest > 0) await sleep(rest);
+        this.#readAt = performance.now();
         const after = this.#position;
         const revisions = await findRevisions(this.#sql, { locationId: this.locationId, after, limit: batch });
         if (this.#position !== after) continue;
