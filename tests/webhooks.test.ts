@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { type PrivateServers, startPrivateServers } from "@pragma/runtime/testing/private-servers";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import postgres from "postgres";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Product, startProduct } from "./harness/product.ts";
+import { openShop } from "./harness/shop.ts";
+import { readLog } from "./webhooks/delivery-log.ts";
+import { payOrders } from "./webhooks/pay-orders.ts";
+import { type Kind, openSubscribers, type Subscriber } from "./webhooks/subscribers.ts";
+
+/** One short round; with WEBHOOK_ROUNDS so many long ones. */
+const longRounds = Number(process.env.WEBHOOK_ROUNDS ?? 0);
+const isLong = longRounds > 0;
+const extent = isLong
+  ? { orders: 2_000, perSecond: 100, slowness: 3_000, spell: 4_000, outage: 3_000, timeout: "5" }
+  : { orders: 240, perSecond: 40, slowness: 1_000, spell: 1_200, outage: 800, timeout: "2" };
+const counts: Record<Kind, number> = { healthy: 14, slow: 2, flapping: 2, refusing: 1, silent: 1 };
+const patience = { withinSeconds: isLong ? 240 : 40 };
+
+let servers: PrivateServers;
+let environment: TestEnvironment;
+let product: Product;
+let sql: postgres.Sql;
+
+beforeAll(async () => {
+  servers = await startPrivateServers();
+  environment = await createTestEnvironment({
+    ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
+    ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
+    ...{ WEBHOOK_SCHEDULE: "1s,1s,1s,2s,2s,2s,3s,3s,3s", WEBHOOK_TIMEOUT_SECONDS: extent.timeout },
+    WEBHOOK_ENDPOINT_CONCURRENCY: "100",
+  });
+  product = await startProduct(environment.variables, { split: true });
+  sql = postgres(servers.postgres.url, { max: 2, onnotice: () => {} });
+}, 120_000);
+afterAll(async () => {
+  await sql?.end();
+  await product?.stop();
+  await servers?.stop();
+});
+
+/** Kills what deliveries depend on, one after the other, and starts it again; empties Redis once. */
+async function makeTrouble(): Promise<void> {
+  const webhooks = product.process("webhooks");
+  const { outage } = extent;
+  await sleep(outage);
+  await webhooks.kill();
+  await sleep(outage);
+  await webhooks.start();
+  await servers.flushRedis();
+  await sleep(outage);
+  await servers.restart("redis", outage);
+  await sleep(outage);
+  await servers.restart("nats", outage);
+  if (!isLong) return;
+  await sleep(outage);
+  await Promise.all([webhooks.kill(), servers.kill("redis")]);
+  await sleep(outage);
+  await Promise.all([webhooks.start(), servers.start("redis")]);
+}
+
+/** The ids of the orders that a subscriber has not answered with a success. */
+function missing({ arrivals }: Subscriber, orderIds: readonly string[]): string[] {
+  const taken = new Set(arrivals.filter(({ status }) => status === 200).map(({ orderId }) => orderId));
+  return orderIds.filter((id) => !taken.has(id));
+}
+
+describe("twenty subscribers, of which two are dead, two slow and two flapping", () => {
+  it.each(Array.from({ length: Math.max(1, longRounds) }, (_, round) => round + 1))(
+    "get every paid order, while webhooks, Redis and NATS are killed and Redis is emptied (round %i)",
+    async () => {
+      const shop = await openShop(product, { scopes: ["orders:write", "webhooks:write"] });
+      const since = new Date().toISOString();
+      const { subscribers, close } = await openSubscribers(shop, counts, extent);
+      try {
+        const [orderIds] = await Promise.all([payOrders(shop, { ...extent, atATime: 10 }), makeTrouble()]);
+        const of = (...kinds: Kind[]) => subscribers.filter(({ kind }) => kinds.includes(kind));
+
+        await eventually(
+          "every order to be with every healthy and slow one",
+          () => of("healthy", "slow").every((subscriber) => missing(subscriber, orderIds).length === 0),
+          patience,
+        );
+        for (const flapping of of("flapping")) {
+          flapping.recover();
+          const path = { id: flapping.webhookId };
+          await shop.api.POST("/v1/webhooks/{id}/recover", { params: { path }, body: { since } });
+        }
+        await eventually(
+          "every order to be with the flapping ones, now that they are up",
+          () => of("flapping").every((subscriber) => missing(subscriber, orderIds).length === 0),
+          patience,
+        );
+        const log = await eventually(
+          "the log to be settled",
+          async () => {
+            const read = await readLog(sql, environment.namespace);
+            const isSettled = (webhookId: string) =>
+              read.every((each) => each.webhookId !== webhookId || each.state === "succeeded");
+            return of("healthy", "slow", "flapping").every(({ webhookId }) => isSettled(webhookId)) && read;
+          },
+          patience,
+        );
+        expectOneMessagePerOrder(subscribers, orderIds);
+        for (const subscriber of subscribers) expectLogOf(subscriber, log, orderIds);
+      } finally {
+        close();
+      }
+    },
+    isLong ? 600_000 : 120_000,
+  );
+});
+
+/** Whoever gets an order, and however often, gets it as one message. */
+function expectOneMessagePerOrder(subscribers: Subscriber[], orderIds: string[]): void {
+  const messages = new Map<string, Set<string>>();
+  for (const { orderId, messageId } of subscribers.flatMap(({ arrivals }) => arrivals)) {
+    messages.set(orderId, (messages.get(orderId) ?? new Set()).add(messageId));
+  }
+  expect([...messages.keys()].sort()).toEqual([...orderIds].sort());
+  expect([...messages.values()].filter((ids) => ids.size !== 1)).toEqual([]);
+  expect(new Set([...messages.values()].flatMap((ids) => [...ids])).size).toBe(orderIds.length);
+}
+
+/** The log says what the subscriber saw; it saw nothing twice but where an answer of it was lost, or a failure. */
+function expectLogOf(
+  { kind, webhookId, arrivals }: Subscriber,
+  log: Awaited<ReturnType<typeof readLog>>,
+  orderIds: string[],
+): void {
+  const logged = log.filter((each) => each.webhookId === webhookId);
+  expect(logged).toHaveLength(orderIds.length);
+  for (const { messageId, statuses, unanswered, state } of logged) {
+    const seen = arrivals.filter((arrival) => arrival.messageId === messageId);
+    const told = `${kind} ${messageId}: saw ${JSON.stringify(seen)}, logged ${statuses} and ${unanswered} unanswered`;
+    const answered = seen.flatMap(({ status }) => status ?? []);
+    for (const status of [200, 503]) {
+      const logs = statuses.filter((each) => each === status).length;
+      const sights = answered.filter((each) => each === status).length;
+      expect(sights, told).toBeGreaterThanOrEqual(logs);
+      expect(sights, told).toBeLessThanOrEqual(logs + unanswered);
+    }
+    expect(seen.length, told).toBeLessThanOrEqual(statuses.length + unanswered);
+    if (kind === "refusing" || kind === "silent") {
+      expect(state, told).not.toBe("succeeded");
+      expect(statuses, told).toEqual([]);
+    } else expect(statuses.at(-1), told).toBe(200);
+    if (kind === "healthy" || kind === "slow") expect(statuses, told).toEqual([200]);
+  }
+}

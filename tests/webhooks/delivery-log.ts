@@ -1,0 +1,27 @@
+import { schemaOf } from "@pragma/runtime/start-service";
+import type postgres from "postgres";
+
+/** What the log says of one message and one webhook. */
+export interface LoggedDelivery {
+  webhookId: string;
+  messageId: string;
+  state: string;
+  /** Attempts that were answered, by status. */
+  statuses: number[];
+  /** Attempts of which nobody knows whether they arrived: interrupted, or without an answer. */
+  unanswered: number;
+}
+
+/** The whole log of an installation. */
+export async function readLog(sql: postgres.Sql, namespace: string): Promise<LoggedDelivery[]> {
+  const schema = sql(schemaOf(namespace, "webhooks"));
+  return sql<LoggedDelivery[]>`
+    select
+      d.webhook_id as "webhookId", d.message_id as "messageId", d.state,
+      coalesce(array_agg(a.status order by a.generation, a.number) filter (where a.status is not null), '{}')
+        as statuses,
+      (count(a.number) filter (where a.status is null))::int as unanswered
+    from ${schema}.deliveries d left join ${schema}.attempts a on a.delivery_id = d.id
+    where d.event = 'order.paid'
+    group by d.id`;
+}
