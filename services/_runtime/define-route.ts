@@ -22,6 +22,8 @@ export interface BodyReader<Value, Services> {
   example?: unknown;
   /** Bytes taken at most, after inflating; 1 MB unless the route says more. */
   limit?: number;
+  /** Whether a request without a body is one too. */
+  isOptional?: boolean;
   read(bytes: Uint8Array, services: Services): Promise<{ value: Value } | FaultyBody>;
 }
 
@@ -50,6 +52,17 @@ export function jsonBody<Schema extends z.ZodType>(
       if (result.success) return { value: result.data };
       return { faults: faultsOf("body", result.error, input), count: result.error.issues.length };
     },
+  };
+}
+
+/** A body that may be left out. */
+export function optionalBody<Value, Services>(
+  reader: BodyReader<Value, Services>,
+): BodyReader<Value | undefined, Services> {
+  return {
+    ...reader,
+    isOptional: true,
+    read: async (bytes, services) => (bytes.byteLength === 0 ? { value: undefined } : reader.read(bytes, services)),
   };
 }
 

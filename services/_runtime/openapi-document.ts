@@ -93,7 +93,7 @@ export function describeOperations(operations: Operation[], options: DocumentOpt
         headers: headersOf(route),
         ...(body && {
           body: {
-            required: true,
+            required: !body.isOptional,
             content: {
               "application/json": { schema: body.schema, ...(body.example !== undefined && { example: body.example }) },
             },

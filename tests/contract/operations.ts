@@ -13,7 +13,7 @@ interface DocumentedOperation {
   description: string;
   security: unknown[];
   parameters?: { in: "path" | "query" | "header"; name: string }[];
-  requestBody?: unknown;
+  requestBody?: { required: boolean };
   responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>;
 }
 
@@ -38,6 +38,8 @@ export interface Operation {
   pathParameters: string[];
   queryParameters: string[];
   takesBody: boolean;
+  /** Whether there is nothing to do without a body. */
+  needsBody: boolean;
   /** Every success and every error that is documented, with its status and the content types and schemas of its body. */
   outcomes: Map<Outcome, { status: number; content: Record<string, { schema: Schema }> }>;
 }
@@ -64,6 +66,7 @@ function readOperation(method: string, path: string, documented: DocumentedOpera
     pathParameters: namesOf("path"),
     queryParameters: namesOf("query"),
     takesBody: requestBody !== undefined,
+    needsBody: requestBody?.required === true,
     outcomes: outcomesOf(documented),
   };
 }

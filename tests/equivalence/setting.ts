@@ -34,7 +34,8 @@ export async function start(): Promise<void> {
   powerlessKey = await together.keyWith([]);
   // Lists of which a page is not the whole.
   const { shop } = together;
-  for (const till of [newTill(), newTill()]) expect((await shop.ask("POST", "/v2/tills", { body: till })).status).toBe(201);
+  for (const till of [newTill(), newTill()])
+    expect((await shop.ask("POST", "/v2/tills", { body: till })).status).toBe(201);
   expect((await shop.ask("POST", "/v1/tills", { body: olderTill(new Random("older"), shop) })).status).toBe(201);
   await shop.reports(4);
 }

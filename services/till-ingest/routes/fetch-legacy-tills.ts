@@ -1,5 +1,5 @@
-import { FetchedLegacyTills, type LegacyTill, WantedLegacyTills } from "@pragma/contracts/legacy-till";
-import { type BodyReader, jsonBody } from "@pragma/runtime/define-route";
+import { FetchedLegacyTills, WantedLegacyTills } from "@pragma/contracts/legacy-till";
+import { jsonBody, optionalBody } from "@pragma/runtime/define-route";
 import { json } from "@pragma/runtime/reply";
 import { addToLog } from "@pragma/runtime/request-context";
 import { z } from "zod";
@@ -8,13 +8,8 @@ import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
 import { listLegacyTills } from "../legacy/list-legacy-tills.ts";
 import { defineRoute } from "../till-ingest.ts";
 
-const list = jsonBody(WantedLegacyTills);
-
 /** The list of what is wanted, or nothing. */
-const wantedTills: BodyReader<LegacyTill[] | undefined, unknown> = {
-  ...list,
-  read: async (bytes, services) => (bytes.byteLength === 0 ? { value: undefined } : list.read(bytes, services)),
-};
+const wantedTills = optionalBody(jsonBody(WantedLegacyTills));
 
 export const fetchLegacyTillsRoute = defineRoute({
   method: "post",
