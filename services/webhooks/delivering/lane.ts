@@ -1,7 +1,7 @@
 import type { AttemptName, Claim } from "../queries/claims.ts";
 import { Circuit } from "./circuit.ts";
 import { Pace } from "./pace.ts";
-import type { SharedPlaces } from "./shared-places.ts";
+import type { EndpointPlaces, SharedPlaces } from "./shared-places.ts";
 
 /** What a lane has done for it. None of these rejects, but for the claims when the database is away. */
 export interface LaneWork {
@@ -44,6 +44,7 @@ export class Lane {
   readonly #options: LaneOptions;
   readonly #circuit: Circuit;
   readonly #pace: Pace;
+  readonly #places: EndpointPlaces;
   #underWay = 0;
   /** Whether the database may hold more that is due. */
   #isBehind = false;
@@ -56,6 +57,7 @@ export class Lane {
     this.#options = options;
     this.#circuit = new Circuit(options.limits.circuit);
     this.#pace = new Pace(options.limits.rate);
+    this.#places = options.places.open(options.origin, () => this.#fetch());
   }
 
   /** Whether it fetches what is due by itself, so that nobody need tell it. */
@@ -90,6 +92,7 @@ export class Lane {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer?.handle);
+    this.#places.close();
     if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
   }
 
@@ -137,7 +140,7 @@ export class Lane {
 
   /** Takes up to `wanted` places; when there are fewer, sees to it that it is tried again when there may be more. */
   #takePlaces(wanted: number): number {
-    const { places, origin, limits } = this.#options;
+    const { limits } = this.#options;
     const now = this.#options.now();
     const allowed = Math.min(wanted, limits.concurrency - this.#underWay, this.#circuit.allows(now) - this.#underWay);
     if (allowed <= 0) {
@@ -147,10 +150,7 @@ export class Lane {
     }
     const paced = this.#pace.take(allowed, performance.now());
     if (paced === 0) this.#later(this.#pace.wait(performance.now()));
-    const taken =
-      paced > 0
-        ? places.take(origin, { wanted: paced, hasNone: this.#underWay === 0, waiter: () => this.#fetch() })
-        : 0;
+    const taken = paced > 0 ? this.#places.take(paced) : 0;
     this.#pace.giveBack(paced - taken);
     this.#underWay += taken;
     return taken;
@@ -158,7 +158,7 @@ export class Lane {
 
   #giveBack(count: number): void {
     this.#underWay -= count;
-    this.#options.places.giveBack(this.#options.origin, count);
+    this.#places.giveBack(count);
     if (this.#underWay === 0) this.#whenIdle?.();
   }
 

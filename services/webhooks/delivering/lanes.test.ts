@@ -125,6 +125,18 @@ describe("a healthy endpoint", () => {
     for (const _ of [1, 2, 3]) expect(await delayOf(deliveries, "healthy")).toBeLessThan(200);
   });
 
+  it("gets many messages at their pace, though slow ones have taken every place before", async () => {
+    const slow = crowd(8, { takes: 5_000 });
+    const deliveries = pretendDeliveries({ ...slow, healthy: { takes: 10 } }, { concurrency: 20, places: 50 });
+    for (const webhookId of Object.keys(slow)) times(100, () => deliveries.due(webhookId));
+    await sleep(100);
+    const since = performance.now();
+    times(100, () => deliveries.due("healthy"));
+    await whenMade(deliveries, "healthy", 100);
+    expect(performance.now() - since).toBeLessThan(1_000);
+    expect(deliveries.most("healthy")).toBeGreaterThanOrEqual(5);
+  });
+
   it("waits for none of a host with many endpoints", async () => {
     const slow = crowd(40, { takes: 5_000, origin: "https://dead.example" });
     const deliveries = pretendDeliveries({ ...slow, healthy: { takes: 0 } }, { concurrency: 20, places: 50 });

@@ -64,7 +64,11 @@ export class Lanes {
   }
 
   forgetIdle(): void {
-    for (const [webhookId, lane] of this.#lanes) if (lane.isForgettable) this.#lanes.delete(webhookId);
+    for (const [webhookId, lane] of this.#lanes) {
+      if (!lane.isForgettable) continue;
+      this.#lanes.delete(webhookId);
+      void lane.close();
+    }
   }
 
   /** Messages under way. */

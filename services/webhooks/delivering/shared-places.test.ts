@@ -7,60 +7,82 @@ const never = () => false;
 
 describe("the places that all endpoints share", () => {
   it("are given as far as there are any", () => {
-    const places = new SharedPlaces({ total: 100, perOrigin: 100 });
-    expect(places.take("a", { wanted: 60, hasNone: true, waiter: never })).toBe(60);
-    expect(places.take("b", { wanted: 60, hasNone: true, waiter: never })).toBe(40);
-    places.giveBack("a", 10);
-    expect(places.taken).toBe(90);
+    const places = new SharedPlaces({ total: 100, perOrigin: 200 });
+    const [a, b] = [places.open("a", never), places.open("b", never)];
+    expect(a.take(60)).toBe(60);
+    expect(b.take(30)).toBe(30);
+    a.giveBack(10);
+    expect(places.taken).toBe(80);
   });
 
-  it("keep some for endpoints that have none", () => {
-    const places = new SharedPlaces({ total: 100, perOrigin: 100 });
-    expect(places.take("a", { wanted: 100, hasNone: false, waiter: never })).toBe(80);
-    expect(places.take("b", { wanted: 20, hasNone: true, waiter: never })).toBe(20);
-  });
-
-  it("are never all taken by one origin", () => {
-    const places = new SharedPlaces({ total: 100, perOrigin: 25 });
-    for (let endpoint = 0; endpoint < 50; endpoint += 1) {
-      places.take("dead", { wanted: 20, hasNone: true, waiter: never });
+  it("are never so taken that an endpoint does not get its fair share", () => {
+    const places = new SharedPlaces({ total: 100, perOrigin: 200 });
+    expect(places.open("a", never).take(100)).toBe(100);
+    expect(places.open("b", never).take(100)).toBe(50);
+    expect(places.open("c", never).take(100)).toBe(33);
+    for (let other = 0; other < 200; other += 1) {
+      expect(places.open(`other ${other}`, never).take(100)).toBeGreaterThanOrEqual(1);
     }
-    expect(places.taken).toBe(25);
-    expect(places.take("other", { wanted: 20, hasNone: true, waiter: never })).toBe(20);
   });
 
-  it("are given, once free, to those first that have none", async () => {
-    const places = new SharedPlaces({ total: 10, perOrigin: 10 });
-    places.take("a", { wanted: 10, hasNone: true, waiter: never });
+  it("are left to others, once free, by who has more than its share", async () => {
+    const places = new SharedPlaces({ total: 10, perOrigin: 20 });
+    const greedy = places.open("a", never);
+    expect(greedy.take(10)).toBe(10);
+    const modest = places.open("b", () => modest.take(2) > 0);
+    expect(modest.take(7)).toBe(5);
+    greedy.giveBack(7);
+    expect(greedy.take(7)).toBe(2);
+    greedy.giveBack(2);
+    await setImmediate();
+    expect(places.taken).toBe(3 + 5 + 2);
+  });
+
+  it("are never all taken by one origin, which keeps some for those of its endpoints that have none", () => {
+    const places = new SharedPlaces({ total: 100, perOrigin: 25 });
+    expect(places.open("dead", never).take(100)).toBe(20);
+    for (let endpoint = 0; endpoint < 50; endpoint += 1) places.open("dead", never).take(20);
+    expect(places.taken).toBe(25);
+    expect(places.open("other", never).take(20)).toBe(20);
+  });
+
+  it("are given, once free, to those of an origin first that have none", async () => {
+    const places = new SharedPlaces({ total: 100, perOrigin: 10 });
     const called: string[] = [];
     const waiter = (name: string) => () => {
       called.push(name);
       return true;
     };
-    places.take("b", { wanted: 1, hasNone: false, waiter: waiter("more") });
-    places.take("c", { wanted: 1, hasNone: true, waiter: waiter("first") });
-    places.giveBack("a", 1);
+    const [busy, more, first] = [never, waiter("more"), waiter("first")].map((each) => places.open("a", each));
+    expect(busy?.take(5)).toBe(5);
+    expect(more?.take(5)).toBe(3);
+    expect(first?.take(2)).toBe(1);
+    first?.giveBack(1);
+    for (const name of ["d", "e"]) expect(places.open("a", waiter(name)).take(1)).toBe(1);
+    expect(first?.take(1)).toBe(0);
+    busy?.giveBack(1);
     await setImmediate();
-    expect(called).toEqual(["first"]);
-    places.giveBack("a", 1);
+    expect(called.slice(0, 1)).toEqual(["first"]);
+    busy?.giveBack(1);
     await setImmediate();
-    expect(called).toEqual(["first", "more"]);
+    expect(called.slice(1, 2)).toEqual(["more"]);
   });
 
-  it("are offered to the next when one who waited needs them no more", async () => {
+  it("are offered to the next when one who waited needs them no more, or is closed", async () => {
     const places = new SharedPlaces({ total: 10, perOrigin: 10 });
-    places.take("a", { wanted: 10, hasNone: true, waiter: never });
+    const busy = ["a", "a", "a"].map((origin) => places.open(origin, never));
+    expect(busy.map((each) => each.take(8))).toEqual([8, 1, 1]);
+    places.open("a", never).take(1);
+    const closed = places.open("a", () => expect.unreachable());
+    closed.take(1);
+    closed.close();
     let isServed = false;
-    places.take("b", { wanted: 1, hasNone: true, waiter: never });
-    places.take("c", {
-      wanted: 1,
-      hasNone: true,
-      waiter: () => {
-        isServed = true;
-        return true;
-      },
+    const last = places.open("a", () => {
+      isServed = last.take(1) === 1;
+      return isServed;
     });
-    places.giveBack("a", 1);
+    last.take(1);
+    busy[0]?.giveBack(1);
     await setImmediate();
     expect(isServed).toBe(true);
   });

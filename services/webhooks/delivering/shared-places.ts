@@ -1,33 +1,43 @@
 import { type Waiter, WaitingLine } from "./waiting-line.ts";
 
 interface PlaceLimits {
-  /** Messages under way in this process at most. */
+  /** Messages under way in this process, beyond which an endpoint gets no more than its fair share. */
   total: number;
-  /** Of those, to one origin at most. */
+  /** Messages under way to one origin at most. */
   perOrigin: number;
 }
 
-interface Wish {
-  wanted: number;
-  /** Whether the endpoint has no message under way yet. */
-  hasNone: boolean;
-  /** Called when there may be more. */
-  waiter: Waiter;
+/** The places of one endpoint: as many as it has messages under way. */
+export interface EndpointPlaces {
+  /** Takes as many as there are, up to what is wanted. When it is fewer, the waiter is called once there may be more. */
+  take(wanted: number): number;
+  giveBack(places: number): void;
+  /** Waits for places no longer. */
+  close(): void;
 }
 
-/** This share of the places is kept for endpoints that have none. */
+/** This share of an origin's places is kept for endpoints that have none. */
 const reserve = 0.2;
 
+interface Origin {
+  taken: number;
+  line: WaitingLine;
+}
+
 /**
- * The messages that may be under way at once, shared out so that no endpoint, and no host with many endpoints, leaves
- * the others without.
+ * The messages that may be under way at once, shared out so that no endpoint waits for another: each may always have
+ * its fair share, which is as many places as there would be for each if all had as many, and at least one. What is left
+ * is first come, first served. Only the endpoints of one host may have to wait for one another.
  */
 export class SharedPlaces {
   readonly #limits: PlaceLimits;
-  readonly #takenAt = new Map<string, number>();
   readonly #line = new WaitingLine();
-  readonly #lineAt = new Map<string, WaitingLine>();
+  readonly #origins = new Map<string, Origin>();
   #taken = 0;
+  /** Endpoints that have a place. */
+  #holders = 0;
+  /** Whether those who wait are being called, each in its turn. */
+  #isCalling = false;
 
   constructor(limits: PlaceLimits) {
     this.#limits = limits;
@@ -37,41 +47,75 @@ export class SharedPlaces {
     return this.#taken;
   }
 
-  /** Takes as many places as there are, up to what is wanted. When it is fewer, the waiter is called once one is free. */
-  take(origin: string, { wanted, hasNone, waiter }: Wish): number {
-    const share = hasNone ? 1 : 1 - reserve;
-    const takenAt = this.#takenAt.get(origin) ?? 0;
-    const free = Math.floor(this.#limits.total * share) - this.#taken;
-    const freeAt = Math.floor(this.#limits.perOrigin * share) - takenAt;
+  /** The places of another endpoint. */
+  open(origin: string, waiter: Waiter): EndpointPlaces {
+    let held = 0;
+    return {
+      take: (wanted) => {
+        const places = this.#take(origin, { wanted, held, waiter });
+        if (held === 0 && places > 0) this.#holders += 1;
+        held += places;
+        return places;
+      },
+      giveBack: (places) => {
+        if (places === 0) return;
+        held -= places;
+        if (held === 0) this.#holders -= 1;
+        this.#giveBack(origin, places);
+      },
+      close: () => {
+        this.#line.remove(waiter);
+        this.#origins.get(origin)?.line.remove(waiter);
+        this.#forget(origin);
+      },
+    };
+  }
+
+  #take(origin: string, { wanted, held, waiter }: { wanted: number; held: number; waiter: Waiter }): number {
+    const at = this.#origins.get(origin) ?? { taken: 0, line: new WaitingLine() };
+    const free = this.#freeFor(held);
+    const freeAt = this.#freeAt(at, held);
     const places = Math.max(0, Math.min(wanted, free, freeAt));
-    if (places > 0) {
-      this.#taken += places;
-      this.#takenAt.set(origin, takenAt + places);
-    }
-    if (places < wanted) (free <= freeAt ? this.#line : this.#lineOf(origin)).add(waiter, { hasNone });
+    this.#taken += places;
+    at.taken += places;
+    if (places < wanted) (free <= freeAt ? this.#line : at.line).add(waiter, { hasNone: held + places === 0 });
+    this.#origins.set(origin, at);
+    this.#forget(origin);
     return places;
   }
 
-  giveBack(origin: string, places: number): void {
-    if (places === 0) return;
+  /** Of all places: the endpoint's fair share, or what is left when no other waits for it. */
+  #freeFor(held: number): number {
+    const { total } = this.#limits;
+    const share = Math.max(1, Math.floor(total / (this.#holders + (held === 0 ? 1 : 0))));
+    return Math.max(share - held, this.#line.isEmpty || this.#isCalling ? total - this.#taken : 0);
+  }
+
+  #freeAt({ taken }: Origin, held: number): number {
+    const { perOrigin } = this.#limits;
+    const unreserved = Math.floor(perOrigin * (1 - reserve)) - taken;
+    return held === 0 && taken < perOrigin ? Math.max(1, unreserved) : unreserved;
+  }
+
+  #giveBack(origin: string, places: number): void {
     this.#taken -= places;
-    const left = (this.#takenAt.get(origin) ?? 0) - places;
-    if (left > 0) this.#takenAt.set(origin, left);
-    else this.#takenAt.delete(origin);
-    if (this.#line.isEmpty && !this.#lineAt.has(origin)) return;
+    const at = this.#origins.get(origin);
+    if (at) at.taken -= places;
+    this.#forget(origin);
+    if (this.#line.isEmpty && (!at || at.line.isEmpty)) return;
     // Whoever gives places back may be about to take some.
     setImmediate(() => {
+      this.#isCalling = true;
       for (let place = 0; place < places; place += 1) {
-        this.#lineAt.get(origin)?.callNext();
-        this.#line.callNext();
+        at?.line.callNext();
+        if (this.#taken < this.#limits.total) this.#line.callNext();
       }
-      if (this.#lineAt.get(origin)?.isEmpty) this.#lineAt.delete(origin);
+      this.#isCalling = false;
     });
   }
 
-  #lineOf(origin: string): WaitingLine {
-    const line = this.#lineAt.get(origin) ?? new WaitingLine();
-    this.#lineAt.set(origin, line);
-    return line;
+  #forget(origin: string): void {
+    const at = this.#origins.get(origin);
+    if (at?.taken === 0 && at.line.isEmpty) this.#origins.delete(origin);
   }
 }
