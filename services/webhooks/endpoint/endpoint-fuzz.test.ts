@@ -11,7 +11,7 @@ import { parseAllowlist } from "./allowlist.ts";
 import { faultOfEndpoint } from "./check-endpoint.ts";
 
 /** Endpoints that are tried. */
-const runs = Number(process.env.ENDPOINT_FUZZ_RUNS ?? 500);
+const runs = 5_000;
 
 const byte = fc.oneof(fc.constantFrom(0, 1, 127, 255), fc.nat(255));
 const anyIPv4 = fc.tuple(byte, byte, byte, byte);
@@ -148,10 +148,10 @@ it(
       { numRuns: runs },
     );
     // That some are good, and are connected to, is what gives the rest its weight.
-    expect(taken).toBeGreaterThan(0);
-    expect(watch.addresses.length).toBeGreaterThan(0);
+    expect(taken).toBeGreaterThan(runs / 50);
+    expect(watch.addresses.length).toBeGreaterThan(runs / 50);
   },
-  60_000 + runs * 50,
+  120_000,
 );
 
 it("no redirect is followed to a forbidden address, nor to any other", async () => {

@@ -114,14 +114,24 @@ export async function isDeliveryThere(sql: Sql | Transaction, which: DeliveryOf)
 /** An attempt as replies show it, with dates. */
 export type AttemptRow = Omit<Attempt, "startedAt" | "nextAttemptAt"> & { startedAt: Date; nextAttemptAt: Date | null };
 
-/** The attempts of a delivery, in order: the last thousand. */
-export async function findAttempts(sql: Sql, deliveryId: string): Promise<AttemptRow[]> {
+/**
+ * The attempts of a delivery, in order, also the one under way: the last thousand. `claimedFor` is how long a claim
+ * lasts, in milliseconds: an attempt begins when its delivery is claimed.
+ */
+export async function findAttempts(
+  sql: Sql,
+  { deliveryId, claimedFor }: { deliveryId: string; claimedFor: number },
+): Promise<AttemptRow[]> {
   return sql<AttemptRow[]>`
     select * from (
       select
         generation, number, started_at as "startedAt", milliseconds, status, error, response,
         next_attempt_at as "nextAttemptAt"
       from attempts where delivery_id = ${deliveryId}
+      union all
+      select
+        generation, attempt, due_at - make_interval(secs => ${claimedFor / 1_000}), null, null, null, null, null
+      from deliveries where id = ${deliveryId} and state = 'sending'
       order by generation desc, number desc limit 1000
     ) latest order by generation, number`;
 }

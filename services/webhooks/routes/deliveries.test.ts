@@ -158,7 +158,9 @@ describe("a delivery that is made again", () => {
     });
     const subscription = await service.subscribe(endpoint.url);
     const [messageId = ""] = await tell(subscription, 1);
-    const { id } = await service.delivery(subscription, messageId, "sending");
+    const { id, attempts } = await service.delivery(subscription, messageId, "sending");
+    expect(attempts).toMatchObject([{ generation: 1, number: 1, status: null, milliseconds: null, error: null }]);
+    expect(Math.abs(Date.parse(attempts[0]?.startedAt ?? "") - Date.now())).toBeLessThan(5_000);
     const { principal } = subscription;
     const request = { method: "POST", path: `/v1/webhooks/deliveries/${id}/replay`, principal };
     expect(await service.refusal(request)).toMatchObject({ status: 409, code: "delivery_under_way" });

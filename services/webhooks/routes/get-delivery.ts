@@ -21,11 +21,12 @@ export const getDeliveryRoute = defineRoute({
     304: { description: "The client has it already" },
   },
   errors: ["delivery_not_found"],
-  async handle({ params, principal, services: { db }, header }) {
+  async handle({ params, principal, services: { db, claimedFor }, header }) {
     const found = await findDelivery(db.sql, { id: params.id, locationId: readableLocation(principal) });
     if (!found) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = found;
-    const head = JSON.stringify({ ...delivery, attempts: await findAttempts(db.sql, delivery.id) });
+    const attempts = await findAttempts(db.sql, { deliveryId: delivery.id, claimedFor });
+    const head = JSON.stringify({ ...delivery, attempts });
     // The text that is sent, as it is.
     return replyWithOne(`${head.slice(0, -1)},"payload":${body}}`, { ifNoneMatch: header("if-none-match") });
   },
