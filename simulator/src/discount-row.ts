@@ -1,8 +1,9 @@
 import type { DiscountRow } from "@pragma/contracts/discount-row";
 import { roundHalfAway } from "@pragma/contracts/money";
 import type { ProductRow } from "@pragma/contracts/product-row";
+import type { OrderSetting } from "./order-setting.ts";
+import { moment } from "./order-times.ts";
 import { priced } from "./product-row.ts";
-import type { Random } from "./random.ts";
 import type { Discount } from "./restaurant.ts";
 
 interface Given {
@@ -14,15 +15,16 @@ interface Given {
 
 /** The row with one more discount, and the amounts that follow. */
 export function discounted(
-  random: Random,
+  { random, times }: Pick<OrderSetting, "random" | "times">,
   row: ProductRow,
   { id, name, percent }: Discount,
   { groupId, status = "validated" }: Given = {},
 ): ProductRow {
+  const givenAt = times.at(moment.discount);
   const discountRow: DiscountRow = {
     id: random.uuid(),
-    recordedAt: row.recordedAt,
-    modifiedAt: row.modifiedAt,
+    recordedAt: givenAt,
+    modifiedAt: givenAt,
     amount: roundHalfAway(row.totalRowWithModifier * percent, 100),
     status,
     splitAllowed: true,
@@ -31,5 +33,6 @@ export function discounted(
     discountGroupId: groupId ?? null,
     extQoodosCheckInId: null,
   };
-  return priced({ ...row, discountRowList: [...row.discountRowList, discountRow] });
+  const modifiedAt = row.modifiedAt === null || row.modifiedAt < givenAt ? givenAt : row.modifiedAt;
+  return priced({ ...row, modifiedAt, discountRowList: [...row.discountRowList, discountRow] });
 }

@@ -1,6 +1,7 @@
 import type { OrderData } from "@pragma/contracts/order-data";
 import { type Cancellation, canceledAt, cancelReasons, orderCancellation, rowCancellation } from "./cancellation.ts";
 import { customerOf, deliveryOf } from "./customers.ts";
+import type { Floor } from "./floor.ts";
 import { generatePayments, isSettling } from "./generate-payments.ts";
 import { orderProducts } from "./order-products.ts";
 import type { OrderSetting } from "./order-setting.ts";
@@ -18,6 +19,8 @@ interface NewOrder {
   tillId: string;
   fiscalNumber: number;
   times: OrderTimes;
+  /** Finds a table. */
+  floor: Floor;
   /** Who takes the order, and who collects its payments. */
   operator: Clerk;
   cashier: Clerk;
@@ -25,9 +28,9 @@ interface NewOrder {
 
 /** One order as planned, with its rows and payments, and totals that follow from them. */
 export function generateOrder({ random, restaurant, plan, tillId, fiscalNumber, times, ...of }: NewOrder): OrderData {
-  const { operator, cashier } = of;
+  const { floor, operator, cashier } = of;
   const room = pickRoom(random, restaurant, plan);
-  const table = random.pick(room.tables);
+  const table = floor.seat(random, room, times);
   const setting = { random, restaurant, room, operator, times };
   const guestsCount = plan.service === "eatin" && plan.countsGuests ? someGuests(random) : 0;
 

@@ -34,7 +34,10 @@ export function generatePayments(bill: Bill): PaymentRow[] {
 
   const parts = planParts(bill);
   const amounts = splitByWeights(due, Array(parts.length).fill(1));
-  const paid = parts.map((part, index) => pay(bill, part, amounts[index] ?? 0));
+  const paid = parts.map((part, index) => {
+    const share = moment.afterBill + (moment.payment - moment.afterBill) * ((index + 1) / parts.length);
+    return pay(bill, part, amounts[index] ?? 0, share);
+  });
   return withUnsettled(plan.turns.get("unsettledPayment"), setting, withTipRow(bill, paid));
 }
 
@@ -55,15 +58,16 @@ function planParts({ setting: { random }, plan: { turns }, platform }: Bill): Pa
   return parts;
 }
 
-function pay({ setting, customerKey }: Bill, part: Part, amount: number): PaymentRow {
+/** A payment made at this share of the stay: guests who pay in parts do so one after the other. */
+function pay({ setting, customerKey }: Bill, part: Part, amount: number, share: number = moment.payment): PaymentRow {
   const { random, restaurant, operator, times } = setting;
   const method = restaurant.paymentMethods[part.method];
   const { cash } = restaurant.paymentMethods;
   const changed = part.hasChange ? { id: cash.id, name: cash.name, mode: cash.mode } : null;
   return {
     id: random.uuid(),
-    recordedAt: times.at(moment.payment),
-    modifiedAt: times.at(moment.payment),
+    recordedAt: times.at(share),
+    modifiedAt: times.at(share),
     amount,
     changeAmount: changed ? noteStep - (amount % noteStep) : 0,
     changePaymentName: changed?.name ?? null,
@@ -96,6 +100,8 @@ function withTipRow({ setting, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
     ...first,
     ...withoutChange,
     id: setting.random.uuid(),
+    recordedAt: setting.times.at(moment.payment),
+    modifiedAt: setting.times.at(moment.payment),
     amount: someTip(setting),
     name: "Pourboire",
     paymentType: "tip",
@@ -116,7 +122,7 @@ function withUnsettled(turn: number | undefined, { random, times }: OrderSetting
     id: random.uuid(),
     status: turn % 3 === 0 ? "pending" : "cancelled",
     recordedAt,
-    modifiedAt: recordedAt,
+    modifiedAt: turn % 3 === 0 ? recordedAt : times.at(moment.refusal),
     tipAmount: null,
   };
   return [failed, ...paid];

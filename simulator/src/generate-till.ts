@@ -3,6 +3,7 @@ import type { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { cashDrawer, declarePayments } from "./cash-drawer.ts";
 import type { Establishment } from "./establishment.ts";
+import { Floor } from "./floor.ts";
 import { generateOrder } from "./generate-order.ts";
 import { toDateTime } from "./order-times.ts";
 import { planOrders } from "./plan-orders.ts";
@@ -53,6 +54,7 @@ export function generateTill(options: TillOptions): GeneratedTill {
   const restaurant = generateRestaurant(seed);
   const open = serviceDay(random, day, timeZone);
   const roster = new Roster(restaurant.clerks, open);
+  const floor = new Floor();
   const opened = arrivals(random, open, count);
   const orders = planOrders(random, count, mix).map((plan, index): OrderData => {
     const instant = opened[index] ?? open.opens;
@@ -66,6 +68,7 @@ export function generateTill(options: TillOptions): GeneratedTill {
       tillId,
       fiscalNumber: index + 1,
       times,
+      floor,
       operator,
       cashier: orderRandom.chance(0.75) ? operator : roster.onShift(orderRandom, Date.parse(times.closedAt)),
     });

@@ -7,7 +7,20 @@ export interface OrderTimes {
 }
 
 /** The shares of a stay at which things happen. Products are ordered in its first half. */
-export const moment = { beforeBill: 0.65, bill: 0.8, afterBill: 0.9, payment: 0.95, end: 1 } as const;
+export const moment = {
+  firstRound: 0,
+  courses: 0.06,
+  anotherRound: 0.3,
+  desserts: 0.45,
+  discount: 0.6,
+  beforeBill: 0.65,
+  split: 0.75,
+  bill: 0.8,
+  afterBill: 0.9,
+  refusal: 0.905,
+  payment: 0.95,
+  end: 1,
+} as const;
 
 /** The moments of an order that is open between two instants (milliseconds). */
 export function orderTimes(opened: number, closed: number): OrderTimes {

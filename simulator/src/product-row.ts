@@ -2,6 +2,7 @@ import type { ModifierRow } from "@pragma/contracts/modifier-row";
 import { priceByWeight, taxable } from "@pragma/contracts/money";
 import type { ProductRow } from "@pragma/contracts/product-row";
 import type { OrderSetting } from "./order-setting.ts";
+import { moment } from "./order-times.ts";
 import type { Modifier, ModifierGroup, Product } from "./restaurant.ts";
 
 interface ProductLine {
@@ -15,12 +16,20 @@ interface ProductLine {
   inMenu?: { rowId: string; unitPrice: number; stepName: string; stepIndex: number };
 }
 
+/** When a product is ordered, and when the kitchen is called for it; null when it is made at once. */
+interface Round {
+  orderedAt: string;
+  reclaimedAt: string | null;
+  /** Of the courses that were ordered together, which one it is. */
+  sequence: number;
+}
+
 /** The row of a product, with all its amounts. */
 export function productRow(setting: OrderSetting, line: ProductLine): ProductRow {
   const { product, inMenu } = line;
-  const { random, room, operator, times } = setting;
+  const { random, room, operator } = setting;
   const { device } = setting.restaurant;
-  const orderedAt = times.at(random.integer(0, 50) / 100);
+  const { orderedAt, reclaimedAt, sequence } = roundOf(setting, line);
   return priced({
     id: random.uuid(),
     parentProductRowId: null,
@@ -33,8 +42,8 @@ export function productRow(setting: OrderSetting, line: ProductLine): ProductRow
     operatorId: operator.id,
     deviceIdentifier: device.id,
     recordedAt: orderedAt,
-    modifiedAt: orderedAt,
-    reclaimedAt: null,
+    modifiedAt: reclaimedAt ?? orderedAt,
+    reclaimedAt,
     transmittedAt: product.course === "shop" ? null : orderedAt,
     orderedAt,
     taxName: product.tax.name,
@@ -68,7 +77,7 @@ export function productRow(setting: OrderSetting, line: ProductLine): ProductRow
     menuStepName: inMenu?.stepName ?? null,
     menuStepIndex: inMenu?.stepIndex ?? null,
     indexInPrepSequence: 0,
-    preparationSequence: 0,
+    preparationSequence: sequence,
     sku: product.sku,
     isLoss: false,
     lossReason: null,
@@ -79,6 +88,27 @@ export function productRow(setting: OrderSetting, line: ProductLine): ProductRow
     discountRowList: [],
   });
 }
+
+/**
+ * Guests who sit down have a drink first, then order their courses, of which the kitchen is called for the later ones,
+ * and desserts at the end; some have another drink. Whoever fetches an order, or has it sent, orders everything at once.
+ */
+function roundOf({ random, room, times }: OrderSetting, { product: { course }, inMenu }: ProductLine): Round {
+  const isAnother = random.chance(0.35);
+  const at = (share: number, sequence = 0, callShare?: number): Round => ({
+    orderedAt: times.at(share),
+    reclaimedAt: callShare === undefined ? null : times.at(callShare),
+    sequence,
+  });
+  if (room.type === "takeOut" || room.type === "extOrder") return at(moment.firstRound);
+  if (inMenu) return at(moment.courses, inMenu.stepIndex, stepCalls[inMenu.stepIndex]);
+  if (course === "drink") return at(isAnother ? moment.anotherRound : moment.firstRound);
+  if (course === "main") return at(moment.courses, 1, stepCalls[1]);
+  return at(course === "dessert" ? moment.desserts : moment.courses);
+}
+
+/** The shares of a stay at which the kitchen is called for a course; the first is made at once. */
+const stepCalls: readonly (number | undefined)[] = [undefined, 0.2, 0.42];
 
 /** The row with every amount that follows from its unit price, quantity, weight, modifiers, discounts and rate. */
 export function priced(row: ProductRow): ProductRow {

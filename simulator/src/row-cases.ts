@@ -30,9 +30,9 @@ export function playRowCases(
 }
 
 /** Gives the whole order away, as one discount over all its products. */
-export function giveAway({ random, restaurant }: OrderSetting, rows: OrderRows): OrderRows {
-  const groupId = random.uuid();
-  return onEveryRow(rows, (row) => discounted(random, row, restaurant.gift, { groupId }));
+export function giveAway(setting: OrderSetting, rows: OrderRows): OrderRows {
+  const groupId = setting.random.uuid();
+  return onEveryRow(rows, (row) => discounted(setting, row, setting.restaurant.gift, { groupId }));
 }
 
 interface Scene {
@@ -58,39 +58,41 @@ const plays: Record<RowCase, (scene: Scene) => OrderRows> = {
     return addMenus(scene, ...Array.from({ length: random.integer(1, 3) }, () => someMenu(scene)));
   },
   splitMenu(scene) {
-    return addMenus(scene, ...splitMenuRow(scene.setting.random, someMenu(scene), someShares(scene)));
+    return addMenus(scene, ...splitMenuRow(scene.setting, someMenu(scene), someShares(scene)));
   },
   splitRow(scene) {
     const { random, restaurant } = scene.setting;
     const product = pickPiece(scene, ({ modifierGroups }) => modifierGroups.length > 0 || scene.turn % 3 !== 1);
     const modifiers = scene.turn % 3 === 1 ? chooseModifiers(scene.setting, product) : [];
     const whole = productRow(scene.setting, { product, modifiers, quantity: someQuantity(scene) });
-    const row = scene.turn % 3 === 2 ? discounted(random, whole, random.pick(restaurant.discounts)) : whole;
-    return add(scene, ...splitProductRow(random, row, someShares(scene)));
+    const row = scene.turn % 3 === 2 ? discounted(scene.setting, whole, random.pick(restaurant.discounts)) : whole;
+    return add(scene, ...splitProductRow(scene.setting, row, someShares(scene)));
   },
-  groupDiscount({ setting: { random, restaurant }, rows }) {
+  groupDiscount({ setting, rows }) {
+    const { random, restaurant } = setting;
     const discount = random.pick(restaurant.discounts.filter(({ percent }) => percent <= 30));
     const groupId = random.uuid();
-    return onEveryRow(rows, (row) => discounted(random, row, discount, { groupId }));
+    return onEveryRow(rows, (row) => discounted(setting, row, discount, { groupId }));
   },
   discount(scene) {
     const { random, restaurant } = scene.setting;
-    return add(scene, discounted(random, somePiece(scene), random.pick(restaurant.discounts)));
+    return add(scene, discounted(scene.setting, somePiece(scene), random.pick(restaurant.discounts)));
   },
   unsettledDiscount(scene) {
     const { random, restaurant } = scene.setting;
     const discount = random.pick(restaurant.discounts);
-    if (scene.turn % 3 === 0) return add(scene, discounted(random, somePiece(scene), discount, { status: "pending" }));
+    if (scene.turn % 3 === 0)
+      return add(scene, discounted(scene.setting, somePiece(scene), discount, { status: "pending" }));
     if (scene.turn % 3 === 1)
-      return add(scene, discounted(random, somePiece(scene), discount, { status: "cancelled" }));
+      return add(scene, discounted(scene.setting, somePiece(scene), discount, { status: "cancelled" }));
     const group = { groupId: random.uuid(), status: "pending" } as const;
-    return add(scene, ...[1, 2].map(() => discounted(random, somePiece(scene), discount, group)));
+    return add(scene, ...[1, 2].map(() => discounted(scene.setting, somePiece(scene), discount, group)));
   },
   gift(scene) {
     const { random, restaurant } = scene.setting;
-    if (scene.turn % 2 === 0) return add(scene, discounted(random, somePiece(scene), restaurant.gift));
+    if (scene.turn % 2 === 0) return add(scene, discounted(scene.setting, somePiece(scene), restaurant.gift));
     const groupId = random.uuid();
-    return add(scene, ...[1, 2].map(() => discounted(random, somePiece(scene), restaurant.gift, { groupId })));
+    return add(scene, ...[1, 2].map(() => discounted(scene.setting, somePiece(scene), restaurant.gift, { groupId })));
   },
   canceledRow(scene) {
     const { random, times } = scene.setting;

@@ -36,8 +36,8 @@ describe("splitProductRow", () => {
       ]) {
         const modifiers = chooseModifiers(setting, withModifiers);
         const whole = productRow(setting, { product: withModifiers, modifiers, quantity: 3 });
-        const row = discounted(random, whole, discount);
-        const parts = splitProductRow(random, row, shares);
+        const row = discounted(setting, whole, discount);
+        const parts = splitProductRow(setting, row, shares);
         expect(moneyOf(parts)).toEqual(moneyOf([row]));
         for (const part of parts) expect(part.taxableAmount + part.taxAmount).toBe(part.totalRow);
       }
@@ -46,15 +46,15 @@ describe("splitProductRow", () => {
 
   it("keeps the original's id and quantity, and makes the others its children", () => {
     const row = productRow(setting, { product: withModifiers, quantity: 2 });
-    const [original, ...children] = splitProductRow(random, row, [1, 1, 1]);
+    const [original, ...children] = splitProductRow(setting, row, [1, 1, 1]);
     expect(original).toMatchObject({ id: row.id, parentProductRowId: null, quantity: 2 });
     expect(children.map((child) => child.parentProductRowId)).toEqual([row.id, row.id]);
     expect(new Set([original, ...children].map((part) => part?.id)).size).toBe(3);
   });
 
   it("makes one discount of the parts' discounts", () => {
-    const row = discounted(random, productRow(setting, { product: withModifiers }), restaurant.gift);
-    const groups = splitProductRow(random, row, [1, 2]).map((part) => part.discountRowList[0]?.discountGroupId);
+    const row = discounted(setting, productRow(setting, { product: withModifiers }), restaurant.gift);
+    const groups = splitProductRow(setting, row, [1, 2]).map((part) => part.discountRowList[0]?.discountGroupId);
     expect(groups[0]).toEqual(expect.any(String));
     expect(groups[1]).toBe(groups[0]);
   });
@@ -64,7 +64,7 @@ describe("splitMenuRow", () => {
   it("keeps the whole, and ties each part's products to it and to the original's", () => {
     for (const menu of restaurant.menus) {
       const whole = menuRow(setting, menu);
-      const [original, ...children] = splitMenuRow(random, whole, [2, 3, 4]);
+      const [original, ...children] = splitMenuRow(setting, whole, [2, 3, 4]);
       expect(sumOf([original as typeof whole, ...children], "totalRow")).toBe(whole.totalRow);
       expect(original).toMatchObject({ id: whole.id, parentMenuRowId: null });
       for (const child of children) {

@@ -1,8 +1,9 @@
 import type { MenuRow } from "@pragma/contracts/menu-row";
 import type { ProductRow } from "@pragma/contracts/product-row";
 import { withRows } from "./menu-row.ts";
+import type { OrderSetting } from "./order-setting.ts";
+import { moment } from "./order-times.ts";
 import { priced } from "./product-row.ts";
-import type { Random } from "./random.ts";
 import { splitByWeights } from "./split-by-weights.ts";
 
 /**
@@ -10,7 +11,12 @@ import { splitByWeights } from "./split-by-weights.ts";
  * modifiers and discounts are shared out to the cent and the quantity stays, so that original and children add up to
  * the whole. For rows that are sold by the piece: parts of a weighed price are rounded one by one.
  */
-export function splitProductRow(random: Random, row: ProductRow, shares: readonly number[]): ProductRow[] {
+export function splitProductRow(
+  { random, times }: Pick<OrderSetting, "random" | "times">,
+  row: ProductRow,
+  shares: readonly number[],
+): ProductRow[] {
+  const splitAt = times.at(moment.split);
   const discountGroupId = random.uuid();
   const unitPrices = splitByWeights(row.unitPriceRow, shares);
   const modifiers = row.modifierRowList.map(({ amount }) => splitByWeights(amount, shares));
@@ -20,6 +26,8 @@ export function splitProductRow(random: Random, row: ProductRow, shares: readonl
       ...row,
       id: part === 0 ? row.id : random.uuid(),
       parentProductRowId: part === 0 ? row.parentProductRowId : row.id,
+      recordedAt: part === 0 ? row.recordedAt : splitAt,
+      modifiedAt: splitAt,
       unitPriceRow,
       modifierRowList: row.modifierRowList.map((modifier, index) => ({
         ...modifier,
@@ -37,8 +45,14 @@ export function splitProductRow(random: Random, row: ProductRow, shares: readonl
 }
 
 /** Splits a menu over several bills, product by product, as `splitProductRow` does. */
-export function splitMenuRow(random: Random, menu: MenuRow, shares: readonly number[]): MenuRow[] {
-  const partsOfRows = menu.productRowList.map((row) => splitProductRow(random, row, shares));
+export function splitMenuRow(
+  setting: Pick<OrderSetting, "random" | "times">,
+  menu: MenuRow,
+  shares: readonly number[],
+): MenuRow[] {
+  const { random, times } = setting;
+  const splitAt = times.at(moment.split);
+  const partsOfRows = menu.productRowList.map((row) => splitProductRow(setting, row, shares));
   return shares.map((_, part) => {
     const id = part === 0 ? menu.id : random.uuid();
     const rows = partsOfRows.flatMap((parts) => parts.slice(part, part + 1)).map((row) => ({ ...row, menuRowId: id }));
@@ -47,6 +61,8 @@ export function splitMenuRow(random: Random, menu: MenuRow, shares: readonly num
         ...menu,
         id,
         parentMenuRowId: part === 0 ? menu.parentMenuRowId : menu.id,
+        recordedAt: part === 0 ? menu.recordedAt : splitAt,
+        modifiedAt: splitAt,
         unitPriceRow: rows.reduce((sum, row) => sum + row.unitPriceRow, 0),
       },
       rows,
