@@ -12,7 +12,7 @@ interface Consuming<Services> extends SettlerOptions<Services> {
 }
 
 /** How long a message may be without a sign of life before it is delivered again, to whoever asks. */
-const ackWait = 30_000;
+const ackWait = 10_000;
 
 /**
  * Handles a subscription's events until stopped: durable, so that nothing is missed while the process is away, and

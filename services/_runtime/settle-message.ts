@@ -22,7 +22,7 @@ export interface SettlerOptions<Services> {
 }
 
 /** How often a message says that it is still being handled. */
-const heartbeat = 10_000;
+const heartbeat = 3_000;
 /** How often an event whose failure nobody can explain is tried before it is parked. */
 const triesUnexplained = 5;
 /** How often an event may take the process down with it before it is parked. */
