@@ -6,8 +6,12 @@ export default defineConfig({
   ...config,
   test: {
     ...config.test,
-    include: ["tests/kill.test.ts", "tests/fuzz.test.ts"],
-    env: { SOAK_ROUNDS: process.env.SOAK_ROUNDS ?? "5", FUZZ_RUNS: process.env.FUZZ_RUNS ?? "2000" },
+    include: ["tests/kill.test.ts", "tests/fuzz.test.ts", "tests/webhooks.test.ts"],
+    env: {
+      SOAK_ROUNDS: process.env.SOAK_ROUNDS ?? "5",
+      FUZZ_RUNS: process.env.FUZZ_RUNS ?? "2000",
+      WEBHOOK_ROUNDS: process.env.WEBHOOK_ROUNDS ?? "1",
+    },
     maxWorkers: 1,
   },
 });

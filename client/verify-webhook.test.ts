@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
+import { Webhook as StandardWebhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { isMessageOf, verifyWebhook, WebhookNotVerified } from "./verify-webhook.ts";
 
@@ -47,6 +48,58 @@ describe("a message that was signed with the secret", () => {
     }
     const headers = headersOf(secret, { at: now - 3_600_000 });
     expect(await verifyWebhook({ headers, body }, { secret, now, tolerance: 7_200 })).toEqual(message);
+  });
+});
+
+describe("a message that the library of Standard Webhooks signed", () => {
+  const signedBy = (...secrets: string[]) => {
+    const at = new Date(now);
+    const signatures = secrets.map((each) =>
+      new StandardWebhook(`whsec_${Buffer.from(each).toString("base64")}`).sign(id, at, body),
+    );
+    const timestamp = String(Math.floor(now / 1_000));
+    return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };
+  };
+
+  it("is read with either secret of a rotation, and with no other", async () => {
+    const [next, before] = [secret, randomBytes(48).toString("base64")];
+    const headers = signedBy(next, before);
+    for (const each of [next, before]) {
+      expect(await verifyWebhook({ headers, body }, { secret: each, now })).toEqual(message);
+    }
+    const other = randomBytes(32).toString("hex");
+    await expect(verifyWebhook({ headers, body }, { secret: other, now })).rejects.toThrow(WebhookNotVerified);
+    await expect(verifyWebhook({ headers, body: `${body} ` }, { secret, now })).rejects.toThrow(WebhookNotVerified);
+  });
+});
+
+describe("a message with the signature that receivers in the field check", () => {
+  const signed = (signedBy: string) => ({
+    "x-popina-hmac-signature": createHmac("sha256", signedBy).update(body).digest("hex"),
+  });
+  const scheme = "popina";
+
+  it("is read, in either form of the secret, and with one of several", async () => {
+    const other = randomBytes(32).toString("hex");
+    const headers = signed(secret);
+    for (const each of [secret, `whsec_${Buffer.from(secret).toString("base64")}`, [other, secret]]) {
+      expect(await verifyWebhook({ headers, body }, { secret: each, scheme })).toEqual(message);
+    }
+  });
+
+  it("is refused when it was changed, or signed with another secret, and unless that scheme is asked for", async () => {
+    const headers = signed(secret);
+    const refused = [
+      { headers, body: `${body} ` },
+      { headers: signed("another"), body },
+      { headers: { "x-popina-hmac-signature": headers["x-popina-hmac-signature"].slice(2) }, body },
+      { headers: { "x-popina-hmac-signature": "not hex" }, body },
+      { headers: headersOf(secret), body },
+    ];
+    for (const each of refused) {
+      await expect(verifyWebhook(each, { secret, scheme })).rejects.toThrow(WebhookNotVerified);
+    }
+    await expect(verifyWebhook({ headers, body }, { secret, now })).rejects.toThrow("missing");
   });
 });
 

@@ -39,34 +39,35 @@ interface Posted {
 interface Verifying {
   /** The recipient's secret, as it is or in the form that begins with `whsec_`; several while you change it. */
   secret: string | readonly string[];
-  /** How old a message may be, in seconds; five minutes unless given. */
+  /**
+   * Which of the signatures is checked: `standard`, unless given, is that of Standard Webhooks; `popina` is
+   * x-popina-hmac-signature, which says nothing of the time, so that an old message can be sent again.
+   */
+  scheme?: "standard" | "popina";
+  /** How old a message of the standard scheme may be, in seconds; five minutes unless given. */
   tolerance?: number;
   /** Milliseconds since 1970. For tests. */
   now?: number;
 }
 
 /**
- * Reads a message that a webhook posted, once it is sure who signed it, and that it is no old one sent again. Handle
- * each `meta.id` once: a message may come more than once.
+ * Reads a message that a webhook posted, once it is sure who signed it, and, by the standard scheme, that it is no old
+ * one sent again. Handle each `meta.id` once: a message may come more than once.
  *
  * @throws `WebhookNotVerified`: answer 401, and do nothing.
  */
 export async function verifyWebhook(
   { headers, body }: Posted,
-  { secret, tolerance = 300, now = Date.now() }: Verifying,
+  { secret, scheme = "standard", tolerance = 300, now = Date.now() }: Verifying,
 ): Promise<WebhookMessage> {
-  const [id, timestamp, signature] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>
-    headerOf(headers, name),
-  );
-  if (!id || !timestamp || !signature) throw new WebhookNotVerified("The headers that sign a message are missing.");
-  if (!(Math.abs(now / 1_000 - Number(timestamp)) <= tolerance)) {
-    throw new WebhookNotVerified("The message is too old, or from the future.");
-  }
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
-  const content = new Uint8Array(await new Blob([`${id}.${timestamp}.`, bytes]).arrayBuffer());
+  const signed =
+    scheme === "standard"
+      ? await signedByStandard(headers, bytes, { tolerance, now })
+      : { content: bytes, signatures: [fromHex(headerOf(headers, "x-popina-hmac-signature") ?? "")] };
   const secrets = typeof secret === "string" ? [secret] : secret;
   for (const each of secrets) {
-    if (await isSignedWith(each, content, signature)) return JSON.parse(decoder.decode(bytes));
+    if (await isSignedWith(each, signed)) return JSON.parse(decoder.decode(bytes));
   }
   throw new WebhookNotVerified("The message is not signed with this secret.");
 }
@@ -74,18 +75,44 @@ export async function verifyWebhook(
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+/** What was signed, and what is said to be its signatures. */
+interface Signed {
+  content: Uint8Array<ArrayBuffer>;
+  signatures: (Uint8Array<ArrayBuffer> | undefined)[];
+}
+
+async function signedByStandard(
+  headers: Posted["headers"],
+  body: Uint8Array<ArrayBuffer>,
+  { tolerance, now }: { tolerance: number; now: number },
+): Promise<Signed> {
+  const [id, timestamp, signatures] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>
+    headerOf(headers, name),
+  );
+  if (!id || !timestamp || !signatures) throw new WebhookNotVerified("The headers that sign a message are missing.");
+  if (!(Math.abs(now / 1_000 - Number(timestamp)) <= tolerance)) {
+    throw new WebhookNotVerified("The message is too old, or from the future.");
+  }
+  return {
+    content: new Uint8Array(await new Blob([`${id}.${timestamp}.`, body]).arrayBuffer()),
+    signatures: signatures.split(" ").map((entry) => {
+      const [version, signature = ""] = entry.split(",");
+      return version === "v1" ? fromBase64(signature) : undefined;
+    }),
+  };
+}
+
 function headerOf(headers: Posted["headers"], name: string): string | undefined {
   if (headers instanceof Headers) return headers.get(name) ?? undefined;
   const entry = Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
   return typeof entry === "object" ? entry[0] : entry;
 }
 
-async function isSignedWith(secret: string, content: Uint8Array<ArrayBuffer>, signatures: string): Promise<boolean> {
+/** Compares in a time that tells nothing of where the signatures differ. */
+async function isSignedWith(secret: string, { content, signatures }: Signed): Promise<boolean> {
   const key = await crypto.subtle.importKey("raw", keyOf(secret), { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
-  for (const entry of signatures.split(" ")) {
-    const [version, signature] = entry.split(",");
-    const bytes = version === "v1" ? fromBase64(signature ?? "") : undefined;
-    if (bytes && (await crypto.subtle.verify("HMAC", key, bytes, content))) return true;
+  for (const signature of signatures) {
+    if (signature && (await crypto.subtle.verify("HMAC", key, signature, content))) return true;
   }
   return false;
 }
@@ -104,4 +131,9 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   } catch {
     return undefined;
   }
+}
+
+function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^(?:[0-9a-f]{2})+$/i.test(text)) return undefined;
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }

@@ -39,9 +39,16 @@ export const Attempt = z
       .meta({ description: "1 at first, one more each time that the delivery is made again on request" }),
     number: z.int().min(1).meta({ description: "Counts the attempts of its generation" }),
     startedAt: UtcDateTime,
-    milliseconds: z.int().min(0).nullable().meta({ description: "How long it took; null while it is under way, and when nobody knows" }),
+    milliseconds: z
+      .int()
+      .min(0)
+      .nullable()
+      .meta({ description: "How long it took; null while it is under way, and when nobody knows" }),
     status: z.int().nullable().meta({ description: "HTTP status of the response; null while there is none" }),
-    error: z.string().nullable().meta({ description: "Why it failed; null when it succeeded, and while it is under way" }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: "Why it failed; null when it succeeded, and while it is under way" }),
     response: z.string().nullable().meta({ description: "The response's body, its first 20 KB" }),
     nextAttemptAt: UtcDateTime.nullable().meta({
       description: "When the next one was planned; null without a next one",
@@ -53,7 +60,9 @@ export type Attempt = z.infer<typeof Attempt>;
 
 /** A delivery with all that happened to it. */
 export const DeliveryDetails = Delivery.extend({
-  attempts: z.array(Attempt).meta({ description: "Every attempt, in order: also the one that is under way while the state is sending" }),
+  attempts: z
+    .array(Attempt)
+    .meta({ description: "Every attempt, in order: also the one that is under way while the state is sending" }),
   payload: z.record(z.string(), z.unknown()).meta({ description: "The body that is sent" }),
 }).meta({
   id: "DeliveryDetails",
@@ -116,7 +125,7 @@ export const Recovery = z
       .meta({ description: "Deliveries that had failed, or waited for another attempt, when it began" }),
     recovered: z.int().min(0).meta({
       description:
-        "Deliveries that are due again so far. What has succeeded by itself in the meantime is not among them",
+        "Deliveries that are due again so far, or will be as soon as the attempt that is under way fails. What has succeeded by itself in the meantime is not among them",
     }),
     finishedAt: UtcDateTime.nullable(),
   })

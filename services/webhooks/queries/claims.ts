@@ -69,10 +69,19 @@ export async function claimDue(sql: Sql, pulls: Pull[], { now, lapsesAt }: Claim
     returning ${claim(sql)}`;
 }
 
+/**
+ * A delivery whose claim ends without an outcome goes on after so many attempts: in another generation if it was
+ * recovered meanwhile.
+ */
+const goneOn = (sql: Sql, { attempts }: { attempts: number }) => sql`
+  state = 'pending', again = false, generation = d.generation + d.again::int,
+  attempt = case when d.again then 1 else d.attempt + ${attempts}::int end,
+  failures = case when d.again then 0 else d.failures end`;
+
 /** Gives a claim back unused: the attempt was not made. */
 export async function releaseClaim(sql: Sql, { deliveryId, generation, attempt }: AttemptName, dueAt: Date) {
   await sql`
-    update deliveries set state = 'pending', due_at = ${dueAt}
+    update deliveries d set ${goneOn(sql, { attempts: 0 })}, due_at = ${dueAt}
     where id = ${deliveryId} and generation = ${generation} and attempt = ${attempt} and state = 'sending'`;
 }
 
@@ -97,7 +106,7 @@ export async function takeBackLapsed(
       from lapsed
       on conflict do nothing
     )
-    update deliveries d set state = 'pending', due_at = ${now}, attempt = d.attempt + 1
+    update deliveries d set ${goneOn(sql, { attempts: 1 })}, due_at = ${now}
     from lapsed where d.id = lapsed.id
     returning d.id`;
   return lapsed.count;

@@ -13,8 +13,9 @@ export interface Outcome extends Claim, Verdict {
 }
 
 /**
- * Logs attempts, moves their deliveries on, counts them, and notes the endpoints that work, in one statement. An attempt that was taken for interrupted
- * in the meantime is corrected; if it succeeded, so has the delivery, unless it was made again on request.
+ * Logs attempts, moves their deliveries on, counts them, and notes the endpoints that work, in one statement. An
+ * attempt that was taken for interrupted in the meantime is corrected; if it succeeded, so has the delivery, unless it
+ * was made again on request. One that failed while its delivery was recovered is the last of its generation.
  */
 export async function recordAttempts(
   sql: Sql | Transaction,
@@ -23,6 +24,7 @@ export async function recordAttempts(
   const column = columnOf(outcomes);
   const hours = countByHour(outcomes);
   const hour = columnOf(hours);
+  const isMadeAgain = sql`(d.again and made.state <> 'succeeded')`;
   await sql`
     with made as (
       select given.* from unnest(
@@ -60,8 +62,11 @@ export async function recordAttempts(
       where id = any(${working}::uuid[]) and failing_since is not null
     )
     update deliveries d set
-      state = made.state, due_at = made.next_attempt_at,
-      attempt = d.attempt + (made.state = 'pending')::int, failures = d.failures + (made.error is not null)::int,
+      state = case when ${isMadeAgain} then 'pending' else made.state end, again = false,
+      due_at = case when ${isMadeAgain} then made.ended_at else made.next_attempt_at end,
+      generation = d.generation + ${isMadeAgain}::int,
+      attempt = case when ${isMadeAgain} then 1 else d.attempt + (made.state = 'pending')::int end,
+      failures = case when ${isMadeAgain} then 0 else d.failures + (made.error is not null)::int end,
       settled_at = case when made.state <> 'pending' then made.ended_at else d.settled_at end
     from made
     where d.id = made.id and d.generation = made.generation and (

@@ -15,8 +15,8 @@ const shown = (sql: Sql | Transaction) => sql`
   case when finished_at is null then 'running' else 'done' end as state, total, recovered,
   finished_at as "finishedAt"`;
 
-/** Deliveries that failed for good, or failed and wait for another attempt. */
-const hasFailed = (sql: Sql | Transaction) => sql`(state = 'failed' or (state = 'pending' and failures > 0))`;
+/** Deliveries that failed for good, or failed and wait for another attempt, or are in the midst of one. */
+const hasFailed = (sql: Sql | Transaction) => sql`(state = 'failed' or (state <> 'succeeded' and failures > 0))`;
 
 /** Begins a recovery of what has failed since a time. */
 export async function insertRecovery(
@@ -61,6 +61,7 @@ export async function lockRecovery(tx: Transaction, id: string): Promise<Recover
 
 /**
  * Makes the next portion of a recovery due, from the first attempt of another generation, and notes the place reached.
+ * What an attempt is under way of is made again if that fails.
  *
  * @returns how many deliveries there were: fewer than `limit` when these were the last, and the recovery is finished.
  */
@@ -76,10 +77,12 @@ export async function recoverPortion(
       and ${hasFailed(tx)}
     order by created_at, id limit ${limit}
     for update`;
+  const isTheirs = tx`id = any(${portion.map((delivery) => delivery.id)}::uuid[])`;
+  await tx`update deliveries set again = true where ${isTheirs} and state = 'sending'`;
   await tx`
     update deliveries set
       state = 'pending', generation = generation + 1, attempt = 1, failures = 0, due_at = ${now}
-    where id = any(${portion.map((delivery) => delivery.id)}::uuid[])`;
+    where ${isTheirs} and state <> 'sending'`;
   const last = portion.at(-1);
   await tx`
     update recoveries set

@@ -207,6 +207,28 @@ describe("a recovery", () => {
     expect(good.some((id) => sent.has(id))).toBe(false);
   });
 
+  it("makes again what is under way for another time, too, should that fail", async () => {
+    const hung: (() => void)[] = [];
+    const endpoint = receiver.endpoint(answers(500));
+    const subscription = await service.subscribe(endpoint.url);
+    const [messageId = ""] = await tell(subscription, 1);
+    await eventually("the first attempt", () => endpoint.received.length === 1);
+    endpoint.behave((_, response) => void hung.push(() => response.writeHead(503).end()));
+    await eventually("the second attempt", () => hung.length === 1);
+
+    const begun = await recover(subscription, "2026-01-01T00:00:00Z");
+    expect(await done(subscription, begun)).toMatchObject({ total: 1, recovered: 1 });
+    await service.delivery(subscription, messageId, "sending");
+    endpoint.behave(answers(200));
+    hung[0]?.();
+    const { attempts } = await service.delivery(subscription, messageId, "succeeded");
+    expect(attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
+      [1, 1, 500],
+      [1, 2, 503],
+      [2, 1, 200],
+    ]);
+  });
+
   it("goes on where it was, whoever was at it", async () => {
     const endpoint = receiver.endpoint(answers(500));
     const subscription = await service.subscribe(endpoint.url);
