@@ -18,6 +18,11 @@ const tool = (/** @type {string} */ name) => join(checkout, "node_modules", ".bi
 const steps = [
   { name: "types of the client, made anew", command: execPath, args: [join("client", "generate-types.mjs")] },
   { name: "types", command: tool("tsc"), args: ["-b"] },
+  {
+    name: "types of the documentation site",
+    command: join(checkout, "docs-portal", "node_modules", ".bin", "tsc"),
+    args: ["-p", "docs-portal"],
+  },
   { name: "lint, format, direction of imports", command: tool("biome"), args: ["check", "--error-on-warnings", "."] },
   { name: "unused exports and dependencies", command: tool("knip"), args: ["--no-progress"] },
 ];

@@ -1,0 +1,107 @@
+import type { Config } from "@docusaurus/types";
+import { themes } from "prism-react-renderer";
+
+const email = "developers@pragma.example";
+
+const config: Config = {
+  title: "Pragma API",
+  tagline: "API references to interact with Pragma",
+  favicon: "img/favicon.svg",
+  url: "https://docs.pragma.example",
+  baseUrl: "/",
+  baseUrlIssueBanner: true,
+  onBrokenLinks: "throw",
+  onBrokenAnchors: "warn",
+  onDuplicateRoutes: "warn",
+  staticDirectories: ["static", ".generated"],
+  i18n: { defaultLocale: "en", locales: ["en"] },
+  // With all of v4's flags the site's own colours lose to the framework's.
+  future: { v4: { removeLegacyPostBuildHeadAttribute: true, useCssCascadeLayers: false }, faster: true },
+  markdown: { mermaid: true, hooks: { onBrokenMarkdownLinks: "throw", onBrokenMarkdownImages: "throw" } },
+  headTags: [
+    { tagName: "link", attributes: { rel: "icon", href: "/favicon.ico", sizes: "32x32" } },
+    { tagName: "link", attributes: { rel: "alternate", type: "text/plain", title: "llms.txt", href: "/llms.txt" } },
+  ],
+  plugins: [
+    [
+      "@docusaurus/plugin-content-docs",
+      { id: "default", path: "docs", routeBasePath: "docs", sidebarPath: "./sidebars.ts", breadcrumbs: false },
+    ],
+    [
+      "@docusaurus/plugin-content-docs",
+      {
+        id: "api",
+        path: "api",
+        routeBasePath: "api",
+        sidebarPath: "./sidebars-api.ts",
+        docItemComponent: "@theme/ApiItem",
+        breadcrumbs: false,
+      },
+    ],
+    [
+      "docusaurus-plugin-openapi-docs",
+      {
+        id: "openapi",
+        docsPluginId: "api",
+        config: {
+          pragma: {
+            specPath: "../contracts/openapi.json",
+            outputDir: "api",
+            downloadUrl: "/openapi.json",
+            infoTemplate: "plugins/api-index.mustache",
+            sidebarOptions: { groupPathsBy: "tag", sidebarCollapsed: false },
+          },
+        },
+      },
+    ],
+    ["@docusaurus/plugin-content-pages", { path: "src/pages" }],
+    ["@docusaurus/plugin-sitemap", { lastmod: null, changefreq: null, priority: null }],
+    "docusaurus-plugin-sass",
+  ],
+  themes: [
+    ["@docusaurus/theme-classic", { customCss: "./src/css/site.css" }],
+    "@docusaurus/theme-mermaid",
+    "docusaurus-theme-openapi-docs",
+    [
+      "@easyops-cn/docusaurus-search-local",
+      { hashed: true, indexBlog: false, docsRouteBasePath: ["/docs", "/api"], docsDir: ["docs", "api"] },
+    ],
+  ],
+  themeConfig: {
+    colorMode: { defaultMode: "dark", disableSwitch: false, respectPrefersColorScheme: true },
+    docs: {
+      versionPersistence: "localStorage",
+      sidebar: { hideable: false, autoCollapseCategories: false },
+    },
+    tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: 3 },
+    navbar: {
+      title: "Pragma API",
+      logo: { alt: "", src: "img/logo.svg" },
+      items: [
+        { type: "doc", docId: "getting-started", label: "Docs", position: "left" },
+        { to: "/api/", label: "API", position: "left" },
+        { href: "https://pragma.example", label: "Pragma", position: "right" },
+        { type: "localeDropdown", position: "right" },
+      ],
+    },
+    footer: {
+      style: "dark",
+      links: [{ label: `Contact ${email}`, href: `mailto:${email}` }],
+      copyright: "Copyright © 2025 Pragma",
+    },
+    prism: {
+      theme: themes.github,
+      darkTheme: themes.vsDark,
+      additionalLanguages: ["bash", "json", "python", "php", "http"],
+    },
+    languageTabs: [
+      { highlight: "bash", language: "curl", logoClass: "curl" },
+      { highlight: "typescript", language: "javascript", logoClass: "typescript" },
+      { highlight: "python", language: "python", logoClass: "python" },
+      { highlight: "php", language: "php", logoClass: "php" },
+    ],
+    api: { schemaExpansion: { default: 1 } },
+  },
+};
+
+export default config;

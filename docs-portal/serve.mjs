@@ -1,0 +1,13 @@
+/** Serves the built site: `node serve.mjs [port]`, 3000 unless said otherwise. */
+import { serve } from "@hono/node-server";
+import { siteApp } from "./site-app.mjs";
+
+const port = Number(process.argv[2] ?? process.env.PORTAL_PORT ?? 3000);
+const server = serve({ fetch: siteApp().fetch, port, hostname: process.env.PORTAL_HOST ?? "::" }, () => {
+  process.stdout.write(`The documentation is at http://localhost:${port}\n`);
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
+  process.once(signal, () => {
+    server.close(() => process.exit(0));
+    server.closeAllConnections();
+  });

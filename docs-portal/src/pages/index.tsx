@@ -1,0 +1,4 @@
+import Layout from "@theme/Layout";
+export default function Home() {
+  return <Layout>hi</Layout>;
+}

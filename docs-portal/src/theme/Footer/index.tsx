@@ -1,0 +1,11 @@
+import { useLocation } from "@docusaurus/router";
+import type { WrapperProps } from "@docusaurus/types";
+import type FooterType from "@theme/Footer";
+import Footer from "@theme-original/Footer";
+import type { ReactNode } from "react";
+
+/** The reference has the whole height of the window, without a footer. */
+export default function FooterOutsideReference(props: WrapperProps<typeof FooterType>): ReactNode {
+  const { pathname } = useLocation();
+  return pathname === "/api" || pathname.startsWith("/api/") ? null : <Footer {...props} />;
+}
