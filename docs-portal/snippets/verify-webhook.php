@@ -8,7 +8,7 @@ function verify_webhook(array $headers, string $body, string $secret): void
 {
     $id = $headers['webhook-id'] ?? '';
     $timestamp = $headers['webhook-timestamp'] ?? '';
-    if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) {
+    if (!preg_match('/^\d+$/D', $timestamp) || abs(time() - (int) $timestamp) > 300) {
         throw new InvalidArgumentException('The message is too old, or from the future.');
     }
 

@@ -53,7 +53,7 @@ const languages: { name: string; command: string; verify: Verify }[] = [
     },
   },
   { name: "Python", command: "python3", verify: running("python3", "-c", inPython) },
-  { name: "PHP", command: "php", verify: running("php", "-r", inPhp) },
+  { name: "PHP", command: "php", verify: running("php", "-d", "display_errors=stderr", "-r", inPhp) },
 ];
 
 const here = languages.filter(({ command }) => spawnSync(command, ["--version"]).status === 0);
