@@ -41,7 +41,13 @@ const legacyLocation = {
 const consumerName = "Pragma demo";
 
 /** Reading, as every new consumer may, and what a point of sale sends. */
-const consumerScopes: readonly Scope[] = [...defaultScopes, "tills:read", "tills:write", "catalog:write"];
+const consumerScopes: readonly Scope[] = [
+  ...defaultScopes,
+  "orders:write",
+  "tills:read",
+  "tills:write",
+  "catalog:write",
+];
 
 /** Whether the key of this client is one of the location. */
 async function opens(api: PublicClient, locationId: string): Promise<boolean> {

@@ -4,6 +4,7 @@
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";
+import { explain } from "./explain.ts";
 import { seedDemo } from "./seed-demo.ts";
 
 const demoEnvironment = z.object({
@@ -35,10 +36,4 @@ try {
 /** Shows on a terminal, on one line that is written over, how far it is. */
 function show(text: string): void {
   if (stderr.isTTY) stderr.write(`\r\u001b[K${text}`);
-}
-
-function explain(error: unknown): string {
-  if (error instanceof z.ZodError) return z.prettifyError(error);
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${explain(error.cause)}`;
 }

@@ -3,11 +3,12 @@ import { type Cancellation, canceledAt, cancelReasons, orderCancellation, rowCan
 import { customerOf, deliveryOf } from "./customers.ts";
 import type { Floor } from "./floor.ts";
 import { generatePayments, isSettling } from "./generate-payments.ts";
+import { orderAmounts } from "./order-amounts.ts";
 import { orderProducts } from "./order-products.ts";
 import type { OrderSetting } from "./order-setting.ts";
 import { moment, type OrderTimes } from "./order-times.ts";
 import type { OrderPlan } from "./plan-orders.ts";
-import { counts, productRow, sumOf } from "./product-row.ts";
+import { productRow, sumOf } from "./product-row.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Restaurant, Room, Table } from "./restaurant.ts";
 import { giveAway, type OrderRows, playRowCases } from "./row-cases.ts";
@@ -35,7 +36,7 @@ export function generateOrder({ random, restaurant, plan, tillId, fiscalNumber, 
   const guestsCount = plan.service === "eatin" && plan.countsGuests ? someGuests(random) : 0;
 
   const rows = generateRows(setting, plan, guestsCount);
-  const amounts = addUp(rows);
+  const amounts = orderAmounts(rows);
   const ending = end(random, times, plan);
   const customer = customerOf(setting, plan);
   const delivery = deliveryOf(setting, plan);
@@ -122,16 +123,6 @@ function generateRows(setting: OrderSetting, plan: OrderPlan, guestsCount: numbe
     rows,
     ordered.map(({ product }) => product),
   );
-}
-
-function addUp({ productRowList, menuRowList }: OrderRows) {
-  const counting = [...productRowList, ...menuRowList.flatMap((menu) => menu.productRowList)].filter(counts);
-  return {
-    total: sumOf(counting, "totalRow"),
-    totalTax: sumOf(counting, "taxAmount"),
-    totalDiscount: sumOf(counting, "totalDiscount"),
-    totalWithoutTax: sumOf(counting, "taxableAmount"),
-  };
 }
 
 function end(random: Random, times: OrderTimes, plan: OrderPlan) {

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ClientOptions, createAdminClient, createClient } from "@pragma/client/create-client";
-import { pushMissingCatalog } from "./demo-catalog.ts";
-import { daysUntilYesterday } from "./demo-days.ts";
+
+import { daysUntilYesterday, demoRestaurant } from "./demo-days.ts";
 import { openDemoLocation } from "./demo-location.ts";
 import { demoStory } from "./demo-story.ts";
 import { awaitReports, pushMissingTills } from "./demo-tills.ts";
+import { pushMissingCatalog } from "./push-catalog.ts";
+import { generateRestaurant } from "./restaurant.ts";
 
 interface DemoOptions extends Pick<ClientOptions, "fetch" | "wait"> {
   /** Where the API answers, such as http://localhost:4000. */
@@ -29,7 +31,7 @@ export async function seedDemo({ url, adminKey, file, now, show, wait = sleep, .
   const access = await openDemoLocation({ admin, withKey, file });
   const location = withKey(access.apiKey);
   show("Sending the catalogue");
-  await pushMissingCatalog(location);
+  await pushMissingCatalog(location, generateRestaurant(demoRestaurant));
   const days = daysUntilYesterday(access.locationId, now);
   await pushMissingTills(location, access.locationId, days, (done) => show(`Pushing tills: ${done} of ${days.length}`));
   const newest = await awaitReports(location, days, {

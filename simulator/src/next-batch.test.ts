@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { generateTill } from "./generate-till.ts";
+import { presentDay, recordedDay, steadyPace } from "./live-day.ts";
+import { joinedAt, nextBatch } from "./next-batch.ts";
+import type { Revision } from "./order-revisions.ts";
+
+const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
+const { revisions } = recordedDay(till, steadyPace(till, { begins: 0, speed: 60 }));
+const end = revisions.at(-1)?.at ?? 0;
+
+function hashes(some: readonly Revision[]) {
+  return some.map(({ order }) => order.revisionHash);
+}
+
+describe("nextBatch", () => {
+  it("takes what is due, and leaves the rest in its order", () => {
+    const now = revisions[9]?.at ?? 0;
+    const { batch, rest } = nextBatch(revisions, now);
+    expect(batch.every(({ at }) => at <= now)).toBe(true);
+    expect(batch.length + rest.length).toBe(revisions.length);
+    expect(rest).toEqual(revisions.filter((revision) => !batch.includes(revision)));
+  });
+
+  it("takes each order once, fifty at most, and in the end everything in each order's own order", () => {
+    const sent: Revision[] = [];
+    for (let queue: readonly Revision[] = revisions; queue.length > 0; ) {
+      const { batch, rest } = nextBatch(queue, end);
+      expect(batch.length).toBeGreaterThan(0);
+      expect(batch.length).toBeLessThanOrEqual(50);
+      expect(new Set(batch.map(({ order }) => order.id)).size).toBe(batch.length);
+      sent.push(...batch);
+      queue = rest;
+    }
+    for (const { id } of till.orderList) {
+      const ofOrder = (some: readonly Revision[]) => hashes(some.filter(({ order }) => order.id === id));
+      expect(ofOrder(sent)).toEqual(ofOrder(revisions));
+    }
+  });
+
+  it("takes nothing before it is due", () => {
+    expect(nextBatch(revisions, (revisions[0]?.at ?? 0) - 1).batch).toEqual([]);
+  });
+});
+
+describe("joinedAt", () => {
+  it("keeps the last of what each order was before, and all that follows", () => {
+    const now = end / 2;
+    const queue = joinedAt(revisions, now);
+    const before = queue.filter(({ at }) => at <= now);
+    expect(new Set(before.map(({ order }) => order.id)).size).toBe(before.length);
+    expect(hashes(queue.filter(({ at }) => at > now))).toEqual(hashes(revisions.filter(({ at }) => at > now)));
+    for (const { order } of before) {
+      const earlier = revisions.filter(({ at, order: { id } }) => at <= now && id === order.id);
+      expect(earlier.at(-1)?.order).toBe(order);
+    }
+  });
+
+  it("is everything for whoever is there from the beginning", () => {
+    expect(joinedAt(revisions, -1)).toEqual(revisions);
+  });
+});
+
+describe("a day that is played", () => {
+  it("takes as long as its speed says", () => {
+    const day = recordedDay(till, steadyPace(till, { begins: 1_000, speed: 60 }));
+    expect(day.closesAt).toBe(1_000 + (Date.parse(till.finalizedAt) - Date.parse(till.startedAt)) / 60);
+    expect(day.till).toBe(till);
+  });
+
+  it("carries the times at which it is played when they are not recorded", () => {
+    const begins = Date.parse("2026-11-20T09:00:00.000Z");
+    const day = presentDay(till, steadyPace(till, { begins, speed: 60 }));
+    expect(day.till.startedAt).toBe("2026-11-20T09:00:00.000Z");
+    expect(Date.parse(day.till.finalizedAt)).toBe(Math.round(day.closesAt));
+    for (const { at, order } of day.revisions) expect(Date.parse(order.data.modifiedAt ?? "")).toBe(at);
+    expect(day.till.orderList.map(({ total }) => total)).toEqual(till.orderList.map(({ total }) => total));
+    expect(day.revisions.at(-1)?.at).toBeLessThanOrEqual(day.closesAt);
+  });
+});

@@ -1,0 +1,61 @@
+import type { OrderData } from "@pragma/contracts/order-data";
+import type { TillV2 } from "@pragma/contracts/till-v2";
+import type { Establishment } from "./establishment.ts";
+import { changesOf, orderAt } from "./order-at.ts";
+import { Random } from "./random.ts";
+
+/** An open order as a point of sale sends it. */
+export interface LiveOrder extends Omit<Establishment, "locale" | "logoUrl"> {
+  id: string;
+  tillId: string;
+  revisionHash: string;
+  data: OrderData;
+}
+
+/** One change of an order. */
+export interface Revision {
+  /** When it happens, in milliseconds. */
+  readonly at: number;
+  readonly order: LiveOrder;
+}
+
+/**
+ * How the orders of a generated till came about: each change of each order, in the order in which they happen. An
+ * order's last revision is the order as the till has it. The same till gives the same revisions.
+ */
+export function revisionsOf(till: TillV2 & Establishment): Revision[] {
+  return till.orderList
+    .flatMap((final) => {
+      const random = new Random(`revisions/${final.revisionHash}`);
+      return changesOf(final).map((instant): Revision => {
+        const data = orderAt(final, instant);
+        const revisionHash = (data === final && final.revisionHash) || random.uuid();
+        return { at: Date.parse(instant), order: liveOrder(till, { ...data, revisionHash }) };
+      });
+    })
+    .sort((one, other) => one.at - other.at);
+}
+
+/** An order of a till, with the header of the house as its tickets show it. */
+export function liveOrder(till: TillV2 & Establishment, data: OrderData & { revisionHash: string }): LiveOrder {
+  return {
+    id: data.id,
+    tillId: till.id,
+    revisionHash: data.revisionHash,
+    establishmentName: till.establishmentName,
+    companyName: till.companyName,
+    siretCode: till.siretCode,
+    tvaCode: till.tvaCode,
+    nafCode: till.nafCode,
+    address1: till.address1,
+    address2: till.address2,
+    zipCode: till.zipCode,
+    city: till.city,
+    country: till.country,
+    phoneNumber: till.phoneNumber,
+    website: till.website,
+    customHeader: till.customHeader,
+    customFooter: till.customFooter,
+    data,
+  };
+}

@@ -1,0 +1,42 @@
+import { ApiProblem } from "@pragma/client/api-problem";
+import { NoReply, UnexpectedReply } from "@pragma/client/unanswered";
+import type { Clock } from "./clock.ts";
+
+interface Patience {
+  clock: Clock;
+  /** Once given, its reason is thrown. */
+  signal: AbortSignal;
+  say: (line: string) => void;
+}
+
+/**
+ * Makes a call to the API until it is answered: while nobody answers, and after a reply that stands for a passing state,
+ * it is made again, for as long as it takes. Other refusals are thrown.
+ */
+export async function patiently<Result>(
+  { clock, signal, say }: Patience,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const result = await call();
+      if (attempt > 0) say("The API answers again");
+      return result;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isPassing(error)) throw error;
+      if (attempt === 0) say(`The API does not answer, trying again: ${(error as Error).message}`);
+      await clock.wait(Math.min(longestPause, firstPause * 2 ** attempt), signal);
+    }
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof NoReply) return true;
+  const isReply = error instanceof ApiProblem || error instanceof UnexpectedReply;
+  return isReply && (error.status === 429 || error.status >= 500);
+}
+
+/** Milliseconds; the client has tried again by itself before. */
+const firstPause = 1_000;
+const longestPause = 15_000;

@@ -1,0 +1,148 @@
+import { parseArgs } from "node:util";
+import { mostOrders } from "@pragma/contracts/till-v2";
+import { defaultTimeZone, TimeZone } from "@pragma/contracts/time-zone";
+import { Temporal } from "temporal-polyfill";
+import { z } from "zod";
+
+const help = `Plays a pretend restaurant against the API: tables open and order, the kitchen is called, bills are printed, split
+and paid; at the end of each day the till is pushed, and its report takes the orders out of the live ones.
+
+  npm run simulate -- --key <key of a location>
+  npm run simulate -- --admin-key <key> --locations 3 --speed 600 --days 2
+
+Where
+  --url <address>          where the API answers (PRAGMA_URL; http://localhost:4000)
+  --key <key>              plays this key's location; give it several times for several (PRAGMA_KEY)
+                           needs the scopes orders:read, orders:write, reports:read, tills:read and tills:write
+  --admin-key <key>        makes locations with a catalogue, a consumer and keys, and plays those (PRAGMA_ADMIN_KEY);
+                           the same seed finds its locations again; the keys are revoked at the end
+  --locations <n>          how many of them, 1 to 100 (1)
+
+How fast
+  --speed <n>              so many times as fast as real life: 60 is an hour a minute, a day in 16 minutes (60)
+  --rate <n>               calls a second at most, for each location; a call brings up to 50 orders (4)
+
+What
+  --days <n>               how many days are played, one after the other (1)
+  --forever                until Ctrl-C
+  --history <n>            first pushes the tills of so many days before, without playing them (0)
+  --orders <n>             how many orders a day has (60)
+  --from <YYYY-MM-DD>      orders and tills carry the times of this day and those after it. Without it they carry the
+                           times at which they are played
+  --seed <text>            another seed, another restaurant. With --from too, the same location gets the same orders,
+                           to the byte ("simulator")
+  --format <v2|v1>         of the tills (v2). v1 with --key needs what names the location in the older format:
+  --application <name>       popina or jalia (popina)
+  --legacy-id <n>            its number in the legacy backoffice
+  --time-zone <name>       of the locations (Europe/Paris)
+  --help
+
+A play that was broken off is finished by the next one of the same seed: guests pay what is left, and the till is closed.
+While the API does not answer the restaurant waits, and goes on where it was.`;
+
+const count = (least: number, most: number) =>
+  z.string().regex(/^\d+$/, { error: "must be a whole number" }).transform(Number).pipe(z.int().min(least).max(most));
+
+const text = z.string().min(1);
+
+const given = z
+  .object({
+    url: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
+    key: z.array(text),
+    "admin-key": text.optional(),
+    locations: count(1, 100),
+    speed: z.coerce.number<string>().min(0.1).max(1_000_000),
+    rate: z.coerce.number<string>().min(0.1).max(1_000),
+    days: count(1, 10_000),
+    forever: z.boolean(),
+    history: count(0, 1_000),
+    orders: count(1, mostOrders),
+    from: text.refine(isDay, { error: "must be a day, YYYY-MM-DD" }).optional(),
+    seed: text,
+    format: z.enum(["v2", "v1"]),
+    application: z.enum(["popina", "jalia"]),
+    "legacy-id": count(1, 2 ** 31 - 1).optional(),
+    "time-zone": TimeZone,
+  })
+  .refine((options) => options.key.length > 0 !== (options["admin-key"] !== undefined), {
+    error: "Give either --key or --admin-key",
+  })
+  .refine((options) => options.format === "v2" || options.key.length === 0 || options["legacy-id"] !== undefined, {
+    error: "--format v1 with --key needs --legacy-id",
+  });
+
+/** What to play, where and how fast. */
+export type SimulateOptions = z.output<typeof given>;
+
+/**
+ * Reads the options of a command line, and what the environment says of those that are not in it.
+ *
+ * @returns the options, or a text to show: the help that was asked for.
+ * @throws an error with everything that is wrong with them, for people.
+ */
+export function readOptions(
+  args: string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): SimulateOptions | string {
+  const { values } = parseArgs({ args, options: names, strict: true });
+  if (values.help) return help;
+  const { PRAGMA_URL, PRAGMA_KEY, PRAGMA_ADMIN_KEY } = environment;
+  const isAnyKeyGiven = values.key !== undefined || values["admin-key"] !== undefined;
+  const result = given.safeParse({
+    ...defaults,
+    ...(PRAGMA_URL && { url: PRAGMA_URL }),
+    ...(!isAnyKeyGiven && PRAGMA_KEY && { key: [PRAGMA_KEY] }),
+    ...(!isAnyKeyGiven && !PRAGMA_KEY && PRAGMA_ADMIN_KEY && { "admin-key": PRAGMA_ADMIN_KEY }),
+    ...values,
+  });
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(({ path: [name], message }) =>
+    name ? `--${String(name)}: ${message}` : message,
+  );
+  throw new Error(`${faults.join("\n")}\nnpm run simulate -- --help tells what can be given.`);
+}
+
+const string = { type: "string" } as const;
+const names = {
+  url: string,
+  key: { type: "string", multiple: true },
+  "admin-key": string,
+  locations: string,
+  speed: string,
+  rate: string,
+  days: string,
+  forever: { type: "boolean" },
+  history: string,
+  orders: string,
+  from: string,
+  seed: string,
+  format: string,
+  application: string,
+  "legacy-id": string,
+  "time-zone": string,
+  help: { type: "boolean" },
+} as const;
+
+const defaults = {
+  url: "http://localhost:4000",
+  key: [],
+  locations: "1",
+  speed: "60",
+  rate: "4",
+  days: "1",
+  forever: false,
+  history: "0",
+  orders: "60",
+  seed: "simulator",
+  format: "v2",
+  application: "popina",
+  "time-zone": defaultTimeZone,
+};
+
+function isDay(value: string): boolean {
+  try {
+    return Temporal.PlainDate.from(value).toString() === value;
+  } catch {
+    return false;
+  }
+}

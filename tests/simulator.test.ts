@@ -1,0 +1,215 @@
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { sentEnvelopes } from "@pragma/runtime/testing/sent-events";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { wallClock } from "@pragma/simulator/clock";
+import { generateTill } from "@pragma/simulator/generate-till";
+import { type LiveOrder, revisionsOf } from "@pragma/simulator/order-revisions";
+import type { PlayedDay } from "@pragma/simulator/play-day";
+import { type Program, playLocation } from "@pragma/simulator/play-location";
+import type { Playing } from "@pragma/simulator/playing";
+import { generateRestaurant } from "@pragma/simulator/restaurant";
+import { setUpPlays } from "@pragma/simulator/set-up-plays";
+import { readOptions } from "@pragma/simulator/simulate-options";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type FollowingClient, followStream } from "./harness/following-client.ts";
+import { type Product, startProduct } from "./harness/product.ts";
+import { adminOf, openShop, type Shop } from "./harness/shop.ts";
+
+let environment: TestEnvironment;
+let product: Product;
+beforeAll(async () => {
+  environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
+  product = await startProduct(environment.variables);
+}, 120_000);
+afterAll(async () => {
+  await product?.stop();
+  await environment?.remove();
+});
+
+const openRestaurant = () =>
+  openShop(product, { scopes: ["orders:read", "orders:write", "reports:read", "tills:read", "tills:write"] });
+
+/** A day of sixteen hours in four seconds. */
+const program: Program = { seed: "a day", days: 1, history: 0, orders: 40, speed: 15_000, from: "2026-05-29" };
+
+function playingAt(shop: Shop, { seed }: Program, other: Partial<Playing> = {}): Playing {
+  return {
+    api: shop.api,
+    restaurant: generateRestaurant(seed),
+    timeZone: "Europe/Paris",
+    name: shop.locationId,
+    legacy: null,
+    rate: 100,
+    clock: wallClock,
+    signal: new AbortController().signal,
+    say: () => {},
+    ...other,
+  };
+}
+
+const reportOf = async (shop: Shop, { report }: PlayedDay) =>
+  (await shop.api.GET("/v2/reports/{id}", { params: { path: { id: report?.id ?? "" } } })).data;
+
+const liveCount = async (shop: Shop) => (await shop.api.GET("/v1/orders-live")).data.meta.totalCount;
+
+type Live = PlayedDay["till"]["orderList"][number] & { tillId: string };
+
+describe("a day that is played", () => {
+  let shop: Shop;
+  let reader: FollowingClient;
+  let played: PlayedDay;
+  beforeAll(async () => {
+    shop = await openRestaurant();
+    reader = followStream([`${product.url}/v1/orders-live/stream`], shop.key);
+    await reader.ready();
+    [played] = (await playLocation(playingAt(shop, program), program)) as [PlayedDay];
+    const listed = played.till.orderList.filter(({ isTraining }) => !isTraining);
+    await eventually("the orders to leave", () => {
+      return reader.changes.filter(({ type }) => type === "left").length === listed.length;
+    });
+    await reader.stop();
+  }, 60_000);
+
+  /** What the stream said of each order last, before it left. */
+  const lastShown = () => {
+    const orders = new Map<string, Live>();
+    for (const { type, data } of reader.changes) if (type === "order") orders.set(data.id as string, data.data as Live);
+    return [...orders.values()];
+  };
+
+  it("has each change of each order taken and shown", () => {
+    const revisions = revisionsOf(played.till).map(({ order }) => order);
+    expect(played.sent).toBe(revisions.length);
+    expect(played.taken).toBe(revisions.length);
+    const shown = reader.changes.filter(({ type }) => type === "order").map(({ data }) => data.revisionHash);
+    const listed = revisions.filter(({ data }) => !data.isTraining).map(({ revisionHash }) => revisionHash);
+    expect(shown.toSorted()).toEqual(listed.toSorted());
+  });
+
+  it("ends in a report of exactly what was sold and paid live", async () => {
+    const report = await reportOf(shop, played);
+    const orders = lastShown();
+    const counting = orders.filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred);
+    expect(report.totalSales).toBe(counting.reduce((sum, { total }) => sum + total, 0));
+    expect(report.totalSales).toBe(played.sales);
+    expect(report.orderCount).toBe(counting.length);
+    const payments = orders.flatMap(({ paymentRowList }) => paymentRowList);
+    const paid = payments.filter(({ status }) => status === "validated").reduce((sum, { amount }) => sum + amount, 0);
+    expect(report.reportRecordedPayments.reduce((sum, { totalAmount }) => sum + totalAmount, 0)).toBe(paid);
+    expect(report.orders.map(({ id }) => id).toSorted()).toEqual(orders.map(({ id }) => id).toSorted());
+  });
+
+  it("leaves nothing live", async () => {
+    expect(await liveCount(shop)).toBe(0);
+  });
+
+  it("tells of each order as it ends, once, and of calls of the kitchen before", async () => {
+    const told = new Map<string, string[]>();
+    for (const { type, subject } of await sentEnvelopes(environment))
+      if (type.startsWith("order.")) told.set(subject, [...(told.get(subject) ?? []), type]);
+    for (const order of played.till.orderList) {
+      const events = told.get(order.id) ?? [];
+      const endings = events.filter((type) => type !== "order.call");
+      const isPaidFirst = order.isPaid || (order.isCanceled && order.paidAt !== null);
+      expect(endings).toEqual([
+        ...(isPaidFirst && !order.isTraining ? ["order.paid"] : []),
+        ...(order.isCanceled && !order.isTraining ? ["order.canceled"] : []),
+        ...(order.isTransferred && !order.isTraining ? ["order.transferred"] : []),
+      ]);
+      expect(events.includes("order.call")).toBe(!order.isTraining);
+    }
+  });
+
+  it("can be played again, and changes nothing", async () => {
+    const [again] = await playLocation(playingAt(shop, program), program);
+    expect(again).toMatchObject({ taken: 0, till: played.till, report: { totalSales: played.sales } });
+    expect(await liveCount(shop)).toBe(0);
+  });
+
+  it("makes the same sales when its till is pushed in the older format", async () => {
+    const older = await openRestaurant();
+    const legacy = { application: "POPINA", legacyId: older.legacyId } as const;
+    const [day] = (await playLocation(playingAt(older, program, { legacy }), program)) as [PlayedDay];
+    const report = await reportOf(older, day);
+    expect(report.totalSales).toBe(day.sales);
+    expect(report.orderCount).toBe(report.orders.length - uncounted(day));
+    const taxes = report.reportTaxes.reduce((sum, { taxAmount, taxableAmount }) => sum + taxAmount + taxableAmount, 0);
+    expect(taxes).toBe(day.sales);
+    expect(await liveCount(older)).toBe(0);
+  }, 30_000);
+});
+
+/** How many orders a report shows without counting them. */
+function uncounted({ till }: PlayedDay): number {
+  return till.orderList.filter((order) => !order.isTraining && (order.isCanceled || order.isTransferred)).length;
+}
+
+describe("a play that is broken off", () => {
+  it("leaves its orders live, and the next play of the restaurant closes their till and no other's", async () => {
+    const shop = await openRestaurant();
+    const stranger = strangersOrder();
+    const stop = new AbortController();
+    const present = { ...program, from: null };
+    const playing = playLocation(playingAt(shop, present, { signal: stop.signal }), present);
+    await eventually("some orders to be live", async () => (await liveCount(shop)) > 20);
+    stop.abort(new Error("enough"));
+    await expect(playing).rejects.toThrow("enough");
+    const left = await liveCount(shop);
+    expect(left).toBeGreaterThan(20);
+
+    await shop.api.POST("/v1/orders-live", { body: [stranger] });
+    const lines: string[] = [];
+    const none = { ...present, days: 0 };
+    await playLocation(playingAt(shop, none, { say: (line) => lines.push(line) }), none);
+    expect(lines).toEqual([expect.stringContaining(`Till of an earlier play closed: ${left} orders`)]);
+    expect((await shop.api.GET("/v1/orders-live")).data.data.map(({ id }) => id)).toEqual([stranger.id]);
+    const [report] = await shop.reports(1);
+    const { data: v2 } = await shop.api.GET("/v2/reports/{id}", { params: { path: { id: report?.id ?? "" } } });
+    expect(v2.orders).toHaveLength(left);
+    expect(v2.reportNumber).toBe(1);
+  }, 30_000);
+});
+
+/** An open order that another device sends. */
+function strangersOrder(): LiveOrder {
+  const [first] = revisionsOf(generateTill({ seed: "stranger", orders: 1, day: "2026-05-29" }));
+  if (!first) throw new Error("The day has no orders");
+  return first.order;
+}
+
+describe("npm run simulate", () => {
+  it("makes locations with an admin key, plays them, and takes its keys back", async () => {
+    const options = readOptions(
+      [
+        "--admin-key",
+        product.adminKey,
+        "--url",
+        product.url,
+        "--locations",
+        "2",
+        "--speed",
+        "60000",
+        "--rate",
+        "100",
+        "--orders",
+        "8",
+        "--history",
+        "1",
+      ],
+      {},
+    );
+    if (typeof options === "string") throw new Error(options);
+    const lines: string[] = [];
+    const { plays, tearDown } = await setUpPlays(options, {
+      signal: new AbortController().signal,
+      say: (line) => lines.push(line),
+    });
+    await Promise.all(plays.map((play) => play()));
+    await tearDown();
+    expect(lines.filter((line) => /^[12] {2}Till closed: 8 orders, .*report/.test(line))).toHaveLength(2);
+    const keys: (string | null)[] = [];
+    for await (const { consumerName, revokedAt } of adminOf(product).items("/v1/auth/keys"))
+      if (consumerName === "Pragma simulator") keys.push(revokedAt);
+    expect(keys).toEqual([expect.any(String), expect.any(String)]);
+  }, 30_000);
+});
