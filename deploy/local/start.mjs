@@ -5,6 +5,7 @@ import "./node-version.mjs";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "./failure.mjs";
+import { isLiveDemoWanted, liveDemoLog, startLiveDemo } from "./live-demo.mjs";
 import { claimPorts, productLog, startProduct } from "./product.mjs";
 import { say, withProgress } from "./progress.mjs";
 import { endOf, runCommand } from "./run-command.mjs";
@@ -34,9 +35,17 @@ await runUntilStopped(async ({ step, onStop, fail }) => {
   onStop(product.stop);
   const url = `http://localhost:${gatewayPort}`;
   const story = await step(() => seedDemo(url, env));
+  const program = join(checkout, "simulator", "dist", "src", "demo-live.js");
+  const isLive = isLiveDemoWanted(process.env) && existsSync(program);
+  if (isLive) {
+    const liveDemo = await step(() => startLiveDemo({ stateFolder, program, url, env, log: say }));
+    onStop(liveDemo.stop);
+  }
 
   say(`Pragma API answers at ${url} (ready in ${((Date.now() - since) / 1000).toFixed(1)} s)`);
   if (story !== "") say(story);
+  if (isLive)
+    say(`The demo's live orders move (${liveDemoLog(stateFolder)} tells how); PRAGMA_LIVE_DEMO=off keeps them still.`);
   say(`Its log is ${productLog(stateFolder)}, its data in ${stateFolder}. Ctrl-C stops it and keeps the data.`);
 });
 
