@@ -33,6 +33,20 @@ export async function startBareStream({ folder, urls }: Pick<Lab, "folder" | "ur
   return startBare("bare-stream", { folder: `${folder}/bare-stream`, env });
 }
 
+/** Starts the one that gets webhooks. */
+export async function startReceiver({ folder }: Pick<Lab, "folder">, name: string): Promise<BareServer> {
+  return startBare("receiver", { folder: `${folder}/receiver-${name}`, env: {} });
+}
+
+/** Starts the one that keeps orders and posts each to this endpoint. */
+export async function startBareWebhooks(
+  { folder, urls }: Pick<Lab, "folder" | "urls">,
+  endpoint: string,
+): Promise<BareServer> {
+  const env = { DATABASE_URL: urls.DATABASE_URL, ENDPOINT: endpoint };
+  return startBare("bare-webhooks", { folder: `${folder}/bare-webhooks`, env });
+}
+
 async function startBare(
   program: string,
   { folder, env }: { folder: string; env: Record<string, string> },

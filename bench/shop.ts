@@ -1,4 +1,4 @@
-import { randomInt } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import type { Scope } from "@pragma/contracts/scopes";
 import type { Product } from "./product.ts";
 
@@ -10,7 +10,7 @@ export interface Shop {
   headers: Record<string, string>;
 }
 
-const scopes: Scope[] = ["reports:read", "orders:read", "orders:write", "tills:read", "tills:write"];
+const scopes: Scope[] = ["reports:read", "orders:read", "orders:write", "tills:read", "tills:write", "webhooks:write"];
 
 export async function openShop({ url, adminKey }: Pick<Product, "url" | "adminKey">): Promise<Shop> {
   const ask = async <T>(method: string, path: string, body: object): Promise<T> => {
@@ -21,9 +21,10 @@ export async function openShop({ url, adminKey }: Pick<Product, "url" | "adminKe
   };
   const place = { organizationId: "1", agencyId: "1", legacyId: randomInt(1, 2 ** 31), application: "POPINA" };
   const location = await ask<{ id: string }>("POST", "/v1/locations/import", place);
-  const consumer = await ask<{ id: string }>("POST", "/v1/consumers/", { name: "bench" });
+  const consumerName = `bench ${randomUUID()}`;
+  const consumer = await ask<{ id: string }>("POST", "/v1/consumers/", { name: consumerName });
   await ask("PATCH", `/v1/consumers/${consumer.id}`, { scopes });
-  const named = { locationId: location.id, consumerName: "bench" };
+  const named = { locationId: location.id, consumerName };
   const { apiKey } = await ask<{ apiKey: string }>("POST", "/v1/auth/keys/", named);
   return { locationId: location.id, key: apiKey, headers: { authorization: `Bearer ${apiKey}` } };
 }

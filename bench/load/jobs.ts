@@ -5,6 +5,7 @@ export interface Jobs {
   alternate: { job: Alternation; answer: AlternationAnswer };
   push: { job: Pushes; answer: PushesAnswer };
   follow: { job: Following; answer: FollowingAnswer };
+  pay: { job: Payments; answer: PaymentsAnswer };
 }
 
 export type JobName = keyof Jobs;
@@ -90,4 +91,23 @@ export interface FollowingAnswer {
   answered: { p50: number; p99: number };
   /** Milliseconds from the upsert's reply to each reader having the change; 0 when it had it before. */
   heard: { p50: number; p99: number };
+}
+
+/** Orders that are paid at a fixed rate, each another one. */
+export interface Payments extends Target {
+  /** Where orders are sent. */
+  path: string;
+  /** A paid order's JSON, with its id and revisionHash in it. */
+  template: string;
+  perSecond: number;
+  seconds: number;
+}
+
+export interface PaymentsAnswer {
+  /** Each order's id, and when its reply came, in milliseconds since 1970. */
+  replies: [string, number][];
+  /** Milliseconds from the request to its reply. */
+  answered: { p50: number; p99: number };
+  /** Of the whole. */
+  seconds: number;
 }

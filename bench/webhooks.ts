@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
+import type { Arrival } from "./arrival.ts";
+import type { BareServer } from "./bare-server.ts";
+import type { Product } from "./product.ts";
+import type { Shop } from "./shop.ts";
+
+/** An order that is paid: whoever puts another id and another revision hash in makes another order of it. */
+export const paidOrder = JSON.stringify({
+  ...orderLiveInputExample,
+  data: { ...orderLiveInputExample.data, isPaid: true, paidAt: "2026-05-29T10:31:12.000Z", leftToPay: 0 },
+});
+
+/** Where the product takes it. */
+export const ordersPath = "/v1/orders-live/";
+
+/** Has a shop's paid orders posted to these endpoints, until `end` is called. */
+export async function subscribe(
+  { url }: Pick<Product, "url">,
+  { headers }: Shop,
+  endpointUrls: string[],
+): Promise<{ end(): Promise<void> }> {
+  const ask = async (method: string, path: string, body?: object): Promise<{ id: string }> => {
+    const type = { ...headers, "content-type": "application/json" };
+    const reply = await fetch(url + path, { method, headers: type, ...(body && { body: JSON.stringify(body) }) });
+    if (!reply.ok) throw new Error(`${method} ${path} answered ${reply.status}: ${await reply.text()}`);
+    return reply.status === 204 ? { id: "" } : ((await reply.json()) as { id: string });
+  };
+  const { id: recipientId } = await ask("POST", "/v1/recipients/", { name: "Bench" });
+  const ids: string[] = [];
+  for (const endpointUrl of endpointUrls) {
+    const { id } = await ask("POST", "/v1/webhooks/", { recipientId, endpointUrl, events: ["order.paid"] });
+    ids.push(id);
+  }
+  return {
+    async end() {
+      for (const id of ids) await ask("DELETE", `/v1/webhooks/${id}`);
+    },
+  };
+}
+
+/** How long the last message may take, in milliseconds. */
+const patience = 60_000;
+
+/**
+ * What has come to a receiver at the paths that begin with `/healthy`, once it is as much as this. Rejects when it does
+ * not come.
+ */
+export async function arrivalsAt({ url }: Pick<BareServer, "url">, count: number): Promise<Arrival[]> {
+  const deadline = performance.now() + patience;
+  const arrivals: Arrival[] = [];
+  for (;;) {
+    const latest = (await (await fetch(`${url}/arrivals`)).json()) as Arrival[];
+    arrivals.push(...latest.filter(({ path }) => path.startsWith("/healthy")));
+    if (arrivals.length >= count) return arrivals;
+    if (performance.now() > deadline) throw new Error(`${arrivals.length} of ${count} messages have come.`);
+    await sleep(100);
+  }
+}
+
+/** Milliseconds from each order's reply to each of its messages; 0 for one that came before the reply. */
+export function delaysOf(replies: [string, number][], arrivals: Arrival[]): number[] {
+  const repliedAt = new Map(replies);
+  return arrivals.flatMap(({ orderId, at }) => {
+    const since = repliedAt.get(orderId);
+    return since === undefined ? [] : Math.max(0, at - since);
+  });
+}
