@@ -6,11 +6,16 @@ export default defineConfig({
   ...config,
   test: {
     ...config.test,
-    include: ["tests/kill.test.ts", "tests/fuzz.test.ts", "tests/webhooks.test.ts"],
+    include: ["kill", "fuzz", "races", "isolation", "revocation", "webhooks"].map((name) => `tests/${name}.test.ts`),
     env: {
-      SOAK_ROUNDS: process.env.SOAK_ROUNDS ?? "5",
-      FUZZ_RUNS: process.env.FUZZ_RUNS ?? "2000",
-      WEBHOOK_ROUNDS: process.env.WEBHOOK_ROUNDS ?? "1",
+      SOAK_ROUNDS: "5",
+      FUZZ_RUNS: "2000",
+      RACE_RUNS: "500",
+      ISOLATION_RUNS: "200",
+      // As long as keys are remembered where nothing else is said.
+      KEY_LIFETIME: "60",
+      WEBHOOK_ROUNDS: "1",
+      ...process.env,
     },
     maxWorkers: 1,
   },
