@@ -147,7 +147,8 @@ function printsBill(random: Random, plan: OrderPlan, orderCanceled: Cancellation
 
 function pickRoom(random: Random, { rooms }: Restaurant, plan: OrderPlan): Room {
   const wanted = { takeout: ["takeOut"], delivery: ["extOrder"], eatin: ["room", "bar"] }[plan.service];
-  return random.pick(rooms.filter(({ type }) => wanted.includes(type)));
+  const fitting = rooms.filter(({ type }) => wanted.includes(type));
+  return random.pickWeighted(fitting.map((room) => [room, room.tables.length] as const));
 }
 
 function groupTables(random: Random, room: Room, table: Table) {
