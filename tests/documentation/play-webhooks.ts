@@ -1,0 +1,138 @@
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { exampleId, order, payment, product } from "./order-rows.ts";
+import type { Stage } from "./stage.ts";
+
+const secret = "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4";
+const shownEndpoint = "https://stock.example/webhooks/pragma";
+
+interface Message {
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** A recipient, a webhook, a message that arrives at the second attempt, and what there is for when none arrives. */
+export async function playWebhooks({ recorder }: Stage): Promise<void> {
+  const { exchange, ask, tell, settle } = recorder;
+  const endpoint = await openEndpoint();
+  const recipient = await exchange("webhook-recipient", {
+    method: "POST",
+    path: "/v1/recipients/",
+    body: { name: "Stock keeper", hmacSecret: secret },
+  });
+  const asked = { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["order.paid", "report.finalized"] };
+  const { body: webhook, response } = await ask({ method: "POST", path: "/v1/webhooks/", body: asked });
+  const shown = (value: object) => ({ ...value, endpointUrl: shownEndpoint });
+  tell("webhook", {
+    request: {
+      method: "POST",
+      path: "/v1/webhooks/",
+      headers: { authorization: "Bearer <your key>" },
+      body: shown(asked),
+    },
+    reply: { status: response.status, headers: {}, body: shown(webhook) },
+  });
+
+  await exchange("webhook-test", { method: "POST", path: `/v1/webhooks/${webhook.id}/test` });
+  await eventually("the test to arrive", async () => endpoint.messages.length === 1);
+  tell("webhook-test-message", messageOf(endpoint.messages[0], settle));
+
+  endpoint.answerNext(503);
+  const wine = product(3001, "Verre de vin", 600);
+  const paid = order(3000, { products: [wine], payments: [payment(3002, 600)] }, { tableName: "7" });
+  const tillId = exampleId(3003);
+  recorder.keep([paid, tillId]);
+  await ask({
+    method: "POST",
+    path: "/v1/orders-live/",
+    body: [{ id: paid.id, tillId, revisionHash: "rev-1", data: paid }],
+  });
+  await eventually("the message to arrive", async () => endpoint.messages.length === 3, { withinSeconds: 30 });
+  tell("webhook-message", messageOf(endpoint.messages[2], settle));
+
+  const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;
+  const delivered = await eventually("the delivery to be settled", async () => {
+    const { body } = await ask({ path: `${deliveries}?event=order.paid` });
+    return body.data[0]?.state === "succeeded" && body.data[0];
+  });
+  await exchange("webhook-delivery", { path: `/v1/webhooks/deliveries/${delivered.id}` });
+  await exchange("webhook-replay", { method: "POST", path: `/v1/webhooks/deliveries/${delivered.id}/replay` });
+  await exchange("webhook-recover", {
+    method: "POST",
+    path: `/v1/webhooks/${webhook.id}/recover`,
+    body: { since: "2026-05-31T00:00:00.000Z" },
+  });
+  const next = `${secret.slice(32)}${secret.slice(0, 32)}`;
+  await exchange("webhook-rotate", {
+    method: "POST",
+    path: `/v1/recipients/${recipient.id}/rotate`,
+    body: { hmacSecret: next },
+  });
+  endpoint.close();
+}
+
+/**
+ * A message as it came, made the same in each run and then signed again: whoever tries the snippets on it finds it
+ * right. What really came is checked first.
+ */
+function messageOf(message: Message | undefined, settle: <Value>(value: Value) => Value) {
+  if (!message) throw new Error("There is no message.");
+  const { headers, body } = message;
+  const came = String(headers["webhook-timestamp"]);
+  const signed = signaturesOf(String(headers["webhook-id"]), came, body);
+  for (const [name, value] of Object.entries(signed))
+    if (headers[name] !== value) throw new Error(`${name} is ${headers[name]}, and not ${value}.`);
+
+  const settled = settle(JSON.parse(body));
+  const text = JSON.stringify(settled);
+  const timestamp = String(Date.parse("2026-06-01T09:00:00.000Z") / 1_000);
+  return {
+    headers: {
+      "content-type": headers["content-type"],
+      "webhook-id": settled.meta.id,
+      "webhook-timestamp": timestamp,
+      "x-popina-webhook-id": settled.meta.id,
+      "x-popina-webhook-event": headers["x-popina-webhook-event"],
+      ...signaturesOf(settled.meta.id, timestamp, text),
+    },
+    body: settled,
+    text,
+    secret,
+  };
+}
+
+function signaturesOf(id: string, timestamp: string, body: string): Record<string, string> {
+  const hmac = (signed: string) => createHmac("sha256", secret).update(signed).digest();
+  return {
+    "webhook-signature": `v1,${hmac(`${id}.${timestamp}.${body}`).toString("base64")}`,
+    "x-popina-hmac-signature": hmac(body).toString("hex"),
+  };
+}
+
+async function openEndpoint() {
+  const messages: Message[] = [];
+  let next = 204;
+  const server = createServer(async (request, response) => {
+    messages.push({ headers: request.headers, body: await text(request) });
+    response.writeHead(next).end();
+    next = 204;
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    messages,
+    /** The answer to the next message, and to that only. */
+    answerNext(status: number) {
+      next = status;
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
