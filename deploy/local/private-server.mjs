@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Failure } from "./failure.mjs";
 import { freePort, isPortFree } from "./free-port.mjs";
 import { guardProcess, releaseProcess } from "./guarded.mjs";
-import { beginLog, endOfLog } from "./log-file.mjs";
+import { beginLog, boundLog, endOfLog } from "./log-file.mjs";
 import { endProcess, knownProcess, send } from "./process-identity.mjs";
 import { endLeftOver, removeRecord, writeRecord } from "./server-record.mjs";
 
@@ -56,6 +56,7 @@ export async function runServer(plan) {
   const logFile = plan.logFile ?? join(folder, "server.log");
   const logFrom = beginLog(logFile);
   const { child, ended } = spawnLogged(launch, logFile);
+  void ended.then(boundLog(logFile));
   if (child.pid === undefined) throw new Failure(`${name} cannot be started: ${await ended}`);
   const known = knownProcess(child.pid);
   guardProcess(known, stopSignal);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type DemoShift, shareOfShift, shiftAfter, shiftAt } from "./demo-shifts.ts";
+import { brokenOffShift, type DemoShift, newShift, shareOfShift, shiftAfter } from "./demo-shifts.ts";
 import { shiftDay } from "./play-demo.ts";
 
 const location = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
@@ -9,7 +9,7 @@ const nobody = new Set<string>();
 
 describe("the first shift of a demo", () => {
   it("has begun twenty minutes ago or a little more, so that tables are open", () => {
-    const shift = shiftAt(location, now, nobody);
+    const shift = newShift(location, now, nobody);
     expect(now - shift.begins).toBeGreaterThanOrEqual(20 * minute);
     expect(now - shift.begins).toBeLessThan(25 * minute);
     const { revisions } = shiftDay({ timeZone: "Europe/Paris" }, shift);
@@ -19,18 +19,27 @@ describe("the first shift of a demo", () => {
     expect(open.length).toBeLessThan(30);
   });
 
-  it("is the one that was broken off, while its time has not passed", () => {
-    const first = shiftAt(location, now, nobody);
+  it("has a till that has not been", () => {
+    const first = newShift(location, now, nobody);
+    const second = newShift(location, now, new Set([first.tillId]));
+    expect(second.tillId).not.toBe(first.tillId);
+    expect(first.begins - second.begins).toBe(5 * minute);
+  });
+});
+
+describe("a shift that was broken off", () => {
+  it("is found again by its till, while its time has not passed", () => {
+    const first = newShift(location, now, nobody);
     const live = new Set([first.tillId, "another"]);
-    expect(shiftAt(location, now + 90 * minute, live)).toEqual(first);
-    expect(shiftAt(location, now + 121 * minute, live)).not.toEqual(first);
-    expect(shiftAt("7d0f8a4c-6a51-4b8e-9c1d-0a6f5f3b2c22", now, live).tillId).not.toBe(first.tillId);
+    expect(brokenOffShift(location, now + 90 * minute, live)).toEqual(first);
+    expect(brokenOffShift(location, now + 121 * minute, live)).toBeUndefined();
+    expect(brokenOffShift("7d0f8a4c-6a51-4b8e-9c1d-0a6f5f3b2c22", now, live)).toBeUndefined();
   });
 });
 
 describe("the shifts after it", () => {
   it("follow one another, short ones first, then two a day however long the demo runs", () => {
-    const shifts: DemoShift[] = [shiftAt(location, now, nobody)];
+    const shifts: DemoShift[] = [newShift(location, now, nobody)];
     for (let count = 1; count < 40; count++) {
       const before = shifts.at(-1) as DemoShift;
       const next = shiftAfter(location, before, count, before.begins + before.lasts + 1_000);
@@ -40,11 +49,11 @@ describe("the shifts after it", () => {
     expect(new Set(shifts.map(({ tillId }) => tillId)).size).toBe(40);
     expect(shifts.map(({ lasts }) => lasts / minute)).toEqual([...Array(6).fill(120), ...Array(34).fill(720)]);
     const long = shifts.at(-1) as DemoShift;
-    expect(shiftAt(location, long.begins + 600 * minute, new Set([long.tillId]))).toEqual(long);
+    expect(brokenOffShift(location, long.begins + 600 * minute, new Set([long.tillId]))).toEqual(long);
   });
 
   it("begin anew when the machine has slept", () => {
-    const before = shiftAt(location, now, nobody);
+    const before = newShift(location, now, nobody);
     const morning = now + 600 * minute;
     const next = shiftAfter(location, before, 1, morning);
     expect(morning - next.begins).toBeGreaterThanOrEqual(0);
@@ -63,7 +72,7 @@ describe("a shift's day", () => {
   });
 
   it("is the same each time, and sends a change every few seconds", () => {
-    const shift = shiftAt(location, now, nobody);
+    const shift = newShift(location, now, nobody);
     const [one, other] = [1, 2].map(() => shiftDay({ timeZone: "Europe/Paris" }, shift));
     expect(JSON.stringify(one?.till)).toBe(JSON.stringify(other?.till));
     expect(one?.till.startedAt).toBe(new Date(shift.begins).toISOString());

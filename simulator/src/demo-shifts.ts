@@ -8,15 +8,18 @@ export interface DemoShift {
   readonly lasts: number;
 }
 
-/**
- * The shift to play now. A live order of one that was broken off names its till, and the shift goes on where the clock
- * is; otherwise one begins that is at noon already, so that there is something to see.
- */
-export function shiftAt(locationId: string, now: number, liveTillIds: ReadonlySet<string>): DemoShift {
-  const brokenOff = [shortShift, longShift]
+/** The shift that one of these tills is of, if its time has not passed: it was broken off. */
+export function brokenOffShift(locationId: string, now: number, tillIds: ReadonlySet<string>): DemoShift | undefined {
+  return [shortShift, longShift]
     .flatMap((lasts) => beginningsWithin(lasts, now).map((begins) => shiftOf(locationId, begins, lasts)))
-    .find(({ tillId }) => liveTillIds.has(tillId));
-  return brokenOff ?? shiftOf(locationId, lastGridInstant(now) - headStart, shortShift);
+    .find(({ tillId }) => tillIds.has(tillId));
+}
+
+/** A shift that is at noon already, so that there is something to see. Its till is none of these, which have been. */
+export function newShift(locationId: string, now: number, tillIds: ReadonlySet<string>): DemoShift {
+  let begins = lastGridInstant(now) - headStart;
+  while (tillIds.has(shiftOf(locationId, begins, shortShift).tillId)) begins -= grid;
+  return shiftOf(locationId, begins, shortShift);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { OrderData } from "@pragma/contracts/order-data";
 import { Temporal } from "temporal-polyfill";
 import { demoRestaurant } from "./demo-days.ts";
-import { type DemoShift, shareOfShift, shiftAfter, shiftAt } from "./demo-shifts.ts";
+import { brokenOffShift, type DemoShift, newShift, shareOfShift, shiftAfter } from "./demo-shifts.ts";
 import { explain } from "./explain.ts";
 import { findOwnOrders, finishLeftovers } from "./finish-leftovers.ts";
 import { generateTill } from "./generate-till.ts";
@@ -19,7 +19,7 @@ export async function playDemo(playing: Playing, locationId: string): Promise<vo
   for (let count = 0; ; ) {
     try {
       const live = await findOwnOrders(playing);
-      for (let shift = shiftAt(locationId, clock.now(), new Set(live.keys())); ; ) {
+      for (let shift = firstShift(playing, locationId, live); ; ) {
         await finishLeftovers(playing, othersThan(live, shift));
         live.clear();
         await playDay(playing, shiftDay(playing, shift));
@@ -41,6 +41,17 @@ export function shiftDay({ timeZone }: Pick<Playing, "timeZone">, { tillId, begi
   const till = generateTill({ seed: demoRestaurant, orders: ordersOfShift, day, timeZone, tillId });
   const opens = Date.parse(till.startedAt);
   return presentDay(till, (instant) => begins + lasts * shareOfShift((instant - opens) / hour));
+}
+
+/** The shift that was broken off, unless its live orders are not those that it would play: another version made them. */
+function firstShift(playing: Playing, locationId: string, live: ReadonlyMap<string, OrderData[]>): DemoShift {
+  const now = playing.clock.now();
+  const tillIds = new Set(live.keys());
+  const shift = brokenOffShift(locationId, now, tillIds);
+  if (shift === undefined) return newShift(locationId, now, tillIds);
+  const played = new Set(shiftDay(playing, shift).till.orderList.map(({ id }) => id));
+  const isItsOwn = live.get(shift.tillId)?.every(({ id }) => played.has(id));
+  return isItsOwn ? shift : newShift(locationId, now, tillIds);
 }
 
 function othersThan(live: ReadonlyMap<string, OrderData[]>, { tillId }: DemoShift): Map<string, OrderData[]> {
