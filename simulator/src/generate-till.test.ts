@@ -55,7 +55,7 @@ describe("generateTill", () => {
 
   it("keeps the restaurant from one day to the next", () => {
     const [monday, tuesday] = ["2026-06-01", "2026-06-02"].map((date) =>
-      generateTill({ seed: "lyon", orders: 200, day: date }),
+      generateTill({ seed: "lyon", orders: 400, day: date }),
     ) as [TillV2, TillV2];
     const facts = (till: TillV2) => ({
       siret: till.siretCode,
