@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { SentEvent } from "@pragma/contracts/webhook";
 import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-body";
+import { currentTraceparent } from "@pragma/runtime/request-context";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
-import { jobOf } from "./delivering/announce.ts";
-import { type DeliveryRow, insertDeliveries, insertMessage } from "./queries/deliveries.ts";
+import { jobOf, type WebhookJob } from "./delivering/announce.ts";
+import { type DeliveryRow, insertMessage } from "./queries/deliveries.ts";
 import type { Listener } from "./queries/webhooks.ts";
 import type { Webhooks } from "./webhooks.ts";
 
@@ -25,7 +26,7 @@ export interface Telling<Event extends SentEvent> {
  * @returns the deliveries, in the order of the listeners.
  */
 export async function emit<Event extends SentEvent>(
-  { clock, announce }: Pick<Webhooks, "clock" | "announce">,
+  { clock, announce, bodies }: Pick<Webhooks, "clock" | "announce" | "bodies">,
   tx: Transaction,
   listeners: readonly Listener[],
   { messageId, event, time, sequence, data }: Telling<Event>,
@@ -35,14 +36,15 @@ export async function emit<Event extends SentEvent>(
   const content = { meta: { id: messageId, event, emittedAt: time, sequence }, data };
   const body = JSON.stringify(content as WebhookBody);
   const deliveries = listeners.map(({ id, isActive }) => ({ id: randomUUID(), webhookId: id, isActive }));
-  await insertMessage(tx, { id: messageId, body, now });
-  await insertDeliveries(tx, deliveries, { messageId, event, now });
-  const due = deliveries.filter(({ isActive }) => isActive);
-  afterCommit(tx, () => {
-    void announce(
-      due.map(({ id, webhookId }) => jobOf(event, webhookId, { deliveryId: id, generation: 1, attempt: 1 })),
-    );
-  });
+  const traceparent = currentTraceparent() ?? null;
+  await insertMessage(tx, { id: messageId, body, event, now, traceparent }, deliveries);
+  const due = deliveries.filter(({ isActive }) => isActive).map(({ id, webhookId }) => ({ deliveryId: id, webhookId }));
+  if (due.length > 0) {
+    afterCommit(tx, () => {
+      bodies.note({ id: messageId, body, traceparent });
+      void announce(firstAttempts({ messageId, event, due }));
+    });
+  }
   return deliveries.map(({ id, webhookId }) => ({
     id,
     createdAt: now,
@@ -53,4 +55,15 @@ export async function emit<Event extends SentEvent>(
     nextAttemptAt: now,
     settledAt: null,
   }));
+}
+
+interface FirstAttempts {
+  messageId: string;
+  event: SentEvent;
+  due: { deliveryId: string; webhookId: string }[];
+}
+
+function firstAttempts({ messageId, event, due }: FirstAttempts): WebhookJob[] {
+  if (event !== "test") return [{ kind: "message", messageId, deliveries: due }];
+  return due.map(({ deliveryId, webhookId }) => jobOf(event, webhookId, { deliveryId, generation: 1, attempt: 1 }));
 }

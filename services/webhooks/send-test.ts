@@ -6,7 +6,7 @@ import type { Webhooks } from "./webhooks.ts";
 
 /** Sends a test message to a webhook, also when it is paused or disabled. It is sent once. */
 export async function sendTest(
-  services: Pick<Webhooks, "db" | "clock" | "announce">,
+  services: Pick<Webhooks, "db" | "clock" | "announce" | "bodies">,
   { id, locationId }: Pick<WebhookRow, "id" | "locationId">,
 ): Promise<DeliveryRow> {
   const [delivery] = await services.db.transaction((tx) =>

@@ -78,7 +78,7 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
         rate: config.WEBHOOK_ENDPOINT_RATE,
       });
       const locations = askAccounts(upstreams, { name: "webhooks", sign: principalSigner(config.PRINCIPAL_KEYS) });
-      const { announce } = delivering;
+      const { announce, bodies } = delivering;
       return {
         services: {
           db,
@@ -88,6 +88,7 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
           locations,
           endpoints,
           announce,
+          bodies,
           claimedFor,
           keptDays: config.WEBHOOK_KEPT_DAYS,
         },

@@ -5,6 +5,7 @@ import type { Database } from "@pragma/runtime/postgres";
 import type { Vault } from "@pragma/runtime/vault";
 import type { Clock } from "./clock.ts";
 import type { Announce } from "./delivering/announce.ts";
+import type { MessageBodies } from "./delivering/message-bodies.ts";
 import type { EndpointRules } from "./endpoint/check-endpoint.ts";
 
 /** What the webhooks service stands on. */
@@ -17,6 +18,7 @@ export interface Webhooks {
   endpoints: EndpointRules;
   /** Has deliveries made that are written in the database. */
   announce: Announce;
+  bodies: Pick<MessageBodies, "note">;
   /** How long a delivery is a worker's before it is presumed dead, in milliseconds. */
   claimedFor: number;
   /** How long messages and the log of their deliveries are kept. */

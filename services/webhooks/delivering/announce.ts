@@ -6,6 +6,8 @@ import type { Lanes } from "./lanes.ts";
 
 /** What is told through the queue. Each is written in the database first: a job that is lost is announced again. */
 export type WebhookJob =
+  /** The first attempts of a message: one job for all of them, since jobs cost more than what they are about. */
+  | { kind: "message"; messageId: string; deliveries: { deliveryId: string; webhookId: string }[] }
   | ({ kind: "attempt"; webhookId: string } & AttemptName)
   /** An attempt that waits for nothing: not for others to its endpoint, and not for the webhook to be resumed. */
   | ({ kind: "test" } & AttemptName)
@@ -33,8 +35,16 @@ export function announcer({ queue, lanes, log, doHere }: Announcing): Announce {
     return isBehind;
   }
 
+  /** What is left of a job that somebody has to be told of. */
+  function untold(job: WebhookJob, delay: number): WebhookJob[] {
+    if (job.kind === "attempt") return delay === 0 && isTakenOver(job.webhookId) ? [] : [job];
+    if (job.kind !== "message") return [job];
+    const deliveries = job.deliveries.filter(({ webhookId }) => !isTakenOver(webhookId));
+    return deliveries.length === 0 ? [] : [{ ...job, deliveries }];
+  }
+
   return async (jobs, { delay = 0 } = {}) => {
-    const told = jobs.filter((job) => job.kind !== "attempt" || delay > 0 || !isTakenOver(job.webhookId));
+    const told = jobs.flatMap((job) => untold(job, delay));
     if (told.length === 0) return;
     try {
       await queue.addAll(told.map((job) => ({ payload: job, options: { jobId: nameOf(job), delay } })));
@@ -56,5 +66,6 @@ export function jobOf(event: SentEvent, webhookId: string, name: AttemptName): W
 /** The same job twice has one name, so that it is done once. */
 function nameOf(job: WebhookJob): string {
   if (job.kind === "attempt" || job.kind === "test") return `${job.deliveryId}-${job.generation}-${job.attempt}`;
+  if (job.kind === "message") return `message-${job.messageId}`;
   return job.kind === "wake" ? `wake-${job.webhookId}` : `recover-${job.recoveryId}`;
 }

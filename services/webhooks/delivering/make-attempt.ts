@@ -1,5 +1,7 @@
 import type { Logger } from "@pragma/runtime/logger";
 import type { Database } from "@pragma/runtime/postgres";
+import { type RequestContext, withRequestContext } from "@pragma/runtime/request-context";
+import { failSpan, type Operation, SpanKind } from "@pragma/runtime/tracing";
 import type { Clock } from "../clock.ts";
 import { faultOfUrl } from "../endpoint/check-endpoint.ts";
 import { judgeAttempt, type Posted } from "../judge-attempt.ts";
@@ -8,7 +10,7 @@ import type { Outcome } from "../queries/outcomes.ts";
 import type { RetrySchedule } from "../retry-schedule.ts";
 import { signMessage } from "../sign-message.ts";
 import type { EndpointDirectory, EndpointFacts } from "./endpoint-facts.ts";
-import type { MessageBodies } from "./message-bodies.ts";
+import type { Message, MessageBodies } from "./message-bodies.ts";
 import type { OutcomeLog } from "./outcome-log.ts";
 import type { Poster } from "./post-message.ts";
 
@@ -40,20 +42,49 @@ const takenUpAgain = 30_000;
 export async function makeAttempt(attempting: Attempting, claim: Claim): Promise<"succeeded" | "failed" | "spared"> {
   const { clock, log, db } = attempting;
   let endpoint: EndpointFacts | undefined;
-  let body: Uint8Array;
+  let message: Message;
   try {
     endpoint = await attempting.directory.find(claim.webhookId, claim.revision);
-    body = await attempting.bodies.find(claim.messageId);
+    message = await attempting.bodies.find(claim.messageId);
     if (!endpoint) throw new Error(`There is no webhook ${claim.webhookId} any more.`);
   } catch (error) {
     log.error({ err: error, deliveryId: claim.deliveryId, webhookId: claim.webhookId }, "attempt not made");
     await releaseClaim(db.sql, claim, new Date(clock().getTime() + takenUpAgain)).catch(() => {});
     return "spared";
   }
+  const { body, traceparent } = message;
+  const letter = { claim, endpoint, body, at: clock() };
+  return withRequestContext({ requestId: claim.messageId, traceparent, operation: sendingOf(claim, endpoint) }, (context) =>
+    send(attempting, letter, context),
+  );
+}
 
-  const startedAt = clock();
+function sendingOf({ deliveryId, webhookId, event, generation, attempt }: Claim, { url }: EndpointFacts): Operation {
+  return {
+    name: `webhook ${event}`,
+    kind: SpanKind.CLIENT,
+    attributes: {
+      "pragma.service": "webhooks",
+      "pragma.webhook_id": webhookId,
+      "pragma.delivery_id": deliveryId,
+      "pragma.generation": generation,
+      "pragma.attempt": attempt,
+      "http.request.method": "POST",
+      "server.address": url.hostname,
+    },
+  };
+}
+
+async function send(
+  attempting: Attempting,
+  letter: Letter,
+  { trace, span }: RequestContext,
+): Promise<"succeeded" | "failed" | "spared"> {
+  const { clock, log } = attempting;
+  const { claim } = letter;
+  const startedAt = letter.at;
   const started = performance.now();
-  const posted = await post(attempting, { claim, endpoint, body, at: startedAt });
+  const posted = await post(attempting, letter);
   const milliseconds = Math.round(performance.now() - started);
   const endedAt = clock();
   const isTest = claim.event === "test";
@@ -66,8 +97,12 @@ export async function makeAttempt(attempting: Attempting, claim: Claim): Promise
   const { deliveryId, webhookId, messageId, event, generation, attempt } = claim;
   const { state, error, nextAttemptAt } = verdict;
   attempting.onAttempt({ outcome: error === null ? "succeeded" : "failed", seconds: milliseconds / 1_000 });
+  const { status } = posted;
+  if (status !== null) span?.setAttribute("http.response.status_code", status);
+  if (span && error !== null) failSpan(span, error);
+  const { traceId } = trace;
   log.info(
-    { deliveryId, webhookId, messageId, event, generation, attempt, status: posted.status, milliseconds, state, error },
+    { deliveryId, webhookId, messageId, event, generation, attempt, traceId, status, milliseconds, state, error },
     "attempt",
   );
   if (nextAttemptAt) attempting.onRetry({ ...claim, attempt: attempt + 1 }, nextAttemptAt);

@@ -15,7 +15,7 @@ import { openEndpointDirectory } from "./endpoint-facts.ts";
 import type { LaneLimits } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import { makeAttempt } from "./make-attempt.ts";
-import { openMessageBodies } from "./message-bodies.ts";
+import { type MessageBodies, openMessageBodies } from "./message-bodies.ts";
 import { openOutcomeLog } from "./outcome-log.ts";
 import { openPoster } from "./post-message.ts";
 
@@ -41,6 +41,8 @@ interface DeliveringOptions {
 /** What takes deliveries from the database to their endpoints. */
 export interface Delivering {
   announce: Announce;
+  /** Keeps what is sent at hand, for what is about to be sent from here. */
+  bodies: Pick<MessageBodies, "note">;
   /** Lets what is under way finish. */
   close(): Promise<void>;
 }
@@ -108,7 +110,8 @@ export function openDelivering(options: DeliveringOptions): Delivering {
 
   /** Has a job done, and waits for nothing: no job keeps another from being taken. */
   function doJob(job: WebhookJob): void {
-    if (job.kind === "attempt") lanes.offer(job.webhookId, job);
+    if (job.kind === "message") for (const first of job.deliveries) lanes.offer(first.webhookId, firstAttempt(first));
+    else if (job.kind === "attempt") lanes.offer(job.webhookId, job);
     else if (job.kind === "wake") lanes.wake(job.webhookId);
     else if (job.kind === "test") tests.run(() => makeTest(job));
     else recoveries.run((signal) => continueRecovery({ db, clock, announce }, job.recoveryId, signal));
@@ -133,11 +136,12 @@ export function openDelivering(options: DeliveringOptions): Delivering {
     "Endpoints that are sent a probe only, because they fail",
     () => lanes.spared,
   );
-  queue.work(async (job) => doJob(job), { concurrency: jobsAtATime });
+  queue.work(async (job) => doJob(job), { concurrency: jobsAtATime, isQuiet: true });
   const forgetting = setInterval(() => lanes.forgetIdle(), idleCheck).unref();
 
   return {
     announce,
+    bodies,
     async close() {
       clearInterval(forgetting);
       await queue.close();
@@ -146,6 +150,10 @@ export function openDelivering(options: DeliveringOptions): Delivering {
       await poster.close();
     },
   };
+}
+
+function firstAttempt({ deliveryId }: { deliveryId: string }): AttemptName {
+  return { deliveryId, generation: 1, attempt: 1 };
 }
 
 interface Claiming {

@@ -20,12 +20,10 @@ const shown = (sql: Sql | Transaction) => sql`
 interface NewMessage {
   id: string;
   body: string;
+  event: SentEvent;
   now: Date;
-}
-
-/** Writes down what is to be sent; nothing when it is there already. */
-export async function insertMessage(tx: Transaction, { id, body, now }: NewMessage): Promise<void> {
-  await tx`insert into messages ${tx({ id, body, created_at: now })} on conflict (id) do nothing`;
+  /** Of what it tells of (W3C). */
+  traceparent: string | null;
 }
 
 interface NewDelivery {
@@ -33,20 +31,25 @@ interface NewDelivery {
   webhookId: string;
 }
 
-/** Makes deliveries of a message, due at once. */
-export async function insertDeliveries(
+/** Writes down what is to be sent, unless it is there already, and deliveries of it, due at once. */
+export async function insertMessage(
   tx: Transaction,
+  { id, body, event, now, traceparent }: NewMessage,
   deliveries: NewDelivery[],
-  { messageId, event, now }: { messageId: string; event: SentEvent; now: Date },
 ): Promise<void> {
   await tx`
+    with message as (
+      insert into messages (id, body, traceparent, created_at) values (${id}, ${body}, ${traceparent}, ${now})
+      on conflict (id) do nothing
+    )
     insert into deliveries (
       id, webhook_id, message_id, event, state, generation, attempt, failures, due_at, created_at
     )
-    select given.*, ${messageId}, ${event}, 'pending', 1, 1, 0, ${now}, ${now}
+    select given.*, ${id}, ${event}, 'pending', 1, 1, 0, ${now}, ${now}
     from unnest(
-      ${deliveries.map(({ id }) => id)}::uuid[], ${deliveries.map(({ webhookId }) => webhookId)}::uuid[]
-    ) as given`;
+      ${deliveries.map((delivery) => delivery.id)}::uuid[], ${deliveries.map(({ webhookId }) => webhookId)}::uuid[]
+    ) as given (id, webhook_id)
+    where exists (select 1 from webhooks where id = given.webhook_id and state <> 'deleted')`;
 }
 
 export interface DeliveryFilter {

@@ -22,9 +22,15 @@ export async function findEndpoints(sql: Sql, webhookIds: string[]): Promise<End
     where w.id = any(${webhookIds}::uuid[]) and w.state <> 'deleted'`;
 }
 
+export interface MessageRow {
+  id: string;
+  body: string;
+  traceparent: string | null;
+}
+
 /** What is sent, by the message's id. */
-export async function findBodies(sql: Sql, messageIds: string[]): Promise<Map<string, string>> {
-  const rows = await sql<{ id: string; body: string }[]>`
-    select id, body from messages where id = any(${messageIds}::uuid[])`;
-  return new Map(rows.map(({ id, body }) => [id, body]));
+export async function findMessages(sql: Sql, messageIds: string[]): Promise<Map<string, MessageRow>> {
+  const rows = await sql<MessageRow[]>`
+    select id, body, traceparent from messages where id = any(${messageIds}::uuid[])`;
+  return new Map(rows.map((row) => [row.id, row]));
 }

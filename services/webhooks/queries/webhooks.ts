@@ -126,8 +126,8 @@ export interface Listener {
 }
 
 /** The webhooks of a location that are to be told of an event. */
-export async function listenersTo(tx: Transaction, locationId: string, event: SentEvent): Promise<Listener[]> {
-  return tx<Listener[]>`
+export async function listenersTo(sql: Sql, locationId: string, event: SentEvent): Promise<Listener[]> {
+  return sql<Listener[]>`
     select id, state = 'active' as "isActive" from webhooks
     where location_id = ${locationId} and state <> 'deleted' and ${event} = any(events)`;
 }

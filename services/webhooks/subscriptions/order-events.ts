@@ -12,10 +12,11 @@ export const orderEvents = (["order.call", "order.paid", "order.canceled", "orde
   on<Webhooks, typeof event>(
     event,
     async ({ eventId, time, data: { locationId, sequence, order }, services, once }) => {
+      const listeners = await listenersTo(services.db.sql, locationId, event);
+      // Most locations have none: there is nothing to write down, not even that it was handled.
+      if (listeners.length === 0) return;
+      const data = toWebhookOrder(order);
       await once(async (tx) => {
-        const listeners = await listenersTo(tx, locationId, event);
-        if (listeners.length === 0) return;
-        const data = toWebhookOrder(order);
         await emit(services, tx, listeners, { messageId: eventId, event, time, sequence, data });
       });
     },

@@ -7,9 +7,10 @@ import type { Webhooks } from "../webhooks.ts";
 export const reportFinalized = on<Webhooks, "report.finalized">(
   "report.finalized",
   async ({ eventId, time, data, services, once }) => {
+    const event = "report.finalized";
+    const listeners = await listenersTo(services.db.sql, data.locationId, event);
+    if (listeners.length === 0) return;
     await once(async (tx) => {
-      const event = "report.finalized";
-      const listeners = await listenersTo(tx, data.locationId, event);
       await emit(services, tx, listeners, { messageId: eventId, event, time, sequence: data.revision, data });
     });
   },
