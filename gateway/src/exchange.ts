@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { nextSpan } from "@pragma/runtime/request-context";
+import { beginSpan, type Span, SpanKind } from "@pragma/runtime/tracing";
 import { addressOf, type ClientOrigin, originOf, type Surroundings } from "./caller.ts";
 import type { Cors } from "./cors.ts";
 import type { KnownKey } from "./key-cache.ts";
@@ -32,6 +33,8 @@ export class Exchange {
   /** The client's own `x-request-id` when it is one to visible ASCII characters up to 128, else a new uuid. */
   readonly requestId: string;
   readonly trace: ReturnType<typeof nextSpan>;
+  /** Undefined while nothing is traced. */
+  readonly span: Span | undefined;
   /** Whether a body follows that is sent on; the methods that only read have none. */
   readonly hasBody: boolean;
   target: Target = { path: "", search: "" };
@@ -59,7 +62,9 @@ export class Exchange {
     this.outgoing = outgoing;
     this.method = incoming.method ?? "GET";
     this.requestId = typeof given === "string" && acceptableId.test(given) ? given : randomUUID();
-    this.trace = nextSpan(headers.traceparent as string | undefined);
+    const traceparent = headers.traceparent as string | undefined;
+    this.span = beginSpan({ name: "gateway", kind: SpanKind.SERVER }, traceparent);
+    this.trace = this.span?.spanContext() ?? nextSpan(traceparent);
     this.hasBody = this.method !== "GET" && this.method !== "HEAD" && announcesBody(incoming);
     this.#setting = setting;
     this.#awaitsContinue = headers.expect !== undefined;

@@ -1,5 +1,6 @@
 import type { Logger } from "@pragma/runtime/logger";
 import type { Metrics } from "@pragma/runtime/metrics";
+import { failSpan, type Span } from "@pragma/runtime/tracing";
 import type { Exchange } from "./exchange.ts";
 
 /** Logs and counts exchanges that are over. */
@@ -39,7 +40,9 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
 
   return {
     add(exchange) {
-      lines.push(lineOf(exchange));
+      const line = lineOf(exchange);
+      lines.push(line);
+      if (exchange.span) endSpan(exchange.span, line);
       timer ??= setTimeout(flush, gatherTime);
     },
     flush,
@@ -47,6 +50,22 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
 }
 
 type Line = ReturnType<typeof lineOf>;
+
+function endSpan(span: Span, { method, route = "other", status, requestId, upstream, path, aborted }: Line): void {
+  span.updateName(`${method} ${route}`);
+  span.setAttributes({
+    "pragma.service": "gateway",
+    "pragma.request_id": requestId,
+    "http.request.method": method,
+    "http.route": route,
+    "url.path": path,
+    "http.response.status_code": status,
+    ...(upstream && { "server.address": upstream }),
+  });
+  if (status >= 500) failSpan(span, `answered ${status}`);
+  else if (aborted) failSpan(span, "the reply was cut off");
+  span.end();
+}
 
 function lineOf(exchange: Exchange) {
   const { outgoing, method, route, key } = exchange;

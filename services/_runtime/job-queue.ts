@@ -1,9 +1,10 @@
-import { type JobsOptions, Queue, Worker } from "bullmq";
+import { type Job, type JobsOptions, Queue, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import { z } from "zod";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
-import { withRequestContext } from "./request-context.ts";
+import { currentTraceparent, withRequestContext } from "./request-context.ts";
+import { SpanKind } from "./tracing.ts";
 
 /** What a service with queues needs of its configuration. */
 export const jobQueueConfig = z.object({
@@ -30,8 +31,11 @@ export interface JobQueue<Payload> {
   add(payload: Payload, options: JobOptions): Promise<void>;
   /** The same for many, in one step: all of them are added, or none. */
   addAll(jobs: { payload: Payload; options: JobOptions }[]): Promise<void>;
-  /** Handles jobs, so many at a time, until the queue is closed. */
-  work(handle: (payload: Payload, signal: AbortSignal) => Promise<void>, options: { concurrency: number }): void;
+  /** Handles jobs, so many at a time, until the queue is closed. One log line for each, unless `isQuiet`. */
+  work(
+    handle: (payload: Payload, signal: AbortSignal) => Promise<void>,
+    options: { concurrency: number; isQuiet?: boolean },
+  ): void;
   check(): Promise<void>;
   /** Lets the jobs that are being handled finish. */
   close(): Promise<void>;
@@ -54,24 +58,43 @@ export function openJobQueue<Payload>(
     });
   }
 
+  const handled = metrics.durations("queue_job_duration_seconds", "Jobs handled, by queue and outcome");
+
   return {
     queue,
     async add(payload, options) {
-      await queue.add(name as never, payload as never, { ...forgotten, ...options });
+      await queue.add(name as never, payload as never, { ...forgotten, ...origin(), ...options });
     },
     async addAll(jobs) {
-      const added = jobs.map(({ payload, options }) => ({ name, data: payload, opts: { ...forgotten, ...options } }));
+      const added = jobs.map(({ payload, options }) => ({
+        name,
+        data: payload,
+        opts: { ...forgotten, ...origin(), ...options },
+      }));
       await queue.addBulk(added as never);
     },
-    work(handle, { concurrency }) {
-      const connection = connectForWorking(config.REDIS_URL);
+    work(handle, { concurrency, isQuiet = false }) {
+      const connection = connectForWorking(config.REDIS_URL, stopping.signal);
       const worker = new Worker<Payload>(
         name,
-        (job) => withRequestContext({}, () => handle(job.data, stopping.signal)),
+        (job) =>
+          withRequestContext(identityOf(job, name), async ({ trace, logFields }) => {
+            const started = performance.now();
+            await handle(job.data, stopping.signal);
+            const milliseconds = performance.now() - started;
+            const { traceId } = trace;
+            handled(milliseconds / 1000, { queue: name, outcome: "done" });
+            if (!isQuiet) log.info({ queue: name, jobId: job.id, traceId, milliseconds, ...logFields }, "job");
+          }),
         { connection, prefix, concurrency, skipVersionCheck: true },
       );
       worker.on("error", (error) => log.debug({ err: error, queue: name }, "queue worker"));
-      worker.on("failed", (job, error) => log.error({ err: error, queue: name, jobId: job?.id }, "job failed"));
+      worker.on("failed", (job, error) => {
+        const milliseconds = (job?.finishedOn ?? 0) - (job?.processedOn ?? 0);
+        handled(milliseconds / 1000, { queue: name, outcome: "failed" });
+        const traceId = job?.opts.telemetry?.metadata?.split("-")[1];
+        log.error({ err: error, queue: name, jobId: job?.id, traceId, milliseconds }, "job failed");
+      });
       workers.push({ worker, connection });
     },
     async check() {
@@ -83,6 +106,24 @@ export function openJobQueue<Payload>(
       await queue.close();
       for (const connection of [asking, ...workers.map((each) => each.connection)]) connection.disconnect();
     },
+  };
+}
+
+/** What tells a job whose trace it is a part of. */
+function origin(): JobsOptions {
+  const metadata = currentTraceparent();
+  return metadata === undefined ? {} : { telemetry: { metadata } };
+}
+
+function identityOf({ id, opts }: Job, queue: string) {
+  const attributes = {
+    "messaging.system": "bullmq",
+    "messaging.destination.name": queue,
+    "messaging.message.id": id ?? "",
+  };
+  return {
+    traceparent: opts.telemetry?.metadata,
+    operation: { name: `${queue} process`, kind: SpanKind.CONSUMER, attributes },
   };
 }
 
@@ -108,11 +149,14 @@ export function connectForAsking(url: string, log: Logger): Redis {
   return connection;
 }
 
-/** For workers, which wait on Redis for as long as it takes. */
-export function connectForWorking(url: string): Redis {
+/**
+ * For workers, which wait on Redis for as long as it takes; once the signal is given, no longer: a worker would not close
+ * as long as Redis is away.
+ */
+export function connectForWorking(url: string, stopping?: AbortSignal): Redis {
   const connection = new Redis(url, {
     maxRetriesPerRequest: null,
-    retryStrategy: (times) => Math.min(times * 100, 2_000),
+    retryStrategy: (times) => (stopping?.aborted ? null : Math.min(times * 100, 2_000)),
   });
   connection.on("error", () => {});
   return connection;

@@ -6,7 +6,8 @@ import { problemSchema } from "@pragma/contracts/problem";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { ownLocation } from "./own-location.ts";
 import { principalHeader } from "./principal-token.ts";
-import { currentRequestId, currentTraceparent } from "./request-context.ts";
+import { currentRequestId, currentTraceparent, step } from "./request-context.ts";
+import { SpanKind } from "./tracing.ts";
 import type { Upstreams } from "./upstream.ts";
 
 /**
@@ -37,6 +38,10 @@ export function askAccounts(upstreams: Upstreams, { name, sign }: Asking): Locat
   };
 
   async function ask(path: string, sought: string): Promise<LocationFacts> {
+    return step({ name: "ask accounts for a location", kind: SpanKind.CLIENT }, () => askInStep(path, sought));
+  }
+
+  async function askInStep(path: string, sought: string): Promise<LocationFacts> {
     const requestId = currentRequestId();
     const traceparent = currentTraceparent();
     const response = await upstreams.to("accounts")(

@@ -1,6 +1,7 @@
 import type { JetStreamClient } from "@nats-io/jetstream";
 import type { EventType } from "@pragma/contracts/events";
 import type { EventBus } from "./event-bus.ts";
+import { readEnvelope } from "./handle-event.ts";
 import type { Leadership } from "./leadership.ts";
 import type { Logger } from "./logger.ts";
 import { orAborted } from "./or-aborted.ts";
@@ -9,12 +10,14 @@ import type { Database } from "./postgres.ts";
 import { retryDelay } from "./retry-delay.ts";
 import type { Signals } from "./signals.ts";
 import { sleep } from "./sleep.ts";
+import { beginSpan, isTracing, SpanKind, untilDone } from "./tracing.ts";
 
 interface OutboxRow {
   id: string;
   type: EventType;
   location_id: string | null;
   body: string;
+  created_at: Date;
 }
 
 /** Sends a schema's outbox to the stream. One instance at a time does; the others stand by. */
@@ -70,7 +73,7 @@ export function startRelay({ database, leadership, signals, bus, log }: RelayOpt
   async function sendBatch(): Promise<boolean> {
     const { sql } = database;
     const rows = await sql<OutboxRow[]>`
-      select id, type, location_id, body from outbox order by position limit ${batchSize}`;
+      select id, type, location_id, body, created_at from outbox order by position limit ${batchSize}`;
     if (rows.length === 0) return false;
     const { client } = await orAborted(bus.connected, stopping.signal);
     const { ids, failure } = await send(rows, { client, bus });
@@ -122,10 +125,18 @@ async function send(
   { client, bus }: { client: JetStreamClient; bus: EventBus },
 ): Promise<{ ids: string[]; failure: unknown }> {
   const outcomes = await Promise.allSettled(
-    rows.map(({ id, type, location_id, body }) =>
-      client.publish(bus.subjectOf(type, location_id), body, { msgID: id, timeout: publishTime }),
-    ),
+    rows.map((row) => {
+      const { id, type, location_id, body } = row;
+      return traced(row, client.publish(bus.subjectOf(type, location_id), body, { msgID: id, timeout: publishTime }));
+    }),
   );
   const ids = rows.filter((_, index) => outcomes[index]?.status === "fulfilled").map(({ id }) => id);
   return { ids, failure: outcomes.find((outcome) => outcome.status === "rejected")?.reason };
+}
+
+/** Shows in the trace of an event's cause how long the event took to be in the stream, from when it was written down. */
+async function traced<T>({ type, body, created_at }: OutboxRow, sent: Promise<T>): Promise<T> {
+  const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: created_at };
+  const span = isTracing() ? beginSpan(operation, readEnvelope(body).traceparent) : undefined;
+  return span ? untilDone(span, sent) : sent;
 }

@@ -3,6 +3,7 @@ import { ConfigError, type Environment, numberFromEnv, readConfig } from "./conf
 import { createLogger, type Logger } from "./logger.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type OpsPart, startOpsServer } from "./ops-server.ts";
+import { startTracing } from "./start-tracing.ts";
 
 /** A part of a process: started in order, stopped in reverse. */
 export interface ProcessPart extends OpsPart {
@@ -64,6 +65,8 @@ export async function runProcess(
   try {
     const config = readConfig(processConfig, environment);
     log = createLogger({ name, level: config.LOG_LEVEL });
+    const tracing = await startTracing(name, environment);
+    parts.push({ name: "tracing", checks: {}, stop: () => tracing.stop() });
     const metrics = createMetrics();
     const ops = await startOpsServer({ port: config.OPS_PORT, metrics, parts: () => (isStarted ? parts : []) });
     parts.push({ name: "ops", checks: {}, stop: () => ops.stop() });

@@ -15,6 +15,7 @@ import type { Reply } from "./reply.ts";
 import { addToLog, withRequestContext } from "./request-context.ts";
 import { readInput } from "./request-input.ts";
 import { retirementHeaders } from "./retirement.ts";
+import { failSpan, SpanKind } from "./tracing.ts";
 
 interface ServiceAppOptions<Services> {
   service: string;
@@ -76,8 +77,9 @@ async function serve<Services>(
   const identity = {
     requestId: request.headers.get("x-request-id") ?? undefined,
     traceparent: request.headers.get("traceparent"),
+    operation: { name: `${request.method} ${route.path}`, kind: SpanKind.SERVER },
   };
-  return withRequestContext(identity, async ({ requestId, trace, logFields }) => {
+  return withRequestContext(identity, async ({ requestId, trace, span, logFields }) => {
     const allowance = openAllowance();
     let reply: Reply;
     try {
@@ -91,6 +93,14 @@ async function serve<Services>(
       allowance.giveBack();
     }
     const seconds = (performance.now() - started) / 1000;
+    span?.setAttributes({
+      "pragma.service": service,
+      "pragma.request_id": requestId,
+      "http.request.method": request.method,
+      "http.route": route.path,
+      "http.response.status_code": reply.status,
+    });
+    if (span && reply.status >= 500) failSpan(span, `answered ${reply.status}`);
     metrics.requestServed({ service, route: route.path, method: request.method, status: reply.status, seconds });
     log.info(
       {

@@ -11,6 +11,7 @@ import type { Database } from "./postgres.ts";
 import { withRequestContext } from "./request-context.ts";
 import { retryDelay } from "./retry-delay.ts";
 import type { Subscription } from "./subscription.ts";
+import { failSpan, type Operation, SpanKind } from "./tracing.ts";
 
 export interface SettlerOptions<Services> {
   service: string;
@@ -38,7 +39,8 @@ export function createSettler<Services>(options: SettlerOptions<Services>): (mes
     const body = message.string();
     try {
       const envelope = readEnvelope(body);
-      await withRequestContext({ requestId: envelope.id, traceparent: envelope.traceparent }, (context) =>
+      const { id: requestId, traceparent } = envelope;
+      await withRequestContext({ requestId, traceparent, operation: handlingOf(envelope, service) }, (context) =>
         handle(message, envelope, context),
       );
     } catch (error) {
@@ -49,7 +51,11 @@ export function createSettler<Services>(options: SettlerOptions<Services>): (mes
     }
   };
 
-  async function handle(message: JsMsg, envelope: EventEnvelope, { trace, logFields }: HandlingContext): Promise<void> {
+  async function handle(
+    message: JsMsg,
+    envelope: EventEnvelope,
+    { trace, span, logFields }: HandlingContext,
+  ): Promise<void> {
     const started = performance.now();
     const seconds = () => (performance.now() - started) / 1000;
     const { id: eventId, type: event, subject } = envelope;
@@ -70,6 +76,7 @@ export function createSettler<Services>(options: SettlerOptions<Services>): (mes
       const tries = isPassing(error) ? 0 : (unexplained.get(eventId) ?? 0) + 1;
       unexplained.set(eventId, tries);
       const isHopeless = error instanceof PermanentError || tries >= triesUnexplained;
+      if (span) failSpan(span, error);
       metrics.eventHandled({ service, event, outcome: isHopeless ? "parked" : "retried", seconds: seconds() });
       log.error(
         { ...fields, ...logFields, err: error, deliveries: message.info.deliveryCount, isHopeless },
@@ -97,6 +104,22 @@ export function createSettler<Services>(options: SettlerOptions<Services>): (mes
       () => handBack(message),
     );
   }
+}
+
+/** What handling an event is called in a trace. */
+export function handlingOf({ id, type, subject }: EventEnvelope, service: string): Operation {
+  return {
+    name: `${type} process`,
+    kind: SpanKind.CONSUMER,
+    attributes: {
+      "pragma.service": service,
+      "messaging.system": "nats",
+      "messaging.operation.type": "process",
+      "messaging.destination.name": type,
+      "messaging.message.id": id,
+      "pragma.subject": subject,
+    },
+  };
 }
 
 type HandlingContext = Parameters<Parameters<typeof withRequestContext>[1]>[0];

@@ -19,7 +19,7 @@ import { principalReader } from "./principal-token.ts";
 import { startRelay } from "./relay.ts";
 import { withRequestContext } from "./request-context.ts";
 import { createServiceApp } from "./service-app.ts";
-import { reasonOf } from "./settle-message.ts";
+import { handlingOf, reasonOf } from "./settle-message.ts";
 import { openSignals } from "./signals.ts";
 import { sleep } from "./sleep.ts";
 import type { Upstream, Upstreams } from "./upstream.ts";
@@ -126,7 +126,8 @@ export async function startService(
       try {
         if (!subscription) throw new Error(`This version has no subscription to ${type}.`);
         const envelope = readEnvelope(message.body);
-        await withRequestContext({ requestId: envelope.id, traceparent: envelope.traceparent }, () =>
+        const { id: requestId, traceparent } = envelope;
+        await withRequestContext({ requestId, traceparent, operation: handlingOf(envelope, name) }, () =>
           handleEvent(envelope, { subscription, database: db, services }),
         );
         await unpark(db, message);

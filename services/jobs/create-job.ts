@@ -4,6 +4,7 @@ import type { NewJob } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { refuseFaults } from "@pragma/runtime/faults";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
+import { currentTraceparent } from "@pragma/runtime/request-context";
 import { bodyFault } from "./body-fault.ts";
 import { checkJob } from "./check-job.ts";
 import type { Jobs } from "./jobs.ts";
@@ -43,6 +44,7 @@ export async function createJob(
       duration,
       options: jobOptions,
       timestamp: jobOptions.timestamp,
+      traceparent: currentTraceparent() ?? null,
     });
     afterCommit(tx, () => feeder.offer(row));
     return { job: row, isNew: true };

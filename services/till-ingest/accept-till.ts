@@ -1,6 +1,7 @@
 import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
+import { step } from "@pragma/runtime/request-context";
 import { announceDevice, announceTill } from "./announce-till.ts";
 import { intend, settleIntent } from "./queries/object-intents.ts";
 import { insertVersion } from "./queries/till-versions.ts";
@@ -36,7 +37,9 @@ export async function acceptTill(
   if (known) return { till: sameTill(known, row), isNew: false };
 
   await intend(db.sql, row.object_key);
-  await objects.put(row.object_key, till.bytes, { contentType: "application/json" });
+  await step({ name: "keep the till's body" }, () =>
+    objects.put(row.object_key, till.bytes, { contentType: "application/json" }),
+  );
   return db.transaction(async (tx) => {
     const inserted = await insertTill(tx, row, { sweepAfter });
     if (!inserted) {

@@ -11,11 +11,15 @@ import { freePort } from "../../deploy/local/free-port.mjs";
 /** What a process of the product can be: everything in one, or a part by itself. */
 export type Role = ServiceName | "gateway" | "all";
 
-/** The product as operators run it: compiled, in processes of its own, over HTTP. */
-export interface Product {
+/** The product as clients reach it. */
+export interface ReachableProduct {
   /** The gateway's address. */
   url: string;
   adminKey: string;
+}
+
+/** The product as operators run it: compiled, in processes of its own, over HTTP. */
+export interface Product extends ReachableProduct {
   /** A part's process, by role; `all` when there is only one. */
   process(role: Role): ProductProcess;
   stop(): Promise<void>;

@@ -3,7 +3,7 @@ import { type AdminClient, createAdminClient, createClient, type PublicClient } 
 import type { Application } from "@pragma/contracts/application";
 import type { Scope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { Product } from "./product.ts";
+import type { ReachableProduct } from "./product.ts";
 
 /** A location with a consumer and a key of its own, made through the API. */
 export interface Shop {
@@ -32,7 +32,7 @@ interface AskOptions {
 
 /** Asks the product, with a key; the body is sent as JSON unless it is text or bytes. */
 async function ask(
-  product: Product,
+  product: ReachableProduct,
   method: string,
   path: string,
   { body, headers = {}, key }: AskOptions & { key: string | null },
@@ -65,7 +65,7 @@ interface ShopOptions {
 }
 
 export async function openShop(
-  product: Product,
+  product: ReachableProduct,
   { scopes = everything, application = "POPINA", legacyId = randomInt(1, 2 ** 31) }: ShopOptions = {},
 ): Promise<Shop> {
   const admin = adminOf(product);
@@ -105,7 +105,7 @@ export async function openShop(
 }
 
 /** The whole API under the installation's admin key. */
-export function adminOf({ url, adminKey }: Product): AdminClient {
+export function adminOf({ url, adminKey }: ReachableProduct): AdminClient {
   return createAdminClient({ baseUrl: url, apiKey: adminKey });
 }
 

@@ -29,11 +29,16 @@ export interface JobRow extends JobKey {
   failure: string | null;
   outcome: "completed" | "failed" | null;
   finished_at: Date | null;
+  /** Of the request for it (W3C). */
+  traceparent: string | null;
 }
 
 /** A job as it comes in. */
 export interface NewJobRow
-  extends Pick<JobRow, "location_id" | "id" | "key_id" | "consumer" | "message" | "duration" | "options"> {
+  extends Pick<
+    JobRow,
+    "location_id" | "id" | "key_id" | "consumer" | "message" | "duration" | "options" | "traceparent"
+  > {
   /** Now when it is left out. */
   timestamp: number | undefined;
 }

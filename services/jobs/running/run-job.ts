@@ -1,5 +1,7 @@
 import type { JobResult } from "@pragma/contracts/job";
 import type { Database } from "@pragma/runtime/postgres";
+import { withRequestContext } from "@pragma/runtime/request-context";
+import { SpanKind } from "@pragma/runtime/tracing";
 import { DelayedError, UnrecoverableError, WaitingChildrenError, WaitingError } from "bullmq";
 import { findJob, type JobKey, type JobRow } from "../queries/jobs.ts";
 import { hasChildrenToQueue } from "../queries/queueing.ts";
@@ -26,7 +28,9 @@ export function jobHandler(running: Running): JobHandler {
       if (job.repeatJobKey !== undefined) return runRepeating(running, { locationId, job, token, signal });
       const key = { location_id: locationId, id: job.id ?? "" };
       const held = await persistently(() => holdJob(db.sql, key, holdSeconds), signal);
-      return held ? runHeld(running, held, { job, token, signal }) : answerUnheld(running, key, { job, token, signal });
+      return held
+        ? logged(running, held, () => runHeld(running, held, { job, token, signal }))
+        : answerUnheld(running, key, { job, token, signal });
     },
     failed(locationId, job, error) {
       // A parent that a child has failed is given up by the queue itself.
@@ -37,6 +41,30 @@ export function jobHandler(running: Running): JobHandler {
       );
     },
   };
+}
+
+/** Does a job as a part of the trace of its request, with one log line for each time that it came to something. */
+function logged({ log }: Running, held: JobRow, run: () => Promise<JobResult>): Promise<JobResult> {
+  const { location_id: locationId, id: jobId, consumer, traceparent } = held;
+  const attributes = { "pragma.service": "jobs", "messaging.system": "bullmq", "messaging.message.id": jobId };
+  const operation = { name: "job process", kind: SpanKind.CONSUMER, attributes };
+  return withRequestContext({ traceparent, operation }, async ({ trace: { traceId }, logFields }) => {
+    const started = performance.now();
+    const fields = () => ({ locationId, jobId, consumer, traceId, milliseconds: performance.now() - started });
+    try {
+      const result = await run();
+      log.info({ ...fields(), ...logFields }, "job");
+      return result;
+    } catch (error) {
+      if (isGivenBack(error)) log.info({ ...fields(), givenBack: true }, "job");
+      else log.error({ ...fields(), err: error }, "job failed");
+      throw error;
+    }
+  });
+}
+
+function isGivenBack(error: unknown): boolean {
+  return error instanceof WaitingChildrenError || error instanceof DelayedError || error instanceof WaitingError;
 }
 
 /** A job that came up and is not to be done: it was done already, is forgotten, or somebody is doing it. */

@@ -1,7 +1,7 @@
 import type { EventData } from "@pragma/contracts/events";
 import { publish } from "@pragma/runtime/outbox";
 import type { Transaction } from "@pragma/runtime/postgres";
-import { addToLog } from "@pragma/runtime/request-context";
+import { addToLog, step } from "@pragma/runtime/request-context";
 import { on } from "@pragma/runtime/subscription";
 import { v5 as uuidV5 } from "uuid";
 import { reportIdOf } from "../calculate/report-id.ts";
@@ -17,16 +17,18 @@ export const tillPushed = on<Reporting, "till.pushed">(
   async ({ data, services, once }) => {
     const till = await calculate(data, services);
     addToLog({ tillId: data.tillId, revision: data.revision, orders: till?.orders.length });
-    await once((tx) => apply(tx, data, till));
+    await step({ name: "store the report" }, () => once((tx) => apply(tx, data, till)));
   },
   // Slow work is in threads; a few at a time keep them busy while others are stored.
   { concurrency: 4, isLatestOnly: true },
 );
 
 async function calculate(data: EventData<"till.pushed">, { objects, calculator }: Reporting): Promise<CalculatedTill> {
-  const bytes = await objects.get(data.object.key);
+  const bytes = await step({ name: "read the till's body" }, () => objects.get(data.object.key));
   const { tillId, locationId, timeZone, version } = data;
-  return calculator.run({ bytes, hash: data.object.hash, version, tillId, locationId, timeZone });
+  return step({ name: "calculate the report" }, () =>
+    calculator.run({ bytes, hash: data.object.hash, version, tillId, locationId, timeZone }),
+  );
 }
 
 async function apply(tx: Transaction, data: EventData<"till.pushed">, till: CalculatedTill): Promise<void> {

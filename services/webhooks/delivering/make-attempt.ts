@@ -54,8 +54,9 @@ export async function makeAttempt(attempting: Attempting, claim: Claim): Promise
   }
   const { body, traceparent } = message;
   const letter = { claim, endpoint, body, at: clock() };
-  return withRequestContext({ requestId: claim.messageId, traceparent, operation: sendingOf(claim, endpoint) }, (context) =>
-    send(attempting, letter, context),
+  return withRequestContext(
+    { requestId: claim.messageId, traceparent, operation: sendingOf(claim, endpoint) },
+    (context) => send(attempting, letter, context),
   );
 }
 
