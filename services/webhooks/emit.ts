@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { SentEvent } from "@pragma/contracts/webhook";
 import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-body";
-import { currentTraceparent } from "@pragma/runtime/request-context";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
+import { currentTraceparent } from "@pragma/runtime/request-context";
 import { jobOf, type WebhookJob } from "./delivering/announce.ts";
 import { type DeliveryRow, insertMessage } from "./queries/deliveries.ts";
 import type { Listener } from "./queries/webhooks.ts";

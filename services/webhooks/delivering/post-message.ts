@@ -51,10 +51,12 @@ export function openPoster({ timeout, connections, ...guarding }: PosterOptions)
     post: ({ url, headers, body }) =>
       new Promise((resolve) => {
         const exchange = new Exchange(timeout, resolve);
-        agent.dispatch(
-          { origin: url.origin, path: url.pathname + url.search, method: "POST", headers, body: body as Buffer },
-          exchange,
-        );
+        const request = { origin: url.origin, path: url.pathname + url.search, method: "POST" as const };
+        try {
+          agent.dispatch({ ...request, headers, body: body as Buffer }, exchange);
+        } catch (error) {
+          exchange.onResponseError(undefined, error);
+        }
       }),
     close: () => agent.destroy(),
   };
@@ -102,7 +104,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settle("");
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(_: Dispatcher.DispatchController | undefined, error: unknown): void {
     this.#settle(reasonOfFailure(error));
   }
 

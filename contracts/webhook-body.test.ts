@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { type SentEvent, sentEventNames } from "./webhook.ts";
+import { type WebhookOrder, webhookBodies } from "./webhook-body.ts";
+
+test("everything that is sent has a body of its own", () => {
+  expect(Object.keys(webhookBodies).sort()).toEqual([...sentEventNames].sort());
+});
+
+const exampleOf = (event: SentEvent) =>
+  webhookBodies[event].meta()?.example as { meta: { event: string }; data: object };
+
+test.each(sentEventNames)("the example of %s is as its schema says, without anything else in it", (event) => {
+  expect(webhookBodies[event].parse(exampleOf(event))).toEqual(exampleOf(event));
+  expect(exampleOf(event).meta.event).toBe(event);
+});
+
+test.each(sentEventNames.filter((event) => event.startsWith("order.")))(
+  "the example of %s shows what receivers count stock by",
+  (event) => {
+    const { isCanceled, productRowList, menuRowList } = exampleOf(event).data as WebhookOrder;
+    const rows = [...productRowList, ...menuRowList.flatMap((menu) => menu.productRowList)];
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) {
+      expect(row.productCatalogId).toBe(row.productId);
+      expect(row.stockImpactIndicator).toBe(row.parentProductRowId === null);
+      expect(row).toMatchObject({ isLoss: expect.any(Boolean), quantity: expect.any(Number) });
+      expect(row).toHaveProperty("weight");
+    }
+    expect(isCanceled).toBe(event === "order.canceled");
+  },
+);

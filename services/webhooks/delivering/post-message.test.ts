@@ -1,0 +1,124 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { addressPolicy } from "../endpoint/address-policy.ts";
+import { parseAllowlist } from "../endpoint/allowlist.ts";
+import { answers, type Receiver, startReceiver, type TestEndpoint } from "../testing/receiver.ts";
+import { openPoster, type Poster } from "./post-message.ts";
+
+let receiver: Receiver;
+let endpoint: TestEndpoint;
+let poster: Poster;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  const policy = addressPolicy(parseAllowlist(""), { allowLoopback: true });
+  poster = openPoster({ policy, resolve: () => Promise.reject(new Error("unused")), timeout: 400, connections: 10 });
+});
+beforeEach(() => {
+  endpoint = receiver.endpoint();
+});
+afterAll(async () => {
+  await poster?.close();
+  await receiver?.close();
+});
+
+const post = (url = endpoint.url, headers = {}) =>
+  poster.post({ url: new URL(url), headers, body: Buffer.from('{"crème":1}') });
+
+describe("a message that is posted", () => {
+  it("arrives as it is, and its response is told", async () => {
+    endpoint.behave(answers(202, { body: "thank you", headers: { "retry-after": "120" } }));
+    expect(await post(`${endpoint.url}`, { "x-of-ours": "1" })).toEqual({
+      status: 202,
+      response: "thank you",
+      retryAfter: 120_000,
+    });
+    expect(endpoint.received).toMatchObject([{ method: "POST", body: '{"crème":1}', headers: { "x-of-ours": "1" } }]);
+  });
+
+  it("uses the connection of the one before", async () => {
+    await post();
+    const before = receiver.connections;
+    for (let count = 0; count < 20; count += 1) await post();
+    expect(receiver.connections).toBe(before);
+  });
+
+  it("has no more than the first 20 KB of its response kept, and 64 KB of it read", async () => {
+    const text = randomBytes(20_000).toString("hex");
+    endpoint.behave(answers(200, { body: text }));
+    expect(await post()).toMatchObject({ status: 200, response: text.slice(0, 20 * 1_024) });
+
+    let sent = 0;
+    let isEnded = false;
+    endpoint.behave((_, response) => {
+      response.on("close", () => (isEnded = true)).writeHead(500);
+      const write = () => {
+        if (isEnded) return;
+        sent += 16_384;
+        response.write("x".repeat(16_384));
+        setTimeout(write, 1);
+      };
+      write();
+    });
+    expect(await post()).toMatchObject({ status: 500, response: "x".repeat(20 * 1_024) });
+    await eventually("the connection to be ended", () => isEnded);
+    expect(sent).toBeLessThan(1_000_000);
+  });
+
+  it("has succeeded once its status is known, however its response ends", async () => {
+    endpoint.behave((_, response) => void response.writeHead(200).write("and so on"));
+    expect(await post()).toMatchObject({ status: 200, response: "and so on" });
+    endpoint.behave((_, response) => {
+      response.writeHead(201).write("broken");
+      setTimeout(() => response.destroy(), 20);
+    });
+    expect(await post()).toMatchObject({ status: 201, response: "broken" });
+  });
+
+  it("may be answered with interim responses before", async () => {
+    endpoint.behave((_, response) => {
+      response.writeEarlyHints({ link: "</a>; rel=preload" });
+      response.writeHead(204).end();
+    });
+    expect(await post()).toMatchObject({ status: 204 });
+  });
+});
+
+describe("a message that is not answered", () => {
+  const closedPort = async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  };
+
+  it("is given up after the time that it may take", async () => {
+    endpoint.behave(() => {});
+    const since = performance.now();
+    expect(await post()).toEqual({ status: null, reason: "There was no response within 0.4 s." });
+    expect(performance.now() - since).toBeLessThan(1_000);
+  });
+
+  it("tells why, in words for whoever runs the endpoint", async () => {
+    const refused = `http://127.0.0.1:${await closedPort()}/`;
+    expect(await post(refused)).toEqual({ status: null, reason: "The endpoint refused the connection." });
+    endpoint.behave((_, response) => void response.destroy());
+    expect(await post()).toEqual({
+      status: null,
+      reason: "The endpoint closed the connection without a response.",
+    });
+    expect(await post("http://10.1.2.3/")).toEqual({
+      status: null,
+      reason: "10.1.2.3 is not a public address, and is not allowed here.",
+    });
+    expect(await post("https://nowhere.example/")).toEqual({ status: null, reason: "unused" });
+  });
+
+  it("is a result also when it cannot be written as a request at all", async () => {
+    expect(await post(endpoint.url, { "not a name\n": "x" })).toMatchObject({ status: null });
+  });
+});
