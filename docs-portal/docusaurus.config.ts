@@ -57,6 +57,7 @@ const config: Config = {
     ["@docusaurus/plugin-content-pages", { path: "src/pages" }],
     ["@docusaurus/plugin-sitemap", { lastmod: null, changefreq: null, priority: null }],
     "docusaurus-plugin-sass",
+    "./plugins/raw-imports.mjs",
   ],
   themes: [
     ["@docusaurus/theme-classic", { customCss: "./src/css/site.css" }],

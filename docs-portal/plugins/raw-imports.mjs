@@ -1,0 +1,10 @@
+/**
+ * Lets pages show a file as it is: `import text from "!!@site/snippets/example.ts?raw"`.
+ * @returns {import("@docusaurus/types").Plugin}
+ */
+export default function rawImports() {
+  return {
+    name: "raw-imports",
+    configureWebpack: () => ({ module: { rules: [{ resourceQuery: /^\?raw$/, type: "asset/source" }] } }),
+  };
+}

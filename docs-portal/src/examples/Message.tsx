@@ -1,0 +1,19 @@
+import CodeBlock from "@theme/CodeBlock";
+import type { ReactNode } from "react";
+import { excerpt } from "./excerpt.ts";
+
+interface Props {
+  of: { headers: Record<string, string | undefined>; body: unknown };
+  only?: string[];
+  most?: number;
+}
+
+/** A message as an endpoint gets it. */
+export function Message({ of: { headers, body }, only, most }: Props): ReactNode {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return (
+    <CodeBlock language="json" title="POST to your endpoint">
+      {`${lines.join("\n")}\n\n${excerpt(body, { only, most })}`}
+    </CodeBlock>
+  );
+}

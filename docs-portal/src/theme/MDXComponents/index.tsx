@@ -1,0 +1,9 @@
+import TabItem from "@theme/TabItem";
+import Tabs from "@theme/Tabs";
+import MDXComponents from "@theme-original/MDXComponents";
+import { Message } from "../../examples/Message.tsx";
+import { Reply } from "../../examples/Reply.tsx";
+import { Request } from "../../examples/Request.tsx";
+
+/** What pages use without importing it. */
+export default { ...MDXComponents, Message, Reply, Request, TabItem, Tabs };
