@@ -36,6 +36,7 @@ const tags = [
   { name: "Live orders", description: "Orders that are open, and what becomes of them" },
   { name: "Webhooks", description: "What happens at a location, posted to whoever asked for it" },
   { name: "Tills", description: "Shifts pushed by points of sale" },
+  { name: "Accounting", description: "Reports as journal entries, in files for accounting software" },
   { name: "Jobs", description: "Work for the queue" },
   { name: "Locations", description: "Restaurants, bars and hotels" },
   { name: "Consumers", description: "Who uses the API, and what they may do" },

@@ -8,6 +8,7 @@ const upstreams = {
   "/v2/reports": "reporting",
   "/v1/orders": "reporting",
   "/v2/orders": "reporting",
+  "/v1/accounting": "reporting",
   "/v1/orders-live": "order-live",
   "/v1/catalog": "catalog",
   "/v1/jobs": "jobs",

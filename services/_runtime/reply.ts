@@ -44,6 +44,22 @@ export async function taggedStream(
   return { status: 200, body, headers };
 }
 
+interface File {
+  content: Uint8Array;
+  /** Without quotes. */
+  name: string;
+  contentType: string;
+}
+
+/** A file to save, which has an entity tag: nothing is sent when the client has it already. */
+export function taggedFile({ content, name, contentType }: File, tag: Tag): Reply {
+  const already = unchanged(tag);
+  if (already) return already;
+  const disposition = { "content-disposition": `attachment; filename="${name}"` };
+  const headers = { "content-type": contentType, "content-length": String(content.byteLength), ...disposition };
+  return { status: 200, body: content, headers: { ...headers, ...tagHeaders(tag) } };
+}
+
 function tagHeaders({ etag }: Tag): ReplyHeaders {
   return { etag: `"${etag}"`, "cache-control": "private, no-cache" };
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { parseJson } from "@pragma/runtime/parse-json";
+import { tillFacts } from "./accounting/till-facts.ts";
 import { computeReport, currentReportVersion } from "./calculate/compute-report.ts";
 import { convertTillV1 } from "./convert-till-v1.ts";
 
@@ -28,6 +29,8 @@ export interface CalculatedReport {
   v2: string;
   v0: string;
   listItem: string;
+  /** What accounting exports need beside the report. */
+  accountingFacts: string;
   orders: CalculatedOrder[];
 }
 
@@ -76,6 +79,7 @@ export default function calculateTill({
     v2: JSON.stringify(report.reportV2),
     v0: JSON.stringify(report.reportV0),
     listItem: JSON.stringify(report.listItem),
+    accountingFacts: JSON.stringify(tillFacts(till, dayOf)),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
       id,
       day: dayOf(openedAt),

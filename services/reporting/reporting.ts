@@ -1,8 +1,10 @@
 import { routesOf } from "@pragma/runtime/define-route";
+import type { Locations } from "@pragma/runtime/locations";
 import type { Logger } from "@pragma/runtime/logger";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Database } from "@pragma/runtime/postgres";
 import type { WorkerPool } from "@pragma/runtime/worker-pool";
+import type { AnnounceExports } from "./accounting/announce-export.ts";
 import type { CalculatedTill, CalculateTill } from "./calculate-till.ts";
 
 /** What the reporting service stands on. */
@@ -11,6 +13,11 @@ export interface Reporting {
   log: Logger;
   objects: ObjectStore;
   calculator: WorkerPool<CalculateTill, CalculatedTill>;
+  locations: Locations;
+  /** Has exports made that are written in the database. */
+  announceExports: AnnounceExports;
+  /** How long a maker of an export may go without a word before it is presumed dead. */
+  exportClaimSeconds: number;
 }
 
 export const defineRoute = routesOf<Reporting>();

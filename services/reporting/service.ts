@@ -1,37 +1,80 @@
 import { defineService } from "@pragma/runtime/define-service";
+import { openJobQueue } from "@pragma/runtime/job-queue";
+import { askAccounts } from "@pragma/runtime/locations";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
+import { principalSigner } from "@pragma/runtime/principal-token";
 import { createWorkerPool } from "@pragma/runtime/worker-pool";
+import { type ExportJob, exportAnnouncer } from "./accounting/announce-export.ts";
+import { makeExport } from "./accounting/make-export.ts";
 import type { CalculatedTill, CalculateTill } from "./calculate-till.ts";
 import { reportingConfig } from "./config.ts";
+import { sweepExports } from "./periodic/sweep-exports.ts";
 import type { Reporting } from "./reporting.ts";
+import { createAccountingConfig } from "./routes/create-accounting-config.ts";
+import { createAccountingExport } from "./routes/create-accounting-export.ts";
+import { deleteAccountingConfig } from "./routes/delete-accounting-config.ts";
+import { getAccountingConfig } from "./routes/get-accounting-config.ts";
+import { getAccountingExport } from "./routes/get-accounting-export.ts";
+import { getAccountingFile } from "./routes/get-accounting-file.ts";
 import { getOrderV1 } from "./routes/get-order-v1.ts";
 import { getOrderV2 } from "./routes/get-order-v2.ts";
 import { getReportV0 } from "./routes/get-report-v0.ts";
 import { getReportV2 } from "./routes/get-report-v2.ts";
+import { listAccountingConfigs } from "./routes/list-accounting-configs.ts";
 import { listOrders } from "./routes/list-orders.ts";
 import { listReportsV0 } from "./routes/list-reports-v0.ts";
 import { listReportsV2 } from "./routes/list-reports-v2.ts";
+import { replaceAccountingConfig } from "./routes/replace-accounting-config.ts";
 import { tillPushed } from "./subscriptions/till-pushed.ts";
 
-/** Turns tills into reports and orders, and serves them. */
+/** Exports that an instance makes at a time. */
+const exportsAtATime = 2;
+
+/** Turns tills into reports and orders, serves them, and makes files for accounting software of them. */
 export default defineService<typeof reportingConfig, Reporting>({
   name: "reporting",
   module: import.meta.url,
   config: reportingConfig,
-  open({ db, log }, config) {
+  open({ db, log, metrics, upstreams }, config) {
     const objects = openObjectStore(config.OBJECT_STORE);
     const calculator = createWorkerPool<CalculateTill, CalculatedTill>(import.meta.url, "./calculate-till", {
       threads: config.CALCULATION_THREADS,
     });
+    const queue = openJobQueue<ExportJob>(config, { name: "reporting-exports", log, metrics });
+    const services: Reporting = {
+      ...{ db, log, objects, calculator },
+      locations: askAccounts(upstreams, { name: "reporting", sign: principalSigner(config.PRINCIPAL_KEYS) }),
+      announceExports: exportAnnouncer({ queue, log }),
+      exportClaimSeconds: config.EXPORT_CLAIM_SECONDS,
+    };
+    queue.work(({ exportId }, signal) => makeExport(services, exportId, signal), { concurrency: exportsAtATime });
     return {
-      services: { db, log, objects, calculator },
-      checks: { objects: () => objects.check() },
+      services,
+      checks: { objects: () => objects.check(), redis: () => queue.check() },
       async close() {
+        await queue.close();
         await calculator.close();
         await objects.close();
       },
     };
   },
-  routes: [listReportsV2, getReportV2, listReportsV0, getReportV0, listOrders, getOrderV1, getOrderV2],
+  routes: [
+    listReportsV2,
+    getReportV2,
+    listReportsV0,
+    getReportV0,
+    listOrders,
+    getOrderV1,
+    getOrderV2,
+    createAccountingConfig,
+    listAccountingConfigs,
+    getAccountingConfig,
+    replaceAccountingConfig,
+    deleteAccountingConfig,
+    createAccountingExport,
+    getAccountingExport,
+    getAccountingFile,
+  ],
   subscriptions: [tillPushed],
+  periodic: [sweepExports],
 });

@@ -95,6 +95,7 @@ function reportRow(
     v2: report.v2,
     v0,
     list_item: report.listItem,
+    accounting_facts: report.accountingFacts,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { OperationContract } from "./contract.ts";
+import { accounting } from "./tags/accounting.ts";
 import { catalogue } from "./tags/catalogue.ts";
 import { consumers } from "./tags/consumers.ts";
 import { description } from "./tags/description.ts";
@@ -26,4 +27,5 @@ export const contractTable: Partial<Record<string, OperationContract>> = {
   ...keys,
   ...webhooks,
   ...jobs,
+  ...accounting,
 };

@@ -18,6 +18,7 @@ export interface ReportRow {
   v2: string;
   v0: string;
   list_item: string;
+  accounting_facts: string;
 }
 
 /** Where the till's report stands in the lists, if it has one, and when it was first made. */
@@ -38,7 +39,7 @@ export async function put(tx: Transaction, row: ReportRow): Promise<void> {
       revision = excluded.revision, report_version = excluded.report_version, day = excluded.day,
       started_at = excluded.started_at, updated_at = excluded.updated_at, order_count = excluded.order_count,
       etag = excluded.etag, finalized = excluded.finalized, v2 = excluded.v2, v0 = excluded.v0,
-      list_item = excluded.list_item`;
+      list_item = excluded.list_item, accounting_facts = excluded.accounting_facts`;
 }
 
 export async function remove(tx: Transaction, tillId: string): Promise<void> {

@@ -1,0 +1,290 @@
+import { z } from "zod";
+import { UtcDateTime } from "./date-time.ts";
+import { paymentModes } from "./enumerations.ts";
+import { accountingConfigExample } from "./examples/accounting.ts";
+import { storable } from "./storable.ts";
+
+/** How discounts are booked: sales are net of them, or gross with the discounts on an account of their own. Never both. */
+const discountBookings = ["net", "gross"] as const;
+
+const accountNumber = z
+  .string()
+  .regex(/^[1-7]\d{2}[\dA-Z]{0,9}$/, {
+    error: "Must be an account of the French chart: three digits, the first 1 to 7, then up to nine digits or capitals",
+  })
+  .meta({ description: "Number of the account", example: "706" });
+
+/** What files separate by is refused here, so that a label comes out as it went in. */
+const label = (longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .refine((text) => !/[\p{Cc}|]/u.test(text), { error: "Must have no control characters and no |" });
+
+const accountLabel = label(100).meta({ description: "Name of the account", example: "Prestations de services" });
+
+const taxRate = z
+  .int()
+  .min(0)
+  .max(100_000)
+  .meta({ description: "VAT rate in hundredths of a percent: 1000 means 10%", example: 1000 });
+
+/** An account with its name. */
+export const AccountingAccount = z
+  .object({ account: accountNumber, label: accountLabel })
+  .meta({ id: "AccountingAccount", description: "An account", example: { account: "706", label: "Prestations" } });
+
+export type AccountingAccount = z.infer<typeof AccountingAccount>;
+
+const RateAccount = z.object({ taxRate, account: accountNumber, label: accountLabel }).meta({
+  id: "AccountingRateAccount",
+  description: "The account of a VAT rate",
+  example: { taxRate: 1000, account: "70610", label: "Prestations de services, TVA 10 %" },
+});
+
+const MethodAccount = z
+  .object({
+    name: z.string().min(1).max(255).meta({ description: "Name of the payment method, exactly as tills have it" }),
+    account: accountNumber,
+    label: accountLabel,
+  })
+  .meta({
+    id: "AccountingMethodAccount",
+    description: "The account of a payment method",
+    example: { name: "Ticket Restaurant", account: "51182", label: "Titres-restaurant à encaisser" },
+  });
+
+type PaymentMode = (typeof paymentModes)[number];
+
+type Account = readonly [account: string, label: string];
+
+/** Accounts that a config has one of, with those of the French chart of accounts (PCG) as defaults. */
+const singleAccounts = {
+  otherSales: [["706", "Prestations de services"], "Sales without VAT, at rates that `sales` does not list"],
+  otherVat: [["44571", "TVA collectée"], "VAT at rates that `collectedVat` does not list"],
+  discounts: [
+    ["709", "Rabais, remises et ristournes accordés"],
+    "Discounts without VAT; used when `discountBooking` is gross",
+  ],
+  unpaid: [["411", "Clients"], "What customers owe: orders left open, and what is put on or paid off their accounts"],
+  owedToCustomers: [
+    ["4197", "Clients, autres avoirs"],
+    "What customers are owed: refunds that were not paid out, and payments of orders that were canceled or transferred",
+  ],
+  tips: [["467", "Autres comptes débiteurs ou créditeurs"], "Tips, which are the staff's"],
+  deposits: [["4191", "Clients, avances et acomptes reçus"], "Deposits that were paid in"],
+  cashIn: [["580", "Virements internes"], "Where money comes from that is put into the drawer"],
+  cashOut: [["471", "Compte d'attente"], "What money was for that was taken out of the drawer"],
+  shortage: [["658", "Charges diverses de gestion courante"], "Cash that is missing, and roundings to our debit"],
+  surplus: [["758", "Produits divers de gestion courante"], "Cash that is too much, and roundings to our credit"],
+} as const satisfies Record<string, readonly [Account, string]>;
+
+const cards = ["5115", "Cartes bancaires à l'encaissement"] as const;
+const vouchers = ["5118", "Autres valeurs à l'encaissement"] as const;
+const platforms = ["4671", "Plateformes et tiers encaisseurs"] as const;
+
+const paymentAccounts: Record<PaymentMode, Account> = {
+  cash: ["531", "Caisse"],
+  card: cards,
+  restaurantCheck: vouchers,
+  check: ["5112", "Chèques à encaisser"],
+  amex: cards,
+  credit: singleAccounts.owedToCustomers[0],
+  custom: vouchers,
+  iZettle: cards,
+  debt: singleAccounts.unpaid[0],
+  foxOrder: platforms,
+  restoFlash: vouchers,
+  mews: platforms,
+  barnaby: platforms,
+  uberEats: platforms,
+  deposit: singleAccounts.deposits[0],
+  deliveroo: platforms,
+  bananaSplit: platforms,
+  qoodosCashback: platforms,
+  hubrise: platforms,
+  keytchens: platforms,
+  bankTransfer: ["512", "Banques"],
+  obypay: platforms,
+  tablePayment: cards,
+};
+
+/** The rates of metropolitan France. An account is that of the chart, and the digits of the rate. */
+const rates = [
+  { taxRate: 2000, digits: "20", text: "20 %" },
+  { taxRate: 1000, digits: "10", text: "10 %" },
+  { taxRate: 550, digits: "55", text: "5,5 %" },
+  { taxRate: 210, digits: "21", text: "2,1 %" },
+];
+
+const accountsOfRates = ([account, name]: Account) =>
+  rates.map(({ taxRate: rate, digits, text }) => ({
+    taxRate: rate,
+    account: `${account}${digits}`,
+    label: `${name} ${text}`,
+  }));
+
+/** An account of a body: each part that is left out is the chart's. */
+const accountWithDefault = ([account, name]: Account) =>
+  z
+    .object({
+      account: accountNumber.meta({ description: "Number of the account", example: account }).default(account),
+      label: accountLabel.meta({ description: "Name of the account", example: name }).default(name),
+    })
+    .prefault({});
+
+/** The same field for each entry of a table. */
+function fieldsOf<Name extends string, Entry, Field extends z.ZodType>(
+  table: Record<Name, Entry>,
+  field: (entry: Entry, name: Name) => Field,
+): Record<Name, Field> {
+  const entries = Object.entries(table) as [Name, Entry][];
+  return Object.fromEntries(entries.map(([name, entry]) => [name, field(entry, name)])) as Record<Name, Field>;
+}
+
+function eachOnce<Item>(items: readonly Item[], keyOf: (item: Item) => unknown): boolean {
+  return new Set(items.map(keyOf)).size === items.length;
+}
+
+const GivenPaymentAccounts = z.object(fieldsOf(paymentAccounts, accountWithDefault)).meta({
+  id: "GivenAccountingPaymentAccounts",
+  description: "Accounts of payments, by mode; a mode that is left out is as the French chart of accounts has it",
+});
+
+const listOfRates = z
+  .array(RateAccount)
+  .max(20)
+  .refine((list) => eachOnce(list, ({ taxRate: rate }) => rate), { error: "Must have no rate twice" });
+
+const listOfMethods = z
+  .array(MethodAccount)
+  .max(100)
+  .refine((list) => eachOnce(list, ({ name }) => name), { error: "Must have no name twice" });
+
+const auxiliary = z
+  .object({
+    account: z
+      .string()
+      .regex(/^[\dA-Z]{1,17}$/, { error: "Must be 1 to 17 digits or capitals" })
+      .meta({ description: "Number of the auxiliary account", example: "CLIDIVERS" }),
+    label: accountLabel.meta({ description: "Name of the auxiliary account", example: "Clients divers" }),
+  })
+  .meta({ id: "AccountingAuxiliary", example: { account: "CLIDIVERS", label: "Clients divers" } });
+
+const texts = {
+  name: label(100).meta({ description: "Name of the config", example: accountingConfigExample.name }),
+  journalCode: z
+    .string()
+    .regex(/^[\dA-Z]{1,8}$/, { error: "Must be 1 to 8 digits or capitals" })
+    .meta({ description: "Code of the journal that entries go into", example: "CA" }),
+  journalLabel: label(100).meta({ description: "Name of the journal", example: "Caisse" }),
+  entryLabel: label(20).meta({
+    description: "What the text of each line begins with; the report's number and what the line is follow",
+    example: "Caisse",
+  }),
+  discountBooking: z.enum(discountBookings).meta({
+    description:
+      "How discounts are booked. net: sales are what was charged. gross: sales are what would have been charged, and discounts are on `discounts`. VAT is that of what was charged, either way",
+  }),
+};
+
+const listed = {
+  sales: listOfRates.meta({ description: "Sales without VAT, by VAT rate. The whole list is replaced" }),
+  collectedVat: listOfRates.meta({ description: "Collected VAT, by its rate. The whole list is replaced" }),
+  paymentMethods: listOfMethods.meta({
+    description: "Payment methods with accounts of their own, by their name; all others go by their mode",
+  }),
+};
+
+const customerAuxiliary = auxiliary.nullable().meta({
+  description: "The auxiliary account that lines of `unpaid` and `owedToCustomers` carry; null: none",
+});
+
+const cashDifference = z.boolean().meta({
+  description: "Whether the difference between counted and expected cash is booked, when the cash was counted",
+});
+
+const salesAccount: Account = singleAccounts.otherSales[0];
+const vatAccount: Account = singleAccounts.otherVat[0];
+
+/** What a config says, every field with its default. */
+const givenFields = {
+  name: texts.name.default(accountingConfigExample.name),
+  journalCode: texts.journalCode.default("CA"),
+  journalLabel: texts.journalLabel.default("Caisse"),
+  entryLabel: texts.entryLabel.default("Caisse"),
+  discountBooking: texts.discountBooking.default("net"),
+  cashDifference: cashDifference.default(true),
+  sales: listed.sales.default(accountsOfRates(salesAccount)),
+  collectedVat: listed.collectedVat.default(accountsOfRates(vatAccount)),
+  ...fieldsOf(singleAccounts, ([account, description]) =>
+    accountWithDefault(account).meta({ description, default: shown(account) }),
+  ),
+  payments: GivenPaymentAccounts.prefault({}),
+  paymentMethods: listed.paymentMethods.default([]),
+  customerAuxiliary: customerAuxiliary.default(null),
+};
+
+/** What a config is to be from now on: what is left out is as the French chart of accounts has it. */
+export const ReplaceAccountingConfig = storable(z.object(givenFields)).meta({
+  id: "ReplaceAccountingConfig",
+  description: "What a config is to be; what is left out is as the French chart of accounts has it",
+  example: {
+    name: "Brut avec 709",
+    journalCode: "VT",
+    discountBooking: "gross",
+    payments: { card: { account: "5121" } },
+  },
+});
+
+/** By what reports become journal entries. */
+export type AccountingRules = z.infer<typeof ReplaceAccountingConfig>;
+
+/** A config to make. */
+export const CreateAccountingConfig = storable(
+  z.object({
+    locationId: z.guid().optional().meta({ description: "Whose config it is; the key's own location if left out" }),
+    ...givenFields,
+  }),
+).meta({
+  id: "CreateAccountingConfig",
+  description: "A config to make. Every field may be left out, and then is as the French chart of accounts has it",
+  example: { name: "Cabinet Martin", journalCode: "CA", payments: { card: { account: "5121", label: "CIC" } } },
+});
+
+/** A config: how reports become journal entries. */
+export const AccountingConfig = z
+  .object({
+    id: z.guid().meta({ description: "Id of the config" }),
+    createdAt: UtcDateTime.meta({ description: "When it was made" }),
+    updatedAt: UtcDateTime.meta({ description: "When it was last changed" }),
+    locationId: z.guid().meta({ description: "Whose config it is" }),
+    ...texts,
+    cashDifference,
+    sales: listed.sales,
+    collectedVat: listed.collectedVat,
+    ...fieldsOf(singleAccounts, ([, description]) => AccountingAccount.meta({ description })),
+    payments: z
+      .object(fieldsOf(paymentAccounts, () => AccountingAccount))
+      .meta({ id: "AccountingPaymentAccounts", description: "Accounts of payments, by mode" }),
+    paymentMethods: listed.paymentMethods,
+    customerAuxiliary,
+  })
+  .meta({
+    id: "AccountingConfig",
+    description: "How reports become journal entries: journal, accounts and labels",
+    example: {
+      ...accountingConfigExample,
+      sales: accountsOfRates(salesAccount),
+      collectedVat: accountsOfRates(vatAccount),
+      ...Object.fromEntries(Object.entries(singleAccounts).map(([name, [account]]) => [name, shown(account)])),
+      payments: Object.fromEntries(paymentModes.map((mode) => [mode, shown(paymentAccounts[mode])])),
+    },
+  });
+
+export type AccountingConfig = z.infer<typeof AccountingConfig>;
+
+function shown([account, name]: Account): AccountingAccount {
+  return { account, label: name };
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import type { FecRow } from "./columns.ts";
+import { encodeText } from "./encode.ts";
+import { fecRows } from "./fec-rows.ts";
+import { fileFormats } from "./formats.ts";
+import { fecName, writeFec } from "./write-fec.ts";
+
+const line = {
+  account: "70610",
+  label: "Ventes",
+  auxiliary: null,
+  text: "Caisse Z24 Ventes",
+  debit: 0,
+  credit: 123456,
+};
+const journal = { journalCode: "CA", journalLabel: "Caisse" };
+
+function rowsOf(fields: Partial<typeof line> = {}): FecRow[] {
+  const entry = { day: "2026-05-29", validFrom: "2026-05-30", piece: "Z24", lines: [{ ...line, ...fields }] };
+  return fecRows([entry, entry], journal);
+}
+
+describe("a line", () => {
+  it("has days without hyphens, amounts with a decimal comma, and the number of its entry", () => {
+    const [first, second] = rowsOf();
+    expect(first).toMatchObject({
+      EcritureNum: "1",
+      EcritureDate: "20260529",
+      PieceDate: "20260529",
+      ValidDate: "20260530",
+      Debit: "0,00",
+      Credit: "1234,56",
+    });
+    expect(second).toMatchObject({ EcritureNum: "2" });
+    expect(rowsOf({ credit: 5 })[0]?.Credit).toBe("0,05");
+  });
+
+  it("is not broken by what names contain", () => {
+    const bytes = writeFec(rowsOf({ text: "Bon\td'achat | café\r\n-10 %" }), fileFormats.FULLL);
+    const lines = bytes.toString("latin1").split("\r\n");
+    expect(lines).toHaveLength(4);
+    expect(lines[1]?.split("\t")).toHaveLength(18);
+    expect(lines[1]).toContain("Bon d'achat café -10 %");
+  });
+
+  it("is shortened and without accents for ISACOMPTA", () => {
+    const text = "Caisse Z24 Commandes annulées déjà payées";
+    const bytes = writeFec(rowsOf({ text }), fileFormats.ISACOMPTA);
+    expect(bytes.toString("ascii").split("\r\n")[1]?.split("|")[10]).toBe("Caisse Z24 Commandes annulees");
+  });
+});
+
+describe("a text", () => {
+  it.each([
+    ["Œuf à 5 €", "ISO-8859-15", "\xbcuf \xe0 5 \xa4"],
+    ["Œuf à 5 €", "US-ASCII", "OEuf a 5 EUR"],
+    ["l’été – Čapek", "ISO-8859-15", "l'\xe9t\xe9 - Capek"],
+    ["e\u0301", "ISO-8859-15", "\xe9"],
+    ["寿司 🍣", "ISO-8859-15", "?? ?"],
+  ] as const)("%s is written in %s", (text, charset, expected) => {
+    expect(encodeText(text, charset).toString("latin1")).toBe(expected);
+  });
+});
+
+describe("the name of a file", () => {
+  it.each([
+    ["123 456 789 00012", "123456789FEC20260529.txt"],
+    ["123456789", "123456789FEC20260529.txt"],
+    ["", "FEC20260529.txt"],
+    ["12345", "FEC20260529.txt"],
+    ["123456789/../x", "FEC20260529.txt"],
+  ])("begins with the SIREN of %j", (siret, name) => {
+    expect(fecName({ siret, lastDay: "2026-05-29" })).toBe(name);
+  });
+});

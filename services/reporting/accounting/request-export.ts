@@ -1,0 +1,118 @@
+import { randomUUID } from "node:crypto";
+import type { CreateAccountingExport, StartedAccountingExport } from "@pragma/contracts/accounting-export";
+import { ApiError, type Fault } from "@pragma/contracts/errors";
+import type { Principal } from "@pragma/contracts/principal";
+import { allows } from "@pragma/contracts/scopes";
+import { refuseFaults } from "@pragma/runtime/faults";
+import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
+import { type ConfigRow, findConfigs } from "../queries/accounting-configs.ts";
+import { insertExport, locationsOfTills } from "../queries/accounting-exports.ts";
+import type { Reporting } from "../reporting.ts";
+
+type Item = CreateAccountingExport[number] & { locationId: string };
+
+/**
+ * Writes down an export with everything that it is to be made from, configs as they are now, and has it made. Tills of
+ * one location, config and provider come into one file.
+ *
+ * @throws `ApiError` location_forbidden when an item names another location than the key's own without `locations:any`;
+ * invalid_request naming every item whose till or config the location does not have, or that is there twice.
+ */
+export async function requestExport(
+  { db, announceExports }: Pick<Reporting, "db" | "announceExports">,
+  { body, principal }: { body: CreateAccountingExport; principal: Principal },
+): Promise<StartedAccountingExport> {
+  const items = locatedItems(body, principal);
+  const id = randomUUID();
+  await db.transaction(async (tx) => {
+    const configs = await findConfigs(
+      tx,
+      items.map(({ accountingConfigId }) => accountingConfigId),
+    );
+    const configOf = new Map(configs.map((config) => [config.id, config]));
+    refuseFaults(await faultsOf(tx, items, configOf));
+    const files = filesOf(items, configOf);
+    const locations = new Set(items.map(({ locationId }) => locationId));
+    await insertExport(tx, {
+      id,
+      location_id: locations.size === 1 ? (items[0]?.locationId ?? null) : null,
+      key_id: principal.keyId,
+      consumer: principal.consumer,
+      files: [...files.values()],
+      items: items.map((item, position) => ({
+        position,
+        till_id: item.tillId,
+        file_number: files.get(fileKey(item))?.number ?? 0,
+      })),
+    });
+    afterCommit(tx, () => void announceExports([{ id, attempt: 0 }]));
+  });
+  return { id, tillsIds: [...new Set(items.map(({ tillId }) => tillId))] };
+}
+
+/** Every item with its location, and ids in lower case. */
+function locatedItems(body: CreateAccountingExport, { location, scopes }: Principal): Item[] {
+  const unlocated: Fault[] = [];
+  const foreign: number[] = [];
+  const items = body.map((item, index) => {
+    const locationId = item.locationId?.toLowerCase() ?? location?.id ?? "";
+    if (locationId === "") {
+      const message = "is required: this key belongs to no location, so name one";
+      unlocated.push({ in: "body", path: `[${index}].locationId`, code: "required", message });
+    } else if (locationId !== location?.id && !allows(scopes, "locations:any")) foreign.push(index);
+    const tillId = item.tillId.toLowerCase();
+    return { ...item, tillId, accountingConfigId: item.accountingConfigId.toLowerCase(), locationId };
+  });
+  refuseFaults(unlocated);
+  if (foreign.length > 0) {
+    const places = foreign.map((index) => `[${index}].locationId`).join(", ");
+    throw new ApiError("location_forbidden", {
+      detail: `locationId must be the location of the API key, or be left out. It is not in: ${places}.`,
+    });
+  }
+  return items;
+}
+
+async function faultsOf(tx: Transaction, items: Item[], configOf: Map<string, ConfigRow>): Promise<Fault[]> {
+  const tillLocations = await locationsOfTills(
+    tx,
+    items.map(({ tillId }) => tillId),
+  );
+  const seen = new Set<string>();
+  return items.flatMap((item, index) => {
+    const faults: Fault[] = [];
+    const add = (path: string, code: string, message: string) =>
+      faults.push({ in: "body", path: `[${index}]${path}`, code, message });
+    if (tillLocations.get(item.tillId) !== item.locationId) {
+      add(".tillId", "unknown_till", "must be the id of a till of the location that has come to its report");
+    }
+    if (configOf.get(item.accountingConfigId)?.location_id !== item.locationId) {
+      add(".accountingConfigId", "unknown_config", "must be the id of an accounting config of the location");
+    }
+    const key = `${fileKey(item)} ${item.tillId}`;
+    if (seen.has(key)) add("", "duplicate", "must not be the same as another: a till comes into a file once");
+    seen.add(key);
+    return faults;
+  });
+}
+
+function fileKey({ locationId, accountingConfigId, accountingProvider }: Item): string {
+  return `${locationId} ${accountingConfigId} ${accountingProvider}`;
+}
+
+/** The files of an export, numbered in the order in which items first name them. */
+function filesOf(items: Item[], configOf: Map<string, ConfigRow>) {
+  const byKey = new Map(items.map((item) => [fileKey(item), item]));
+  return new Map(
+    [...byKey].map(([key, { locationId, accountingConfigId, accountingProvider }], index) => [
+      key,
+      {
+        number: index + 1,
+        location_id: locationId,
+        config_id: accountingConfigId,
+        provider: accountingProvider,
+        config: configOf.get(accountingConfigId)?.body ?? "",
+      },
+    ]),
+  );
+}

@@ -1,0 +1,76 @@
+import { hundredths, plus } from "@pragma/contracts/money";
+import type { PaymentRow } from "@pragma/contracts/payment-row";
+import type { TillV2 } from "@pragma/contracts/till-v2";
+import { type CountedOrder, countOrders } from "../calculate/counting.ts";
+
+/**
+ * What journal entries need to know of a till beyond its report. Amounts are in minor units, days are those of the
+ * location's time zone, YYYY-MM-DD.
+ */
+export interface TillFacts {
+  /** When the shift began: the day that its entries are of. */
+  day: string;
+  /** When the shift was closed: from then on its figures stand. */
+  closedOn: string;
+  /** What products that count cost, VAT included, by VAT rate in hundredths of a percent. */
+  salesByRate: { taxRate: number; total: number }[];
+  /** What was paid of orders that count, tips aside. */
+  paid: number;
+  /** What was paid of orders that were canceled or transferred, tips aside: it is in the drawer all the same. */
+  paidInVain: number;
+  /** What customers owe for orders that count. */
+  unpaid: number;
+  /** What customers are owed for orders that count: refunds that were not paid out. */
+  owed: number;
+  /** Cash at both ends of the shift; null unless it was counted at both. */
+  cash: { initial: number; counted: number } | null;
+}
+
+/** The facts of a till that is not training. */
+export function tillFacts(till: TillV2, dayOf: (instant: string) => string): TillFacts {
+  const orders = countOrders(till.orderList);
+  const counting = orders.filter(({ counts }) => counts);
+  const left = counting.map(leftToPay);
+  const { initialCashBalance: initial, finalCashBalance: counted } = till;
+  return {
+    day: dayOf(till.startedAt),
+    closedOn: dayOf(till.finalizedAt),
+    salesByRate: salesByRate(counting),
+    paid: sum(counting.map(paidOf)),
+    paidInVain: sum(orders.filter(({ counts }) => !counts).map(paidOf)),
+    unpaid: sum(left.filter((amount) => amount > 0)),
+    owed: sum(left.filter((amount) => amount < 0).map((amount) => -amount)),
+    cash: initial === null || counted === null ? null : { initial, counted },
+  };
+}
+
+/** Whether a payment takes something off what an order leaves to pay. */
+export function isSettling({ paymentType }: Pick<PaymentRow, "paymentType">): boolean {
+  return paymentType === "payment" || paymentType === "customerAccount";
+}
+
+function salesByRate(orders: CountedOrder[]): TillFacts["salesByRate"] {
+  const totals = new Map<number, number>();
+  for (const { row } of orders.flatMap(({ rows }) => rows)) {
+    const rate = hundredths(row.taxRate);
+    totals.set(rate, plus(totals.get(rate) ?? 0, row.totalRow));
+  }
+  return [...totals].map(([taxRate, total]) => ({ taxRate, total }));
+}
+
+function paidOf({ payments }: CountedOrder): number {
+  return sum(payments.filter(isSettling).map(({ amount }) => amount));
+}
+
+/**
+ * What the point of sale says is left to pay. Of a refund, some say 0 when it is open, since they know no negative
+ * amount there: it is what was not paid out.
+ */
+function leftToPay(counted: CountedOrder): number {
+  const { total, leftToPay: declared } = counted.order;
+  return total < 0 ? total - paidOf(counted) : declared;
+}
+
+function sum(amounts: number[]): number {
+  return amounts.reduce(plus, 0);
+}

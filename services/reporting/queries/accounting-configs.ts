@@ -1,0 +1,66 @@
+import type { Sql, Transaction } from "@pragma/runtime/postgres";
+
+/** A config: the reply that is sent, and what it is found by. */
+export interface ConfigRow {
+  id: string;
+  location_id: string;
+  created_at: Date;
+  body: string;
+  etag: string;
+}
+
+interface ConfigOf {
+  id: string;
+  /** Null: of any location. */
+  locationId: string | null;
+}
+
+export async function insertConfig(tx: Transaction, row: ConfigRow): Promise<void> {
+  await tx`insert into accounting_configs ${tx(row)}`;
+}
+
+export async function findConfig(sql: Sql, which: ConfigOf): Promise<ConfigRow | undefined> {
+  const [row] = await sql<ConfigRow[]>`select * from accounting_configs where ${isMeant(sql, which)}`;
+  return row;
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockConfig(tx: Transaction, which: ConfigOf): Promise<ConfigRow | undefined> {
+  const [row] = await tx<ConfigRow[]>`select * from accounting_configs where ${isMeant(tx, which)} for update`;
+  return row;
+}
+
+export async function updateConfig(tx: Transaction, { id, body, etag }: Pick<ConfigRow, "id" | "body" | "etag">) {
+  await tx`update accounting_configs set ${tx({ body, etag })} where id = ${id}`;
+}
+
+/** False when there is none. */
+export async function deleteConfig(sql: Sql, which: ConfigOf): Promise<boolean> {
+  const deleted = await sql`delete from accounting_configs where ${isMeant(sql, which)}`;
+  return deleted.count === 1;
+}
+
+/** A stretch of a location's configs, newest first: after a place in that order, or so many from its start. */
+export async function listConfigs(
+  sql: Sql,
+  locationId: string,
+  { after, offset, limit }: { after: { at: string; id: string } | null; offset: number; limit: number },
+): Promise<{ rows: ConfigRow[]; total: number }> {
+  const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
+  const [rows, [counted]] = await Promise.all([
+    sql<ConfigRow[]>`
+      select * from accounting_configs where location_id = ${locationId} and ${isAfter}
+      order by created_at desc, id desc offset ${offset} limit ${limit}`,
+    sql<[{ total: number }]>`select count(*) as total from accounting_configs where location_id = ${locationId}`,
+  ]);
+  return { rows, total: counted.total };
+}
+
+/** Those of these configs that there are, in any location. */
+export async function findConfigs(tx: Transaction, ids: string[]): Promise<ConfigRow[]> {
+  return tx<ConfigRow[]>`select * from accounting_configs where id = any(${ids}::uuid[])`;
+}
+
+function isMeant(sql: Sql | Transaction, { id, locationId }: ConfigOf) {
+  return sql`id = ${id} and ${locationId === null ? sql`true` : sql`location_id = ${locationId}`}`;
+}

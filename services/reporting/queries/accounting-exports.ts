@@ -1,0 +1,193 @@
+import type { AccountingExport, AccountingProvider } from "@pragma/contracts/accounting-export";
+import type { Sql, Transaction } from "@pragma/runtime/postgres";
+
+export interface ExportRow {
+  id: string;
+  location_id: string | null;
+  state: AccountingExport["state"];
+  attempt: number;
+  created_at: Date;
+  started_at: Date | null;
+  finished_at: Date | null;
+}
+
+export interface ItemRow {
+  position: number;
+  till_id: string;
+  file_number: number;
+  state: "pending" | "done" | "failed";
+  failure: string | null;
+}
+
+/** A file without its content. */
+export interface FileRow {
+  number: number;
+  location_id: string;
+  config_id: string;
+  provider: AccountingProvider;
+  name: string | null;
+  etag: string | null;
+  entries: number | null;
+  /** In bytes; null when there is no content. */
+  size: number | null;
+}
+
+interface NewExport extends Pick<ExportRow, "id" | "location_id"> {
+  key_id: string;
+  consumer: string;
+  files: (Pick<FileRow, "number" | "location_id" | "config_id" | "provider"> & { config: string })[];
+  items: Pick<ItemRow, "position" | "till_id" | "file_number">[];
+}
+
+export async function insertExport(tx: Transaction, { files, items, ...row }: NewExport): Promise<void> {
+  await tx`insert into accounting_exports ${tx({ ...row, state: "pending" })}`;
+  await tx`insert into accounting_files ${tx(files.map((file) => ({ export_id: row.id, ...file })))}`;
+  await tx`insert into accounting_items ${tx(items.map((item) => ({ export_id: row.id, ...item })))}`;
+}
+
+/** An export with its items in their order, and its files; `locationId` null finds those of any location. */
+export async function findExport(
+  sql: Sql,
+  { id, locationId }: { id: string; locationId: string | null },
+): Promise<{ row: ExportRow; items: ItemRow[]; files: FileRow[] } | undefined> {
+  const isVisible = locationId === null ? sql`true` : sql`location_id = ${locationId}`;
+  const [rows, items, files] = await sql.begin("isolation level repeatable read read only", (tx) => [
+    tx<ExportRow[]>`select * from accounting_exports where id = ${id} and ${isVisible}`,
+    tx<ItemRow[]>`select * from accounting_items where export_id = ${id} order by position`,
+    tx<FileRow[]>`
+      select number, location_id, config_id, provider, name, etag, entries, octet_length(content) as size
+      from accounting_files where export_id = ${id} order by number`,
+  ]);
+  return rows[0] && { row: rows[0], items, files };
+}
+
+interface FileContent {
+  name: string;
+  etag: string;
+  provider: AccountingProvider;
+  content: Uint8Array;
+}
+
+/**
+ * A file of an export, without `file` as long as it is not there; undefined when there is no such export. `locationId`
+ * null finds those of any location.
+ */
+export async function findFile(
+  sql: Sql,
+  { exportId, number, locationId }: { exportId: string; number: number; locationId: string | null },
+): Promise<{ file?: FileContent } | undefined> {
+  const [row] = await sql<(FileContent | { content: null })[]>`
+    select file.name, file.etag, file.provider, file.content
+    from accounting_exports left join accounting_files file on file.export_id = id and file.number = ${number}
+    where id = ${exportId} and ${locationId === null ? sql`true` : sql`accounting_exports.location_id = ${locationId}`}`;
+  return row && (row.content === null ? {} : { file: row });
+}
+
+/** A claim to an export: who holds the latest makes it. */
+export interface Claim {
+  id: string;
+  attempt: number;
+}
+
+/** Claims an export that is pending, or whose claim has run out; undefined when there is nothing to claim. */
+export async function claimExport(sql: Sql, id: string, { seconds }: { seconds: number }): Promise<Claim | undefined> {
+  const [claim] = await sql<Claim[]>`
+    update accounting_exports set
+      state = 'running', attempt = attempt + 1, claimed_until = now() + ${seconds} * interval '1 second',
+      started_at = coalesce(started_at, now())
+    where id = ${id} and (state = 'pending' or (state = 'running' and claimed_until < now()))
+    returning id, attempt`;
+  return claim;
+}
+
+/** Prolongs a claim; false when it is no longer the latest. */
+export async function keepClaim(sql: Sql, claim: Claim, { seconds }: { seconds: number }): Promise<boolean> {
+  const kept = await sql`
+    update accounting_exports set claimed_until = now() + ${seconds} * interval '1 second'
+    where ${isHeld(sql, claim)}`;
+  return kept.count === 1;
+}
+
+/** Lets go of a claim, so that the export can be made at once by somebody else. */
+export async function releaseClaim(sql: Sql, claim: Claim): Promise<void> {
+  await sql`update accounting_exports set state = 'pending', claimed_until = null where ${isHeld(sql, claim)}`;
+}
+
+/** What came of a till. */
+export type ItemResult = Pick<ItemRow, "position" | "state" | "failure">;
+
+interface FinishedExport {
+  state: "done" | "failed";
+  items: ItemResult[];
+  files: { number: number; name: string; etag: string; entries: number; content: Uint8Array }[];
+}
+
+/** Writes down what came of an export; false, and nothing is written, when the claim is no longer the latest. */
+export async function finishExport(tx: Transaction, claim: Claim, { state, items, files }: FinishedExport) {
+  const finished = await tx`
+    update accounting_exports set state = ${state}, finished_at = now(), claimed_until = null
+    where ${isHeld(tx, claim)}`;
+  if (finished.count === 0) return false;
+  for (const { number, ...file } of files) {
+    await tx`update accounting_files set ${tx(file)} where export_id = ${claim.id} and number = ${number}`;
+  }
+  await tx`
+    update accounting_items as item set state = found.state, failure = found.failure
+    from unnest(
+      ${items.map(({ position }) => position)}::int[], ${items.map((item) => item.state)}::text[],
+      ${items.map(({ failure }) => failure)}::text[]
+    ) as found (position, state, failure)
+    where item.export_id = ${claim.id} and item.position = found.position`;
+  return true;
+}
+
+/** A file to make: how, and of which tills. */
+export interface PlannedFile extends Pick<FileRow, "number" | "location_id" | "provider"> {
+  config: string;
+  tills: { position: number; tillId: string }[];
+}
+
+/** What an export is to hold. */
+export async function exportPlan(sql: Sql, exportId: string): Promise<PlannedFile[]> {
+  return sql<PlannedFile[]>`
+    select number, location_id, provider, config, (
+      select json_agg(json_build_object('position', position, 'tillId', till_id) order by position)
+      from accounting_items item where item.export_id = file.export_id and item.file_number = file.number
+    ) as tills
+    from accounting_files file where export_id = ${exportId} order by number`;
+}
+
+/** Exports that nobody is making: pending for a while, or with a claim that has run out. */
+export async function unclaimedExports(sql: Sql, { pendingSeconds }: { pendingSeconds: number }): Promise<Claim[]> {
+  return sql<Claim[]>`
+    select id, attempt from accounting_exports
+    where (state = 'pending' and created_at < now() - ${pendingSeconds} * interval '1 second')
+      or (state = 'running' and claimed_until < now())
+    order by created_at limit 1000`;
+}
+
+/** What the reporting service has of a till: its report and what entries need beside it, when it has them. */
+export interface TillReport {
+  v2: string;
+  accounting_facts: string | null;
+}
+
+export async function reportOfTill(
+  sql: Sql,
+  { tillId, locationId }: { tillId: string; locationId: string },
+): Promise<TillReport | undefined> {
+  const [row] = await sql<TillReport[]>`
+    select v2, accounting_facts from reports where till_id = ${tillId} and location_id = ${locationId}`;
+  return row;
+}
+
+/** The locations of those of these tills that there are. */
+export async function locationsOfTills(tx: Transaction, ids: string[]): Promise<Map<string, string>> {
+  const rows = await tx<{ till_id: string; location_id: string }[]>`
+    select till_id, location_id from tills where till_id = any(${ids}::uuid[])`;
+  return new Map(rows.map(({ till_id, location_id }) => [till_id, location_id]));
+}
+
+function isHeld(sql: Sql | Transaction, { id, attempt }: Claim) {
+  return sql`id = ${id} and attempt = ${attempt} and state = 'running'`;
+}
