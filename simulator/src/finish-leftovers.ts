@@ -13,9 +13,9 @@ import { tillOfOrders } from "./till-of-orders.ts";
 
 /** The live orders that this restaurant's device has sent, by the till that they belong to. */
 export async function findOwnOrders(playing: Playing): Promise<Map<string, OrderData[]>> {
-  const { api, restaurant, signal } = playing;
+  const { api, restaurant } = playing;
   const byTill = new Map<string, OrderData[]>();
-  const found = await patiently(playing, () => allOf(api.items("/v1/orders-live", { signal })));
+  const found = await patiently(playing, (signal) => allOf(api.items("/v1/orders-live", { signal })));
   for (const { tillId, data } of found) {
     if (data.deviceIdentifier !== restaurant.device.id) continue;
     byTill.set(tillId, [...(byTill.get(tillId) ?? []), data]);
@@ -49,8 +49,8 @@ async function closeTill(playing: Playing, tillId: string, left: readonly OrderD
 
 /** Whether the till was pushed before it was broken off: then its report follows by itself. */
 async function isKnown(playing: Playing, tillId: string): Promise<boolean> {
-  const { api, signal } = playing;
-  const till = await patiently(playing, () =>
+  const { api } = playing;
+  const till = await patiently(playing, (signal) =>
     nullOn(api.GET("/v1/tills/{id}", { params: { path: { id: tillId } }, signal }), "till_not_found"),
   );
   return till !== null;

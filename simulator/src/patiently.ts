@@ -11,15 +11,15 @@ interface Patience {
 
 /**
  * Makes a call to the API until it is answered: while nobody answers, and after a reply that stands for a passing state,
- * it is made again, for as long as it takes. Other refusals are thrown.
+ * it is made again, for as long as it takes. Other refusals are thrown. The call is given a signal of its own.
  */
 export async function patiently<Result>(
   { clock, signal, say }: Patience,
-  call: () => Promise<Result>,
+  call: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 0; ; attempt++) {
     try {
-      const result = await call();
+      const result = await abortable(signal, call);
       if (attempt > 0) say("The API answers again");
       return result;
     } catch (error) {
@@ -28,6 +28,19 @@ export async function patiently<Result>(
       if (attempt === 0) say(`The API does not answer, trying again: ${(error as Error).message}`);
       await clock.wait(Math.min(longestPause, firstPause * 2 ** attempt), signal);
     }
+  }
+}
+
+/** What listens to a signal that lives for weeks is kept for weeks: each call listens to one that goes with it. */
+async function abortable<Result>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  signal.throwIfAborted();
+  const own = new AbortController();
+  const abort = () => own.abort(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await call(own.signal);
+  } finally {
+    signal.removeEventListener("abort", abort);
   }
 }
 

@@ -7,8 +7,8 @@ import { tillV1Of } from "./till-v1.ts";
 
 /** Pushes a till in the location's format. One that the API has with other content stays as it is there. */
 export async function pushTill(playing: Playing, till: GeneratedTill): Promise<void> {
-  const { api, legacy, signal } = playing;
-  await patiently(playing, () =>
+  const { api, legacy } = playing;
+  await patiently(playing, (signal) =>
     nullOn<unknown>(
       legacy
         ? api.POST("/v1/tills", { body: tillV1Of(till, legacy), signal })
@@ -37,30 +37,32 @@ export async function awaitReport(
 
 /** The number that the next report of the location has: reports are counted. */
 export async function nextReportNumber(playing: Playing): Promise<number> {
-  const { api, signal } = playing;
-  const { data: page } = await patiently(playing, () =>
+  const { api } = playing;
+  const { data: page } = await patiently(playing, (signal) =>
     api.GET("/v2/reports", { params: { query: { size: 1 } }, signal }),
   );
   const [newest] = page.data;
   if (!newest) return 1;
-  const { data: report } = await patiently(playing, () =>
+  const { data: report } = await patiently(playing, (signal) =>
     api.GET("/v2/reports/{id}", { params: { path: { id: newest.id } }, signal }),
   );
   return report.reportNumber + 1;
 }
 
 async function findReport(playing: Playing, { startedAt }: GeneratedTill) {
-  const { api, signal, timeZone } = playing;
+  const { api, timeZone } = playing;
   const day = Temporal.Instant.from(startedAt).toZonedDateTimeISO(timeZone).toPlainDate().toString();
   const query = { since: day, until: day, size: 100 };
-  const { data: page } = await patiently(playing, () => api.GET("/v2/reports", { params: { query }, signal }));
+  const { data: page } = await patiently(playing, (signal) => api.GET("/v2/reports", { params: { query }, signal }));
   return page.data.find((report) => Date.parse(report.startedAt) === Date.parse(startedAt));
 }
 
 async function countLive(playing: Playing, tillId: string): Promise<number> {
-  const { api, signal } = playing;
+  const { api } = playing;
   const query = { tillId, size: 1 };
-  const { data: page } = await patiently(playing, () => api.GET("/v1/orders-live", { params: { query }, signal }));
+  const { data: page } = await patiently(playing, (signal) =>
+    api.GET("/v1/orders-live", { params: { query }, signal }),
+  );
   return page.meta.totalCount;
 }
 

@@ -4,7 +4,9 @@ import type { Playing } from "./playing.ts";
 
 /** Sends open orders as they are now, in one call, and says how many were taken: the others were known already. */
 export async function sendOrders(playing: Playing, orders: readonly LiveOrder[]): Promise<number> {
-  const { api, signal } = playing;
-  const { data: taken } = await patiently(playing, () => api.POST("/v1/orders-live", { body: [...orders], signal }));
+  const { api } = playing;
+  const { data: taken } = await patiently(playing, (signal) =>
+    api.POST("/v1/orders-live", { body: [...orders], signal }),
+  );
   return taken.length;
 }

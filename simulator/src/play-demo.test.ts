@@ -1,0 +1,123 @@
+import { createClient } from "@pragma/client/create-client";
+import type { OrderData } from "@pragma/contracts/order-data";
+import { describe, expect, it } from "vitest";
+import { demoRestaurant, demoTimeZone } from "./demo-days.ts";
+import { playDemo } from "./play-demo.ts";
+import { generateRestaurant } from "./restaurant.ts";
+import { orderOfAnother, PretendKitchen, TestClock } from "./testing/pretend-kitchen.ts";
+
+const locationId = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
+const hour = 3_600_000;
+const morning = Date.parse("2026-11-20T09:13:20.000Z");
+
+/** Plays the demo on a clock of its own for so many hours. */
+async function play(kitchen: PretendKitchen, clock: TestClock, hours: number, onTick = () => {}): Promise<string[]> {
+  const stop = new AbortController();
+  const until = clock.time + hours * hour;
+  const lines: string[] = [];
+  clock.onTick = () => {
+    onTick();
+    if (clock.time >= until) stop.abort(new Error("enough"));
+  };
+  const api = createClient({
+    baseUrl: "http://localhost:4000",
+    apiKey: "key",
+    fetch: kitchen.fetch,
+    wait: async () => {},
+  });
+  const playing = {
+    api,
+    clock,
+    restaurant: generateRestaurant(demoRestaurant),
+    timeZone: demoTimeZone,
+    name: locationId,
+    legacy: null,
+    rate: 2,
+    signal: stop.signal,
+    say: (line: string) => void lines.push(line),
+  };
+  await expect(playDemo(playing, locationId)).rejects.toThrow("enough");
+  return lines;
+}
+
+function salesOf(orders: readonly OrderData[]): number {
+  return orders
+    .filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred)
+    .reduce((sum, { total }) => sum + total, 0);
+}
+
+describe("the demo's live orders", () => {
+  it("move for days, end in tills that follow one another, and do not pile up", async () => {
+    const [kitchen, clock] = [new PretendKitchen(), new TestClock(morning)];
+    await play(kitchen, clock, 96);
+    // Six short days of two hours, then two days a day.
+    expect(kitchen.tills.length).toBeGreaterThanOrEqual(6 + 6);
+    expect(kitchen.tills.length).toBeLessThanOrEqual(6 + 8);
+    expect(kitchen.mostLive).toBeLessThanOrEqual(100);
+    for (const [index, till] of kitchen.tills.entries()) {
+      expect(till.orderList).toHaveLength(100);
+      expect(till.reportNumber).toBe(index + 1);
+      expect(till.startedAt >= (kitchen.tills[index - 1]?.finalizedAt ?? "")).toBe(true);
+    }
+    expect(kitchen.calls / (96 * 3600)).toBeLessThan(0.2);
+  }, 60_000);
+
+  it("go on where they were when the play is broken off and begins again soon", async () => {
+    const [kitchen, clock] = [new PretendKitchen(), new TestClock(morning)];
+    await play(kitchen, clock, 0.5);
+    const [before] = [...kitchen.live.values()];
+    clock.time += 0.25 * hour;
+    await play(kitchen, clock, 0.5);
+    const tillIds = new Set(
+      [...kitchen.live.values(), ...kitchen.tills].map((each) => ("tillId" in each ? each.tillId : each.id)),
+    );
+    expect([...tillIds]).toEqual([before?.tillId]);
+    await play(kitchen, clock, 1);
+    expect(kitchen.tills[0]?.id).toBe(before?.tillId);
+    expect(kitchen.tills[0]?.orderList).toHaveLength(100);
+  }, 30_000);
+
+  it("are closed with a till of their own when it begins again the next day, and other devices' orders stay", async () => {
+    const [kitchen, clock] = [new PretendKitchen(), new TestClock(morning)];
+    await play(kitchen, clock, 0.5);
+    const left = [...kitchen.live.values()];
+    const strangers = left.slice(0, 2).map(orderOfAnother);
+    for (const order of strangers) kitchen.live.set(order.id, order);
+    clock.time += 20 * hour;
+    const lines = await play(kitchen, clock, 0.1);
+    expect(lines[0]).toContain("Till of an earlier play closed");
+    const [till] = kitchen.tills;
+    expect(till?.orderList.map(({ id }) => id).toSorted()).toEqual(left.map(({ id }) => id).toSorted());
+    expect(salesOf(till?.orderList ?? [])).toBe(salesOf(left.map(({ data }) => data)));
+    expect(till?.orderList.every(({ closedAt, leftToPay }) => closedAt !== null && leftToPay <= 0)).toBe(true);
+    expect(strangers.every(({ id }) => kitchen.live.has(id))).toBe(true);
+    expect([...kitchen.live.values()].some(({ tillId }) => tillId === till?.id)).toBe(false);
+  }, 30_000);
+
+  it("wait out an API that is down, and try again after a refusal", async () => {
+    const [kitchen, clock] = [new PretendKitchen(), new TestClock(morning)];
+    let ticks = 0;
+    const lines = await play(kitchen, clock, 2.5, () => {
+      ticks += 1;
+      if (ticks === 20) kitchen.faults = Array(60).fill("unreachable");
+      if (ticks === 60) kitchen.faults = ["scope_missing"];
+    });
+    expect(lines).toContainEqual(expect.stringContaining("does not answer, trying again"));
+    expect(lines).toContain("The API answers again");
+    expect(lines).toContainEqual(expect.stringContaining("Trying again in half a minute"));
+    expect(kitchen.tills[0]?.orderList).toHaveLength(100);
+  }, 30_000);
+
+  it("begin anew after the machine has slept, with the till of the day before closed", async () => {
+    const [kitchen, clock] = [new PretendKitchen(), new TestClock(morning)];
+    let hasSlept = false;
+    await play(kitchen, clock, 11, () => {
+      if (hasSlept || kitchen.changes < 100) return;
+      hasSlept = true;
+      clock.time += 9 * hour;
+    });
+    expect(kitchen.tills[0]?.orderList).toHaveLength(100);
+    const [live] = [...kitchen.live.values()];
+    expect(Date.parse(live?.data.openedAt ?? "")).toBeGreaterThan(morning + 8.5 * hour);
+  }, 30_000);
+});

@@ -1,0 +1,106 @@
+import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
+import { problemOf } from "@pragma/contracts/problem";
+import type { TillV2 } from "@pragma/contracts/till-v2";
+import type { Clock } from "../clock.ts";
+import type { LiveOrder } from "../order-revisions.ts";
+import { Random } from "../random.ts";
+
+/** A clock that goes on when somebody waits. */
+export class TestClock implements Clock {
+  time: number;
+  /** Called whenever time goes on. */
+  onTick: () => void = () => {};
+
+  constructor(time: number) {
+    this.time = time;
+  }
+
+  now(): number {
+    return this.time;
+  }
+
+  async wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+    this.time += milliseconds;
+    this.onTick();
+    signal.throwIfAborted();
+  }
+}
+
+/** As much of the API as playing a location calls, in memory: a till's report is final as soon as it is pushed. */
+export class PretendKitchen {
+  readonly live = new Map<string, LiveOrder>();
+  readonly tills: TillV2[] = [];
+  /** What goes wrong with the next calls. */
+  faults: (ErrorCode | "unreachable")[] = [];
+  /** The most orders that were live at once. */
+  mostLive = 0;
+  /** How many upserts there were, and how many orders in them. */
+  calls = 0;
+  changes = 0;
+
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const fault = this.faults.shift();
+    if (fault === "unreachable") throw new TypeError("fetch failed");
+    if (fault !== undefined) return refuse(fault);
+    const { pathname, searchParams } = new URL(request.url);
+    const id = pathname.slice(pathname.lastIndexOf("/") + 1);
+    switch (`${request.method} ${pathname.replace(/\/[\da-f-]{36}$/, "/{id}")}`) {
+      case "POST /v1/orders-live":
+        return Response.json(this.#upsert((await request.json()) as LiveOrder[]));
+      case "GET /v1/orders-live":
+        return page(this.#liveOf(searchParams.get("tillId")));
+      case "POST /v2/tills":
+        return this.#push((await request.json()) as TillV2);
+      case "GET /v1/tills/{id}":
+        return this.#find(id) ? Response.json({ id }) : refuse("till_not_found");
+      case "GET /v2/reports":
+        return page(this.tills.map((till) => ({ id: till.id, startedAt: till.startedAt, totalSales: 0 })).reverse());
+      case "GET /v2/reports/{id}":
+        return Response.json({ reportNumber: this.#find(id)?.reportNumber });
+      default:
+        return refuse("route_not_found");
+    }
+  };
+
+  #upsert(orders: LiveOrder[]): LiveOrder[] {
+    const taken = orders.filter(
+      ({ id, tillId, revisionHash }) => !this.#find(tillId) && this.live.get(id)?.revisionHash !== revisionHash,
+    );
+    for (const order of taken) this.live.set(order.id, order);
+    this.mostLive = Math.max(this.mostLive, this.live.size);
+    this.calls += 1;
+    this.changes += taken.length;
+    return taken;
+  }
+
+  #liveOf(tillId: string | null): LiveOrder[] {
+    return [...this.live.values()].filter((order) => tillId === null || order.tillId === tillId);
+  }
+
+  #push(till: TillV2): Response {
+    if (this.#find(till.id)) return refuse("till_conflict");
+    this.tills.push(till);
+    for (const order of this.#liveOf(till.id)) this.live.delete(order.id);
+    return Response.json({ id: till.id }, { status: 201 });
+  }
+
+  #find(id: string): TillV2 | undefined {
+    return this.tills.find((till) => till.id === id);
+  }
+}
+
+/** An order of another device, with ids of its own. */
+export function orderOfAnother(order: LiveOrder): LiveOrder {
+  const id = new Random(`another ${order.id}`).uuid();
+  return { ...order, id, tillId: id, data: { ...order.data, id, deviceIdentifier: "another" } };
+}
+
+function page(items: readonly unknown[]): Response {
+  const meta = { totalPage: 1, totalCount: items.length, currentPageIndex: 0, pageSize: 100 };
+  return Response.json({ data: items, meta, nextPageToken: null });
+}
+
+function refuse(code: ErrorCode): Response {
+  const error = new ApiError(code);
+  return Response.json(problemOf(error, "the request"), { status: error.status });
+}
