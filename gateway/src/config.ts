@@ -1,4 +1,5 @@
 import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
+import { redisConfig } from "@pragma/runtime/redis";
 import { z } from "zod";
 
 const origins = z
@@ -16,10 +17,10 @@ const count = (most: number) => numberFromEnv(z.number().int().min(1).max(most))
 
 /** What the gateway needs to run. */
 export const gatewayConfig = runtimeConfig
-  .pick({ NATS_URL: true, PRINCIPAL_KEYS: true, NAMESPACE: true, STREAM_REPLICAS: true })
+  .pick({ NATS_URL: true, PRINCIPAL_KEYS: true, NAMESPACE: true, STREAM_REPLICAS: true, MIGRATE: true })
   .extend({
+    ...redisConfig.shape,
     PORT: numberFromEnv(z.number().int().min(0).max(65_535)).default(4000),
-    REDIS_URL: z.url({ protocol: /^rediss?$/, error: "must be a redis:// URL" }),
     /** Where clients reach this API, for absolute links; what the request says when it is not given. */
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Where the documentation is. */

@@ -52,7 +52,7 @@ export async function openGateway({
     keys,
     createGuessLimit({ perSecond: config.AUTH_FAILURES_PER_SECOND, burst: config.AUTH_FAILURES_BURST }),
   );
-  const leases = await openLeaseStore(config.REDIS_URL, { namespace: config.NAMESPACE, log });
+  const leases = await openLeaseStore(config, { namespace: config.NAMESPACE, log });
   const limiter = createRateLimiter(leases, {
     defaultRate: { perSecond: config.RATE_LIMIT_PER_SECOND, burst: config.RATE_LIMIT_BURST },
   });

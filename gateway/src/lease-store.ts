@@ -1,6 +1,7 @@
 import type { Logger } from "@pragma/runtime/logger";
+import { openRedis, type RedisConfig } from "@pragma/runtime/redis";
 import { sleep } from "@pragma/runtime/sleep";
-import { Redis, type Result } from "ioredis";
+import type { Redis, Result } from "ioredis";
 import type { Rate } from "./token-bucket.ts";
 
 /** What a gateway was given of a key's tokens, and what is left for everybody. */
@@ -53,12 +54,12 @@ const startTime = 1_000;
 
 /** Connects to Redis, and keeps trying for as long as it is away. */
 export async function openLeaseStore(
-  url: string,
+  config: RedisConfig,
   { namespace, log }: { namespace: string; log: Logger },
 ): Promise<LeaseStore> {
   const closing = new AbortController();
   let isAnswering = true;
-  const redis = new Redis(url, {
+  const redis = openRedis(config, {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => environment.remove());
 
 const openStore = (url = environment.variables.REDIS_URL ?? "") =>
-  openLeaseStore(url, { namespace: environment.namespace, log });
+  openLeaseStore({ REDIS_URL: url }, { namespace: environment.namespace, log });
 
 async function allowedOf(verdicts: (Verdict | Promise<Verdict>)[]): Promise<number> {
   return (await Promise.all(verdicts)).filter(({ isAllowed }) => isAllowed).length;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { serverTlsConfig } from "./server-tls.ts";
 
 /** Every fault of the configuration at once, in words for whoever starts the process. */
 export class ConfigError extends Error {
@@ -56,6 +57,12 @@ export const runtimeConfig = z.object({
     .default("pragma"),
   /** Copies of the event stream; 3 on a NATS cluster. */
   STREAM_REPLICAS: numberFromEnv(z.number().int().min(1).max(5)).default(1),
+  /**
+   * Whether this process makes its tables and the event stream itself. `off` where it may not: then the `migrate` command
+   * has made them, or will in a moment.
+   */
+  MIGRATE: z.enum(["on", "off"]).default("on"),
+  ...serverTlsConfig.shape,
 });
 
 export type RuntimeConfig = z.infer<typeof runtimeConfig>;

@@ -14,6 +14,7 @@ import type { EventType } from "@pragma/contracts/events";
 import type { RuntimeConfig } from "./config.ts";
 import type { Logger } from "./logger.ts";
 import { retryDelay } from "./retry-delay.ts";
+import { type ServerTls, tlsPaths } from "./server-tls.ts";
 import { sleep } from "./sleep.ts";
 
 /** A live connection to NATS. It reconnects by itself whenever it is lost. */
@@ -35,7 +36,7 @@ export interface EventBus {
   subjectsOf(type: EventType): string;
   /** `<namespace>-signals.<topic>.<locationId>`: what is sent there reaches who listens now, and is kept nowhere. */
   signalSubject(topic: string, locationId: string): string;
-  /** Makes the stream when it is not there, also after somebody deleted it. */
+  /** Makes the stream when it is not there, also after somebody deleted it; rejects where this process may not. */
   ensureStream(): Promise<void>;
   close(): Promise<void>;
 }
@@ -46,7 +47,9 @@ const duplicateWindow = 2 * 60 * 1000;
 
 /** Opens the bus at once, whether NATS is there or not: the connection is made as soon as it is. */
 export function openEventBus(
-  config: Pick<RuntimeConfig, "NATS_URL" | "NAMESPACE" | "STREAM_REPLICAS">,
+  config: Pick<RuntimeConfig, "NATS_URL" | "NAMESPACE" | "STREAM_REPLICAS"> &
+    Partial<Pick<RuntimeConfig, "MIGRATE">> &
+    ServerTls,
   { name, log }: { name: string; log: Logger },
 ): EventBus {
   const closing = new AbortController();
@@ -63,7 +66,7 @@ export function openEventBus(
     }
   }
 
-  const connected = connectUntilClosed(config.NATS_URL, { name, log, signal: closing.signal }).then(async (nats) => {
+  const connected = connectUntilClosed(config, { name, log, signal: closing.signal }).then(async (nats) => {
     void follow(nats);
     const manager = await jetstreamManager(nats, { checkAPI: false, timeout: 5_000 });
     live = { nats, client: jetstream(nats, { timeout: 10_000 }), manager };
@@ -81,6 +84,7 @@ export function openEventBus(
     signalSubject: (topic, locationId) => `${config.NAMESPACE}-signals.${topic}.${locationId}`,
     async ensureStream() {
       const { manager } = await connected;
+      if (config.MIGRATE === "off") return void (await manager.streams.info(stream));
       const wanted = {
         subjects: [`${config.NAMESPACE}.>`],
         max_age: nanos(retention),
@@ -112,14 +116,16 @@ export function isMissing(error: unknown): boolean {
 }
 
 async function connectUntilClosed(
-  url: string,
+  config: Pick<RuntimeConfig, "NATS_URL"> & ServerTls,
   { name, log, signal }: { name: string; log: Logger; signal: AbortSignal },
 ): Promise<NatsConnection> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       const nats = await connect({
-        ...accessOf(url),
+        ...accessOf(config),
         name,
+        // A prefix of its own, so that a server can keep each user from reading what others are answered.
+        inboxPrefix: `_INBOX.${name}`,
         // Credentials that are refused may be right again in a moment, while they are being rotated.
         ignoreAuthErrorAbort: true,
         maxReconnectAttempts: -1,
@@ -140,7 +146,13 @@ async function connectUntilClosed(
 }
 
 /** Servers, credentials and encryption as a URL tells them: `tls://user:password@host:4222,host:4223`. */
-function accessOf(url: string): Pick<ConnectionOptions, "servers" | "user" | "pass" | "token" | "tls"> {
+function accessOf({
+  NATS_URL: url,
+  ...tls
+}: Pick<RuntimeConfig, "NATS_URL"> & ServerTls): Pick<
+  ConnectionOptions,
+  "servers" | "user" | "pass" | "token" | "tls"
+> {
   const [first = url, ...others] = url.split(",");
   const { protocol, username, password, host } = new URL(first);
   const [user, pass] = [username, password].map(decodeURIComponent);
@@ -148,6 +160,6 @@ function accessOf(url: string): Pick<ConnectionOptions, "servers" | "user" | "pa
     servers: [host, ...others.map((other) => other.replace(/^.*(?:@|\/\/)/, ""))],
     ...(user && pass && { user, pass }),
     ...(user && !pass && { token: user }),
-    ...(protocol === "tls:" && { tls: {} }),
+    ...(protocol === "tls:" && { tls: tlsPaths(tls) }),
   };
 }

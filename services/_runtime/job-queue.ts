@@ -1,14 +1,14 @@
 import { type Job, type JobsOptions, Queue, Worker } from "bullmq";
-import { Redis } from "ioredis";
+import type { Redis } from "ioredis";
 import { z } from "zod";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
+import { openRedis, type RedisConfig, redisConfig } from "./redis.ts";
 import { currentTraceparent, withRequestContext } from "./request-context.ts";
 import { SpanKind } from "./tracing.ts";
 
 /** What a service with queues needs of its configuration. */
-export const jobQueueConfig = z.object({
-  REDIS_URL: z.url({ protocol: /^rediss?$/, error: "must be a redis:// URL" }),
+export const jobQueueConfig = redisConfig.extend({
   NAMESPACE: z.string().default("pragma"),
 });
 
@@ -47,7 +47,7 @@ export function openJobQueue<Payload>(
 ): JobQueue<Payload> {
   const prefix = config.NAMESPACE;
   const stopping = new AbortController();
-  const asking = connectForAsking(config.REDIS_URL, log);
+  const asking = connectForAsking(config, log);
   const queue = new Queue<Payload>(name, { connection: asking, prefix, skipVersionCheck: true });
   queue.on("error", () => {});
   const workers: { worker: Worker<Payload>; connection: Redis }[] = [];
@@ -74,7 +74,7 @@ export function openJobQueue<Payload>(
       await queue.addBulk(added as never);
     },
     work(handle, { concurrency, isQuiet = false }) {
-      const connection = connectForWorking(config.REDIS_URL, stopping.signal);
+      const connection = connectForWorking(config, stopping.signal);
       const worker = new Worker<Payload>(
         name,
         (job) =>
@@ -131,8 +131,8 @@ function identityOf({ id, opts }: Job, queue: string) {
 const forgotten = { removeOnComplete: true, removeOnFail: true };
 
 /** For questions and additions: fails at once while Redis is away, instead of waiting for it. */
-export function connectForAsking(url: string, log: Logger): Redis {
-  const connection = new Redis(url, {
+export function connectForAsking(config: RedisConfig, log: Logger): Redis {
+  const connection = openRedis(config, {
     enableOfflineQueue: false,
     commandTimeout: 5_000,
     maxRetriesPerRequest: 1,
@@ -153,8 +153,8 @@ export function connectForAsking(url: string, log: Logger): Redis {
  * For workers, which wait on Redis for as long as it takes; once the signal is given, no longer: a worker would not close
  * as long as Redis is away.
  */
-export function connectForWorking(url: string, stopping?: AbortSignal): Redis {
-  const connection = new Redis(url, {
+export function connectForWorking(config: RedisConfig, stopping?: AbortSignal): Redis {
+  const connection = openRedis(config, {
     maxRetriesPerRequest: null,
     retryStrategy: (times) => (stopping?.aborted ? null : Math.min(times * 100, 2_000)),
   });

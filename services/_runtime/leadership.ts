@@ -1,6 +1,8 @@
 import postgres from "postgres";
 import type { RuntimeConfig } from "./config.ts";
 import { advisoryLockKey, sessionSettings } from "./postgres.ts";
+import { postgresTls } from "./postgres-tls.ts";
+import type { ServerTls } from "./server-tls.ts";
 
 /**
  * What one instance at a time does: it leads as long as its session with PostgreSQL holds the lock of that name. All
@@ -16,9 +18,10 @@ export interface Leadership {
   close(): Promise<void>;
 }
 
-export function openLeadership(config: Pick<RuntimeConfig, "DATABASE_URL">, schema: string): Leadership {
+export function openLeadership(config: Pick<RuntimeConfig, "DATABASE_URL"> & ServerTls, schema: string): Leadership {
   const held = new Set<string>();
   const sql = postgres(config.DATABASE_URL, {
+    ssl: postgresTls(config.DATABASE_URL, config),
     max: 1,
     connect_timeout: 5,
     backoff: () => 0.1 + Math.random() * 0.2,

@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "./logger.ts";
 import { packageFolder } from "./package-folder.ts";
+import { PassingError } from "./passing-cause.ts";
 import { advisoryLockKey, type Database, type Transaction } from "./postgres.ts";
 
 interface Migration {
@@ -19,9 +20,7 @@ interface Migration {
  * migrations are written so that they can. Throws when a migration that has run was edited since.
  */
 export async function migrate(database: Database, { folders, log }: { folders: string[]; log: Logger }): Promise<void> {
-  const known = (
-    await Promise.all([...new Set([packageFolder(import.meta.url), ...folders])].map(readMigrations))
-  ).flat();
+  const known = await migrationsIn(folders);
   const lock = advisoryLockKey(`migrate ${database.schema}`);
   const connection = await database.sql.reserve();
   try {
@@ -46,6 +45,32 @@ export async function migrate(database: Database, { folders, log }: { folders: s
   } finally {
     connection.release();
   }
+}
+
+/**
+ * Makes sure that a schema is as this version needs it, without changing anything: for services that may not.
+ *
+ * @throws `PassingError` while migrations are outstanding.
+ */
+export async function expectMigrated(
+  { sql, schema }: Database,
+  { folders, log }: { folders: string[]; log: Logger },
+): Promise<void> {
+  const [found] = await sql<{ isThere: boolean }[]>`
+    select to_regclass(${`${schema}.migrations`}) is not null as "isThere"`;
+  const applied = found?.isThere
+    ? await sql<{ name: string; checksum: string }[]>`select name, checksum from migrations`
+    : [];
+  const missing = outstanding(await migrationsIn(folders), applied, { schema, log });
+  if (missing.length === 0) return;
+  throw new PassingError(
+    `Schema ${schema} waits for ${missing.length} migration(s), and MIGRATE is off: run the migrate command.`,
+  );
+}
+
+async function migrationsIn(folders: string[]): Promise<Migration[]> {
+  const all = [...new Set([packageFolder(import.meta.url), ...folders])];
+  return (await Promise.all(all.map(readMigrations))).flat();
 }
 
 async function apply(tx: Transaction, { name, statements, checksum }: Migration): Promise<void> {

@@ -3,7 +3,9 @@ import { createHash } from "node:crypto";
 import postgres from "postgres";
 import type { RuntimeConfig } from "./config.ts";
 import type { Logger } from "./logger.ts";
+import { postgresTls } from "./postgres-tls.ts";
 import { createSemaphore } from "./semaphore.ts";
+import type { ServerTls } from "./server-tls.ts";
 
 // What queries give back: bigints as numbers, since amounts and counts are safe integers.
 type Types = { bigint: number; date: Date };
@@ -57,10 +59,11 @@ export const sessionSettings = {
 };
 
 export function openDatabase(
-  config: Pick<RuntimeConfig, "DATABASE_URL" | "DATABASE_POOL">,
+  config: Pick<RuntimeConfig, "DATABASE_URL" | "DATABASE_POOL"> & ServerTls,
   { schema, log }: { schema: string; log: Logger },
 ): Database {
   const sql = postgres(config.DATABASE_URL, {
+    ssl: postgresTls(config.DATABASE_URL, config),
     max: config.DATABASE_POOL,
     connect_timeout: 5,
     // A server that was away is tried again at once and often: while it is away, queries fail fast and are retried above.

@@ -9,7 +9,7 @@ import { openIdempotency } from "./idempotency.ts";
 import { openLeadership } from "./leadership.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
-import { migrate } from "./migrate.ts";
+import { expectMigrated, migrate } from "./migrate.ts";
 import { packageFolder } from "./package-folder.ts";
 import { findParked, listParked, type ParkedMessage, unpark } from "./parked-messages.ts";
 import { isPassing } from "./passing-cause.ts";
@@ -74,7 +74,8 @@ export async function startService(
   try {
     const db = openDatabase(config, { schema: schemaOf(config.NAMESPACE, name), log });
     closers.push(() => db.close());
-    await whenDatabaseIsThere(() => migrate(db, { folders: [packageFolder(definition.module)], log }), log);
+    const prepareSchema = config.MIGRATE === "on" ? migrate : expectMigrated;
+    await whenDatabaseIsThere(() => prepareSchema(db, { folders: [packageFolder(definition.module)], log }), log);
 
     const leadership = openLeadership(config, db.schema);
     closers.push(() => leadership.close());
@@ -175,7 +176,7 @@ async function whenDatabaseIsThere(work: () => Promise<void>, log: Logger): Prom
       return await work();
     } catch (error) {
       if (!isPassing(error) || Date.now() > deadline) throw error;
-      log.warn({ err: error }, "PostgreSQL is not ready; trying until it is");
+      log.warn({ err: error }, "the database is not ready; trying until it is");
       await sleep(1_000);
     }
   }

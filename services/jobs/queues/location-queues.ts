@@ -57,8 +57,8 @@ export function openLocationQueues(
 ): LocationQueues {
   const prefix = config.NAMESPACE;
   const stopping = new AbortController();
-  const asking = connectForAsking(config.REDIS_URL, log);
-  const working = connectForWorking(config.REDIS_URL);
+  const asking = connectForAsking(config, log);
+  const working = connectForWorking(config);
   const opened = new Map<string, Opened>();
   let handler: JobHandler | undefined;
 
