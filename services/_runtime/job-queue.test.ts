@@ -72,3 +72,23 @@ describe("a job", () => {
     await servers.stop();
   });
 });
+
+describe("a queue that is worked", () => {
+  it("closes though Redis is away", async () => {
+    const queue = open("redis://127.0.0.1:1");
+    queue.work(async () => {}, { concurrency: 1 });
+    await queue.close();
+    opened.length = 0;
+  });
+
+  it("closes though Redis went away", async () => {
+    const servers = await startPrivateServers();
+    const queue = open(servers.redis.url);
+    queue.work(async () => {}, { concurrency: 1 });
+    await canBeAsked(queue);
+    await servers.kill("redis");
+    await queue.close();
+    opened.length = 0;
+    await servers.stop();
+  });
+});

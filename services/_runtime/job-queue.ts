@@ -5,12 +5,16 @@ import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import { openRedis, type RedisConfig, redisConfig } from "./redis.ts";
 import { currentTraceparent, withRequestContext } from "./request-context.ts";
+import { sleep } from "./sleep.ts";
 import { SpanKind } from "./tracing.ts";
 
 /** What a service with queues needs of its configuration. */
 export const jobQueueConfig = redisConfig.extend({
   NAMESPACE: z.string().default("pragma"),
 });
+
+/** How long a worker without jobs may take to close, in milliseconds. */
+const closingPatience = 2_000;
 
 type JobOptions = JobsOptions & { jobId: string };
 
@@ -51,6 +55,7 @@ export function openJobQueue<Payload>(
   const queue = new Queue<Payload>(name, { connection: asking, prefix, skipVersionCheck: true });
   queue.on("error", () => {});
   const workers: { worker: Worker<Payload>; connection: Redis }[] = [];
+  const underWay = new Set<Promise<void>>();
   for (const state of ["waiting", "delayed", "active", "failed"] as const) {
     metrics.observe("queue_jobs", "Jobs in a queue, by state", () => queue.getJobCountByTypes(state), {
       queue: name,
@@ -77,15 +82,18 @@ export function openJobQueue<Payload>(
       const connection = connectForWorking(config, stopping.signal);
       const worker = new Worker<Payload>(
         name,
-        (job) =>
-          withRequestContext(identityOf(job, name), async ({ trace, logFields }) => {
+        (job) => {
+          const handling = withRequestContext(identityOf(job, name), async ({ trace, logFields }) => {
             const started = performance.now();
             await handle(job.data, stopping.signal);
             const milliseconds = performance.now() - started;
             const { traceId } = trace;
             handled(milliseconds / 1000, { queue: name, outcome: "done" });
             if (!isQuiet) log.info({ queue: name, jobId: job.id, traceId, milliseconds, ...logFields }, "job");
-          }),
+          });
+          underWay.add(handling);
+          return handling.finally(() => underWay.delete(handling));
+        },
         { connection, prefix, concurrency, skipVersionCheck: true },
       );
       worker.on("error", (error) => log.debug({ err: error, queue: name }, "queue worker"));
@@ -102,7 +110,12 @@ export function openJobQueue<Payload>(
     },
     async close() {
       stopping.abort();
-      await Promise.all(workers.map(({ worker }) => worker.close()));
+      const closed = new AbortController();
+      await Promise.race([
+        Promise.all(workers.map(({ worker }) => worker.close())).finally(() => closed.abort()),
+        // While Redis is away a worker may never close: it waits for a connection that nobody opens any more.
+        Promise.allSettled(underWay).then(() => sleep(closingPatience, closed.signal)),
+      ]);
       await queue.close();
       for (const connection of [asking, ...workers.map((each) => each.connection)]) connection.disconnect();
     },
