@@ -39,6 +39,9 @@ export async function handleEvent<Services>(
         await effect(tx);
         hadEffect = true;
       }),
+    async onceTogether(effect) {
+      hadEffect = await effect();
+    },
   });
   return hadEffect;
 }

@@ -13,6 +13,11 @@ export interface Handling<Type extends EventType, Services> {
    * however often the event arrives. Slow work (reading objects, calculating) belongs before it.
    */
   once(effect: (tx: Transaction) => Promise<void>): Promise<void>;
+  /**
+   * The same for an effect that is written together with those of other events, in one statement, and with it the row of
+   * `inbox` that notes that this one was handled. It says whether it was the first to write that row.
+   */
+  onceTogether(effect: () => Promise<boolean>): Promise<void>;
 }
 
 /** What a service does when it hears of an event. */

@@ -3,7 +3,7 @@ import type { SentEvent } from "@pragma/contracts/webhook";
 import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-body";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import { currentTraceparent } from "@pragma/runtime/request-context";
-import { jobOf, type WebhookJob } from "./delivering/announce.ts";
+import { firstAttempts, jobOf, type WebhookJob } from "./delivering/announce.ts";
 import { type DeliveryRow, insertMessage } from "./queries/deliveries.ts";
 import type { Listener } from "./queries/webhooks.ts";
 import type { Webhooks } from "./webhooks.ts";
@@ -33,8 +33,7 @@ export async function emit<Event extends SentEvent>(
 ): Promise<DeliveryRow[]> {
   if (listeners.length === 0) return [];
   const now = clock();
-  const content = { meta: { id: messageId, event, emittedAt: time, sequence }, data };
-  const body = JSON.stringify(content as WebhookBody);
+  const body = messageBody({ messageId, event, time, sequence, data });
   const deliveries = listeners.map(({ id, isActive }) => ({ id: randomUUID(), webhookId: id, isActive }));
   const traceparent = currentTraceparent() ?? null;
   await insertMessage(tx, { id: messageId, body, event, now, traceparent }, deliveries);
@@ -42,7 +41,7 @@ export async function emit<Event extends SentEvent>(
   if (due.length > 0) {
     afterCommit(tx, () => {
       bodies.note({ id: messageId, body, traceparent });
-      void announce(firstAttempts({ messageId, event, due }));
+      void announce(event === "test" ? due.map(testOf) : [firstAttempts(messageId, due)]);
     });
   }
   return deliveries.map(({ id, webhookId }) => ({
@@ -57,13 +56,12 @@ export async function emit<Event extends SentEvent>(
   }));
 }
 
-interface FirstAttempts {
-  messageId: string;
-  event: SentEvent;
-  due: { deliveryId: string; webhookId: string }[];
+function testOf({ deliveryId, webhookId }: { deliveryId: string; webhookId: string }): WebhookJob {
+  return jobOf("test", webhookId, { deliveryId, generation: 1, attempt: 1 });
 }
 
-function firstAttempts({ messageId, event, due }: FirstAttempts): WebhookJob[] {
-  if (event !== "test") return [{ kind: "message", messageId, deliveries: due }];
-  return due.map(({ deliveryId, webhookId }) => jobOf(event, webhookId, { deliveryId, generation: 1, attempt: 1 }));
+/** What is sent, as JSON text. */
+export function messageBody<Event extends SentEvent>(telling: Telling<Event>): string {
+  const { messageId, event, time, sequence, data } = telling;
+  return JSON.stringify({ meta: { id: messageId, event, emittedAt: time, sequence }, data } as WebhookBody);
 }

@@ -6,6 +6,7 @@ import { openVault } from "@pragma/runtime/vault";
 import { type Clock, systemClock } from "./clock.ts";
 import { webhooksConfig } from "./config.ts";
 import type { WebhookJob } from "./delivering/announce.ts";
+import { observeDeliveries } from "./delivering/observe-deliveries.ts";
 import { openDelivering } from "./delivering/open-delivering.ts";
 import { addressPolicy } from "./endpoint/address-policy.ts";
 import { openResolver, type ResolveHost } from "./endpoint/resolve-host.ts";
@@ -30,6 +31,7 @@ import { upsertWebhookRoute } from "./routes/upsert-webhook.ts";
 import { endpointEvents } from "./subscriptions/endpoint-events.ts";
 import { orderEvents } from "./subscriptions/order-events.ts";
 import { reportFinalized } from "./subscriptions/report-finalized.ts";
+import { openTellTogether } from "./tell-together.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 interface Surroundings {
@@ -77,6 +79,7 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
         concurrency: config.WEBHOOK_CONCURRENCY,
         rate: config.WEBHOOK_ENDPOINT_RATE,
       });
+      observeDeliveries(metrics, { db, clock });
       const locations = askAccounts(upstreams, { name: "webhooks", sign: principalSigner(config.PRINCIPAL_KEYS) });
       const { announce, bodies } = delivering;
       return {
@@ -89,10 +92,12 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
           endpoints,
           announce,
           bodies,
+          together: openTellTogether({ db, clock, announce, bodies }),
           claimedFor,
           keptDays: config.WEBHOOK_KEPT_DAYS,
         },
         checks: { redis: () => queue.check() },
+        queues: () => [queue.queue],
         close: () => delivering.close(),
       };
     },

@@ -7,6 +7,7 @@ import type { Clock } from "./clock.ts";
 import type { Announce } from "./delivering/announce.ts";
 import type { MessageBodies } from "./delivering/message-bodies.ts";
 import type { EndpointRules } from "./endpoint/check-endpoint.ts";
+import type { TellTogether } from "./tell-together.ts";
 
 /** What the webhooks service stands on. */
 export interface Webhooks {
@@ -19,6 +20,7 @@ export interface Webhooks {
   /** Has deliveries made that are written in the database. */
   announce: Announce;
   bodies: Pick<MessageBodies, "note">;
+  together: TellTogether;
   /** How long a delivery is a worker's before it is presumed dead, in milliseconds. */
   claimedFor: number;
   /** How long messages and the log of their deliveries are kept. */

@@ -63,6 +63,11 @@ export function jobOf(event: SentEvent, webhookId: string, name: AttemptName): W
   return { kind: "attempt", webhookId, deliveryId, generation, attempt };
 }
 
+/** The job that has the first attempts of a message made. */
+export function firstAttempts(messageId: string, deliveries: { deliveryId: string; webhookId: string }[]): WebhookJob {
+  return { kind: "message", messageId, deliveries };
+}
+
 /** The same job twice has one name, so that it is done once. */
 function nameOf(job: WebhookJob): string {
   if (job.kind === "attempt" || job.kind === "test") return `${job.deliveryId}-${job.generation}-${job.attempt}`;

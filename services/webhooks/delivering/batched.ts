@@ -3,6 +3,8 @@ interface Batching {
   size: number;
   /** Calls under way at most. */
   atATime: number;
+  /** Milliseconds for which is gathered before each call; only for the rest of the turn unless given. */
+  gather?: number;
 }
 
 /**
@@ -11,7 +13,7 @@ interface Batching {
  */
 export function batched<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  { size, atATime }: Batching,
+  { size, atATime, gather = 0 }: Batching,
 ): (item: Item) => Promise<Result> {
   interface Waiting {
     item: Item;
@@ -26,7 +28,7 @@ export function batched<Item, Result>(
   function plan(): void {
     if (isPlanned || underWay >= atATime || waiting.length === 0) return;
     isPlanned = true;
-    setImmediate(() => {
+    afterwards(() => {
       isPlanned = false;
       const batch = waiting.slice(0, size);
       waiting = waiting.slice(size);
@@ -37,6 +39,11 @@ export function batched<Item, Result>(
       });
       plan();
     });
+  }
+
+  function afterwards(call: () => void): void {
+    if (gather > 0) setTimeout(call, gather);
+    else setImmediate(call);
   }
 
   async function settle(batch: Waiting[]): Promise<void> {

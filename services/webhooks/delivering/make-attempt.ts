@@ -1,3 +1,4 @@
+import type { DeliveryState } from "@pragma/contracts/delivery";
 import type { Logger } from "@pragma/runtime/logger";
 import type { Database } from "@pragma/runtime/postgres";
 import { type RequestContext, withRequestContext } from "@pragma/runtime/request-context";
@@ -25,7 +26,8 @@ export interface Attempting {
   outcomes: OutcomeLog;
   schedule: RetrySchedule;
   httpsOnly: boolean;
-  onAttempt(attempt: { outcome: "succeeded" | "failed"; seconds: number }): void;
+  /** Told how an attempt went, and what became of its delivery: `pending` is tried again. */
+  onAttempt(attempt: { outcome: "succeeded" | "failed"; delivery: DeliveryState; seconds: number }): void;
   /** Told of a delivery that is to be tried again. */
   onRetry(claim: Claim, at: Date): void;
 }
@@ -97,7 +99,8 @@ async function send(
 
   const { deliveryId, webhookId, messageId, event, generation, attempt } = claim;
   const { state, error, nextAttemptAt } = verdict;
-  attempting.onAttempt({ outcome: error === null ? "succeeded" : "failed", seconds: milliseconds / 1_000 });
+  const success = error === null ? "succeeded" : "failed";
+  attempting.onAttempt({ outcome: success, delivery: state, seconds: milliseconds / 1_000 });
   const { status } = posted;
   if (status !== null) span?.setAttribute("http.response.status_code", status);
   if (span && error !== null) failSpan(span, error);

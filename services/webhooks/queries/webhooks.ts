@@ -125,11 +125,24 @@ export interface Listener {
   isActive: boolean;
 }
 
-/** The webhooks of a location that are to be told of an event. */
-export async function listenersTo(sql: Sql, locationId: string, event: SentEvent): Promise<Listener[]> {
-  return sql<Listener[]>`
-    select id, state = 'active' as "isActive" from webhooks
-    where location_id = ${locationId} and state <> 'deleted' and ${event} = any(events)`;
+/** What happened where. */
+export interface Happening {
+  locationId: string;
+  event: SentEvent;
+}
+
+/** The webhooks that are to be told of each of these, in their order. */
+export async function listenersTo(sql: Sql, happenings: Happening[]): Promise<Listener[][]> {
+  const rows = await sql<(Listener & { place: number })[]>`
+    select happening.place, w.id, w.state = 'active' as "isActive"
+    from unnest(
+      ${happenings.map(({ locationId }) => locationId)}::uuid[], ${happenings.map(({ event }) => event)}::text[]
+    ) with ordinality as happening (location_id, event, place)
+    join webhooks w on w.location_id = happening.location_id
+    where w.state <> 'deleted' and happening.event = any(w.events)`;
+  const listeners = happenings.map((): Listener[] => []);
+  for (const { place, id, isActive } of rows) listeners[place - 1]?.push({ id, isActive });
+  return listeners;
 }
 
 /** The other endpoints of the recipient whose endpoint this is, once each, as far as they are sent to. */

@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { WebhookJob } from "./delivering/announce.ts";
+import { openTellTogether, type TellTogether } from "./tell-together.ts";
+import { orderEvent } from "./testing/event-sender.ts";
+import { type Subscription, startWebhooks, type TestWebhooks } from "./testing/start-webhooks.ts";
+
+let service: TestWebhooks;
+let subscription: Subscription;
+let together: TellTogether;
+const announced: WebhookJob[][] = [];
+
+beforeAll(async () => {
+  service = await startWebhooks();
+  subscription = await service.subscribe("http://127.0.0.1:1024/", { events: ["order.paid", "report.finalized"] });
+  const announce = async (jobs: readonly WebhookJob[]) => void announced.push([...jobs]);
+  together = openTellTogether({ db: service.db, clock: () => new Date(), announce, bodies: { note() {} } });
+});
+afterAll(() => service?.remove());
+
+const test = (messageId: string) => ({
+  messageId,
+  event: "test" as const,
+  time: new Date().toISOString(),
+  sequence: null,
+  data: { locationId: subscription.locationId, webhookId: subscription.webhook.id, message: "“It works”, \\ \u0001" },
+});
+const bodyOf = async (id: string) => {
+  const [row] = await service.db.sql<{ body: string }[]>`select body from messages where id = ${id}`;
+  return row && JSON.parse(row.body);
+};
+
+describe("events that come together", () => {
+  it("find who listens to each", async () => {
+    const { locationId, webhook } = subscription;
+    const found = await Promise.all([
+      together.listenersTo({ locationId, event: "order.paid" }),
+      together.listenersTo({ locationId, event: "order.call" }),
+      together.listenersTo({ locationId: randomUUID(), event: "order.paid" }),
+      together.listenersTo({ locationId, event: "report.finalized" }),
+    ]);
+    const listener = [{ id: webhook.id, isActive: true }];
+    expect(found).toEqual([listener, [], [], listener]);
+  });
+
+  it("are told once each, as they are, by one job each in one step", async () => {
+    const listeners = [
+      { id: subscription.webhook.id, isActive: true },
+      { id: randomUUID(), isActive: true },
+    ];
+    const ids = Array.from({ length: 20 }, () => randomUUID());
+    announced.length = 0;
+    expect(await Promise.all(ids.map((id) => together.tell(listeners, test(id))))).toEqual(ids.map(() => true));
+    expect(await bodyOf(ids[7] ?? "")).toMatchObject({ meta: { id: ids[7], event: "test" }, data: test("").data });
+    expect(announced).toHaveLength(1);
+    expect(announced[0]).toHaveLength(20);
+    // There is no other webhook of that id, and nothing is left for it.
+    expect(await service.db.sql`select 1 from deliveries where message_id = any(${ids}::uuid[])`).toHaveLength(20);
+
+    expect(await Promise.all(ids.map((id) => together.tell(listeners, test(id))))).toEqual(ids.map(() => false));
+    expect(announced).toHaveLength(1);
+  });
+
+  it("are told though one of them cannot be", async () => {
+    const good = [{ id: subscription.webhook.id, isActive: false }];
+    const bad = [{ id: "no id", isActive: true }];
+    const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
+    announced.length = 0;
+    const told = await Promise.allSettled([
+      together.tell(good, test(ids[0])),
+      together.tell(bad, test(ids[1])),
+      together.tell(good, test(ids[2])),
+    ]);
+    expect(told).toMatchObject([{ value: true }, { status: "rejected" }, { value: true }]);
+    expect(await bodyOf(ids[2])).toBeDefined();
+    expect(await bodyOf(ids[1])).toBeUndefined();
+    // Of a webhook that is not active nobody is told.
+    expect(announced.flat()).toEqual([]);
+  });
+});
+
+it("handles an event once that comes twice", async () => {
+  const event = orderEvent(subscription.locationId);
+  const id = await service.tell("order.paid", event);
+  await service.tell("order.paid", event, id);
+  await service.delivery(subscription, id, "pending");
+  const { sql } = service.db;
+  expect(await sql`select 1 from inbox where event_id = ${id}`).toHaveLength(1);
+  expect(await sql`select 1 from deliveries where message_id = ${id}`).toHaveLength(1);
+});

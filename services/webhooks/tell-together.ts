@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import type { SentEvent } from "@pragma/contracts/webhook";
+import { isPassing } from "@pragma/runtime/passing-cause";
+import { currentTraceparent } from "@pragma/runtime/request-context";
+import { firstAttempts } from "./delivering/announce.ts";
+import { batched } from "./delivering/batched.ts";
+import { messageBody, type Telling } from "./emit.ts";
+import { insertTold, type Told } from "./queries/told.ts";
+import { type Happening, type Listener, listenersTo } from "./queries/webhooks.ts";
+import type { Webhooks } from "./webhooks.ts";
+
+/** Tells webhooks of events, of as many at a time as come at a time: each by itself would cost four queries. */
+export interface TellTogether {
+  /** The webhooks that are to be told of something. */
+  listenersTo(happening: Happening): Promise<Listener[]>;
+  /**
+   * Writes down a message of an event and a delivery of it for each listener, and that the event was handled; then they
+   * are on their way. Those of webhooks that are paused or disabled wait.
+   *
+   * @returns false when the event was handled before.
+   */
+  tell<Event extends SentEvent>(listeners: readonly Listener[], telling: Telling<Event>): Promise<boolean>;
+}
+
+type Written = { isNew: boolean } | { error: unknown };
+
+export function openTellTogether({
+  db,
+  clock,
+  announce,
+  bodies,
+}: Pick<Webhooks, "db" | "clock" | "announce" | "bodies">): TellTogether {
+  const find = batched((happenings: Happening[]) => listenersTo(db.sql, happenings), { size: 50, atATime: 2 });
+  const write = batched(writeAll, { size: 50, atATime: 2 });
+
+  /** What cannot be written must keep no other from being written. */
+  async function writeAll(items: Item[]): Promise<Written[]> {
+    const told = items.map((item) => item.told);
+    try {
+      const isNew = await insertTold(db.sql, told, clock());
+      sendOff(items.filter(({ told: { messageId } }) => isNew.has(messageId)));
+      return told.map(({ messageId }) => ({ isNew: isNew.has(messageId) }));
+    } catch (error) {
+      if (items.length === 1 || isPassing(error)) return items.map(() => ({ error }));
+      return (await Promise.all(items.map((item) => writeAll([item])))).flat();
+    }
+  }
+
+  function sendOff(items: Item[]): void {
+    const due = items.filter((item) => item.due.length > 0);
+    for (const { told } of due) bodies.note({ id: told.messageId, body: told.body, traceparent: told.traceparent });
+    if (due.length > 0) void announce(due.map(({ told, due }) => firstAttempts(told.messageId, due)));
+  }
+
+  return {
+    listenersTo: find,
+    async tell(listeners, telling) {
+      const { messageId, event } = telling;
+      const deliveries = listeners.map(({ id, isActive }) => ({ deliveryId: randomUUID(), webhookId: id, isActive }));
+      const traceparent = currentTraceparent() ?? null;
+      const told = { messageId, event, body: messageBody(telling), traceparent, deliveries };
+      const due = deliveries.filter(({ isActive }) => isActive);
+      const written = await write({ told, due: due.map(({ deliveryId, webhookId }) => ({ deliveryId, webhookId })) });
+      if ("error" in written) throw written.error;
+      return written.isNew;
+    },
+  };
+}
+
+interface Item {
+  told: Told;
+  /** Of webhooks that are active. */
+  due: Told["deliveries"];
+}
