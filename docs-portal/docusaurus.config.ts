@@ -1,7 +1,15 @@
 import type { Config } from "@docusaurus/types";
-import { themes } from "prism-react-renderer";
+import { type PrismTheme, themes } from "prism-react-renderer";
 
 const email = "developers@pragma.example";
+
+/** Labels lie over the lines of a diagram, in both modes. */
+const diagramStyle =
+  ".edgeLabel, .edgeLabel p, .labelBkg { background-color: var(--ifm-background-color); color: var(--ifm-font-color-base); }";
+
+function onSurface(theme: PrismTheme, backgroundColor: string): PrismTheme {
+  return { ...theme, plain: { ...theme.plain, backgroundColor } };
+}
 
 const config: Config = {
   title: "Pragma API",
@@ -91,16 +99,11 @@ const config: Config = {
       copyright: "Copyright © 2025 Pragma",
     },
     prism: {
-      theme: themes.github,
-      darkTheme: themes.vsDark,
+      theme: onSurface(themes.github, "#f5f7fa"),
+      darkTheme: onSurface(themes.vsDark, "#1d222a"),
       additionalLanguages: ["bash", "json", "python", "php", "http"],
     },
-    languageTabs: [
-      { highlight: "bash", language: "curl", logoClass: "curl" },
-      { highlight: "typescript", language: "javascript", logoClass: "typescript" },
-      { highlight: "python", language: "python", logoClass: "python" },
-      { highlight: "php", language: "php", logoClass: "php" },
-    ],
+    mermaid: { options: { themeCSS: diagramStyle } },
     api: { schemaExpansion: { default: 1 } },
   },
 };

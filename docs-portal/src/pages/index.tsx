@@ -1,4 +1,81 @@
+import Link from "@docusaurus/Link";
+import useDocusaurusContext from "@docusaurus/useDocusaurusContext";
+import reports from "@site/examples/reports.json";
+import Heading from "@theme/Heading";
 import Layout from "@theme/Layout";
-export default function Home() {
-  return <Layout>hi</Layout>;
+import type { ReactNode } from "react";
+import { Reply } from "../examples/Reply.tsx";
+import { Request } from "../examples/Request.tsx";
+import { DayReport } from "../home/DayReport.tsx";
+import styles from "./index.module.css";
+
+/** What the API is for, a first call, and what a report looks like. */
+export default function Home(): ReactNode {
+  const { siteConfig } = useDocusaurusContext();
+  return (
+    <Layout description={siteConfig.tagline}>
+      <main className="container">
+        <header className={styles.hero}>
+          <div className={styles.heroGrid}>
+            <div>
+              <Heading as="h1">{siteConfig.title}</Heading>
+              <p className={styles.tagline}>{siteConfig.tagline}</p>
+              <p>
+                End-of-day reports, orders and catalogues of restaurants, bars and hotels, straight from their points of
+                sale. For developers of accounting, stock, delivery and hotel software, and of points of sale.
+              </p>
+              <div className={styles.actions}>
+                <Link className="button button--primary button--lg" to="/docs/getting-started">
+                  Get started
+                </Link>
+                <Link className="button button--secondary button--lg" to="/api/">
+                  API reference
+                </Link>
+              </div>
+            </div>
+            <div>
+              <Request of={reports} />
+              <Reply of={reports} only={["data", "meta.totalCount"]} most={1} />
+            </div>
+          </div>
+        </header>
+
+        <section className={styles.section}>
+          <Heading as="h2">A day, as the API tells it</Heading>
+          <p>
+            This is one reply of <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link>, for a day of the demo
+            restaurant.
+          </p>
+          <DayReport />
+        </section>
+
+        <section className={styles.section}>
+          <Heading as="h2">What people build with it</Heading>
+          <div className={styles.uses}>
+            <div>
+              <Heading as="h3">Accounting</Heading>
+              <p>
+                Sales, VAT, payments and cash movements of each shift, exact to the cent.{" "}
+                <Link to="/docs/getting-started">Read a report</Link>
+              </p>
+            </div>
+            <div>
+              <Heading as="h3">Stock and kitchen</Heading>
+              <p>
+                Every order while it is open, by stream or webhook, with what to count once.{" "}
+                <Link to="/docs/order-live">Follow live orders</Link>
+              </p>
+            </div>
+            <div>
+              <Heading as="h3">Points of sale</Heading>
+              <p>
+                Push the till when the shift is closed. Again, if the answer was lost.{" "}
+                <Link to="/docs/edge-cases#a-till-pushed-again-replaced-or-reprocessed">Push a till</Link>
+              </p>
+            </div>
+          </div>
+        </section>
+      </main>
+    </Layout>
+  );
 }

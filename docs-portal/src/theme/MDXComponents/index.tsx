@@ -4,6 +4,7 @@ import MDXComponents from "@theme-original/MDXComponents";
 import { Message } from "../../examples/Message.tsx";
 import { Reply } from "../../examples/Reply.tsx";
 import { Request } from "../../examples/Request.tsx";
+import { Amount } from "../../money/Amount.tsx";
 
 /** What pages use without importing it. */
-export default { ...MDXComponents, Message, Reply, Request, TabItem, Tabs };
+export default { ...MDXComponents, Amount, Message, Reply, Request, TabItem, Tabs };

@@ -1,0 +1,84 @@
+import example from "@site/examples/report.json";
+import sales from "@site/examples/sales-of-report.json";
+import type { ReactNode } from "react";
+import { formatAmount } from "../money/format-amount.ts";
+import { HourChart } from "./HourChart.tsx";
+import styles from "./report.module.css";
+import { Shares } from "./Shares.tsx";
+import { salesByHour, sumsByName } from "./sums.ts";
+
+const report = example.reply.body;
+const timeZone = "Europe/Paris";
+const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone }).format(new Date(report.startedAt));
+const hours = salesByHour(sales, timeZone);
+const categories = sumsByName(
+  report.reportProducts.map(({ category, productSales }) => ({ name: category ?? "Other", amount: productSales })),
+);
+const payments = sumsByName(
+  report.reportPayments.map(({ paymentName, paymentAmount }) => ({
+    name: paymentName ?? "Other",
+    amount: paymentAmount,
+  })),
+);
+
+/** The end-of-day report of the demo location, drawn from what the API answers. */
+export function DayReport(): ReactNode {
+  return (
+    <article className={styles.report} aria-label="A report">
+      <header className={styles.header}>
+        <div>
+          <h3>{report.establishmentName}</h3>
+          <p>
+            {day}, report {report.reportNumber}
+          </p>
+        </div>
+        <dl className={styles.figures}>
+          <Figure name="Sales" value={formatAmount(report.totalSales)} />
+          <Figure name="Orders" value={report.orderCount} />
+          <Figure name="Guests" value={report.guestsNumber} />
+          <Figure name="Per guest" value={formatAmount(Math.round(report.totalSales / report.guestsNumber))} />
+        </dl>
+      </header>
+      <section className={styles.wide}>
+        <h4>Sales by hour</h4>
+        <HourChart hours={hours} />
+      </section>
+      <section>
+        <h4>By category</h4>
+        <Shares of={categories} />
+      </section>
+      <section>
+        <h4>VAT</h4>
+        <table className={styles.taxes}>
+          <thead>
+            <tr>
+              <th scope="col">Rate</th>
+              <th scope="col">Without VAT</th>
+              <th scope="col">VAT</th>
+            </tr>
+          </thead>
+          <tbody>
+            {report.reportTaxes.map(({ taxRate, taxName, taxableAmount, taxAmount }) => (
+              <tr key={`${taxName} ${taxRate}`}>
+                <th scope="row">{taxRate / 100} %</th>
+                <td>{formatAmount(taxableAmount)}</td>
+                <td>{formatAmount(taxAmount)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        <h4>Declared payments</h4>
+        <Shares of={payments} />
+      </section>
+    </article>
+  );
+}
+
+function Figure({ name, value }: { name: string; value: string | number }): ReactNode {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
