@@ -1,4 +1,6 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
+import type { Queue } from "bullmq";
+import type { Hono } from "hono";
 import { type Environment, readConfig, runtimeConfig } from "./config.ts";
 import { startConsuming } from "./consume.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
@@ -19,6 +21,7 @@ import { principalReader } from "./principal-token.ts";
 import { startRelay } from "./relay.ts";
 import { withRequestContext } from "./request-context.ts";
 import { createServiceApp } from "./service-app.ts";
+import { observeService } from "./service-metrics.ts";
 import { handlingOf, reasonOf } from "./settle-message.ts";
 import { openSignals } from "./signals.ts";
 import { sleep } from "./sleep.ts";
@@ -38,6 +41,8 @@ export interface RunningService {
     /** Tries a parked message again now; what succeeds is parked no longer. */
     retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
   };
+  queues?: () => Queue[];
+  operations?: Hono;
   /** Ends the replies that would not end by themselves; begins no more of them. */
   beforeStop(): void;
   /** Lets what is being handled finish, then closes in reverse order of start. */
@@ -83,23 +88,14 @@ export async function startService(
     closers.push(() => bus.close());
     const signals = openSignals(bus, name);
     const resources = await definition.open({ db, log, metrics, signals, upstreams }, own);
-    const { services, checks = {}, beforeStop = () => {}, close } = resources;
+    const { services, checks = {}, queues, operations, beforeStop = () => {}, close } = resources;
     if (close) closers.push(close);
 
     const relay = startRelay({ database: db, leadership, signals: openSignals(bus, `${name}-outbox`), bus, log });
     closers.push(() => relay.stop());
-    metrics.observe(
-      "outbox_age_seconds",
-      "Age of the oldest event that has not been sent",
-      async () => {
-        const [row] = await db.sql<{ age: number | null }[]>`
-          select extract(epoch from now() - min(created_at))::float8 as age from outbox`;
-        return row?.age ?? 0;
-      },
-      { service: name },
-    );
-
     const subscriptions = definition.subscriptions ?? [];
+    observeService(metrics, { service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions });
+
     const consuming = subscriptions.map((subscription) =>
       startConsuming({ service: name, subscription, database: db, services, bus, log, metrics }),
     );
@@ -157,6 +153,8 @@ export async function startService(
         list: () => listParked(db),
         retry: async (eventId) => Promise.all((await findParked(db, eventId)).map(retryOne)),
       },
+      ...(queues && { queues }),
+      ...(operations && { operations }),
       beforeStop,
       stop,
     };
