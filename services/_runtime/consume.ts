@@ -66,6 +66,11 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
   };
 }
 
+/** What JetStream calls a service's place in the events of a type. */
+export function consumerNameOf(service: string, type: string): string {
+  return `${service}-${type.replaceAll(".", "-")}`;
+}
+
 function handBack(message: JsMsg): void {
   try {
     message.nak();
@@ -80,7 +85,7 @@ async function openConsumer<Services>(
 ): Promise<ConsumerMessages> {
   const { client, manager } = await orAborted(bus.connected, signal);
   await bus.ensureStream();
-  const durable = `${service}-${subscription.type.replaceAll(".", "-")}`;
+  const durable = consumerNameOf(service, subscription.type);
   const adjustable = { ack_wait: nanos(ackWait), max_deliver: -1, max_ack_pending: 10_000 };
   try {
     await manager.consumers.update(bus.stream, durable, adjustable);

@@ -1,4 +1,6 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
+import type { Queue } from "bullmq";
+import type { Hono } from "hono";
 import type { z } from "zod";
 import type { Route } from "./define-route.ts";
 import type { Logger } from "./logger.ts";
@@ -31,6 +33,10 @@ export interface ServiceResources<Services> {
   services: Services;
   /** What it stands on besides PostgreSQL and NATS, by name: shown to operators. Away, it does not make the service unready. */
   checks?: Record<string, () => Promise<void>>;
+  /** Its queues, for operators to look at. */
+  queues?: () => Queue[];
+  /** What operators may ask of it on the ops port, under its name: for what is no part of the API. */
+  operations?: Hono;
   /** Called before anything is stopped: ends the replies that would not end by themselves. */
   beforeStop?: () => void;
   close?: () => Promise<void>;

@@ -20,8 +20,17 @@ export interface Metrics {
     read: () => number | Promise<number>,
     labels?: Record<string, string>,
   ): void;
+  /** The same for several numbers that are read together, told apart by their labels. */
+  observeAll(name: string, description: string, read: () => Labelled[] | Promise<Labelled[]>): void;
+  /** The same for a number that only grows; its name in the text ends with `_total`. */
+  count(name: string, description: string, read: () => number): void;
   text(): Promise<string>;
   close(): Promise<void>;
+}
+
+interface Labelled {
+  value: number;
+  labels: Record<string, string>;
 }
 
 /** Seconds: from a cached read to a till of thousands of orders. */
@@ -60,6 +69,14 @@ export function createMetrics(): Metrics {
         if (value !== undefined) result.observe(value, labels);
       });
     },
+    observeAll(name, description, read) {
+      meter.createObservableGauge(name, { description }).addCallback(async (result) => {
+        for (const { value, labels } of (await readInTime(read)) ?? []) result.observe(value, labels);
+      });
+    },
+    count(name, description, read) {
+      meter.createObservableCounter(name, { description }).addCallback((result) => result.observe(read()));
+    },
     async text() {
       const { resourceMetrics } = await reader.collect();
       return serializer.serialize(resourceMetrics);
@@ -72,7 +89,7 @@ export function createMetrics(): Metrics {
 const readTime = 1_000;
 
 /** The number; undefined when it cannot be had now, which is told by its absence. */
-async function readInTime(read: () => number | Promise<number>): Promise<number | undefined> {
+async function readInTime<T>(read: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await orAborted(Promise.resolve(read()), AbortSignal.timeout(readTime));
   } catch {

@@ -1,20 +1,22 @@
+import type { Queue } from "bullmq";
 import { Hono } from "hono";
 import { z } from "zod";
 import type { HttpServer } from "./http-server.ts";
 import { listen } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
+import { operatorsOnly } from "./ops-access.ts";
 import type { RunningService } from "./start-service.ts";
 
-/** What operators ask a process on its own port: is it alive, is it ready, how is it doing, what is parked. */
-export async function startOpsServer({
-  port,
-  metrics,
-  parts,
-}: {
+interface OpsOptions {
   port: number;
+  /** What operators show for everything but health and metrics; without it they ask from this machine. */
+  token: string | undefined;
   metrics: Metrics;
   parts: () => OpsPart[];
-}): Promise<HttpServer> {
+}
+
+/** What operators ask a process on its own port: is it alive, is it ready, how is it doing, what is parked. */
+export async function startOpsServer({ port, token, metrics, parts }: OpsOptions): Promise<HttpServer> {
   const app = new Hono();
   app.get("/live", (context) => context.json({ status: "live" }));
   app.get("/ready", async (context) => {
@@ -24,6 +26,7 @@ export async function startOpsServer({
   app.get("/metrics", async (context) =>
     context.text(await metrics.text(), 200, { "content-type": "text/plain; version=0.0.4" }),
   );
+  app.use(operatorsOnly(token));
   app.get("/parked", async (context) => {
     const lists = await Promise.all(
       services(parts()).map(async (service) =>
@@ -39,7 +42,18 @@ export async function startOpsServer({
     );
     return context.json(outcomes.flat());
   });
-  return listen(async (request) => app.fetch(request), { port });
+  app.all("/:part/*", async (context, next) => {
+    const part = parts().find(({ name }) => name === context.req.param("part"));
+    return part?.operations ? new Hono().route(`/${part.name}`, part.operations).fetch(context.req.raw) : next();
+  });
+  if (token !== undefined) {
+    const { createQueueBoard } = await import("./queue-board.ts");
+    app.route(
+      "/queues",
+      createQueueBoard("/queues", () => parts().flatMap((part) => part.queues?.() ?? [])),
+    );
+  }
+  return listen(async (request, bindings) => app.fetch(request, bindings as Record<string, unknown>), { port });
 }
 
 /** A part of the process that can tell whether it is ready: a service, or the gateway. */
@@ -50,6 +64,10 @@ export interface OpsPart {
   /** What it can do without for a while: shown, and no reason to send it no requests. */
   observed?: Record<string, () => Promise<void>>;
   parked?: RunningService["parked"];
+  /** The queues that it knows, to be looked at. */
+  queues?: () => Queue[];
+  /** What else operators may ask of it, under its name. */
+  operations?: Hono;
 }
 
 function services(parts: OpsPart[]) {

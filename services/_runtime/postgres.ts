@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import postgres from "postgres";
 import type { RuntimeConfig } from "./config.ts";
 import type { Logger } from "./logger.ts";
@@ -77,7 +77,8 @@ export function openDatabase(
       date: { to: 1184, from: [1082, 1114, 1184], serialize: dateText, parse: (text: string) => new Date(text) },
     },
     connection: {
-      application_name: schema,
+      // Of this process alone, so that its connections can be told from those of others.
+      application_name: `${schema} ${randomBytes(4).toString("hex")}`,
       search_path: schema,
       ...sessionSettings,
       statement_timeout: 30 * seconds,

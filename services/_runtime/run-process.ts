@@ -3,6 +3,7 @@ import { ConfigError, type Environment, numberFromEnv, readConfig } from "./conf
 import { createLogger, type Logger } from "./logger.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type OpsPart, startOpsServer } from "./ops-server.ts";
+import { observeProcess } from "./process-metrics.ts";
 import { startTracing } from "./start-tracing.ts";
 
 /** A part of a process: started in order, stopped in reverse. */
@@ -22,6 +23,8 @@ const processConfig = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Health, readiness and metrics, for operators only. */
   OPS_PORT: numberFromEnv(z.number().int().min(0).max(65_535)).default(4090),
+  /** What operators show to see and do more than that; without it they ask from the same machine. */
+  OPS_TOKEN: z.string().min(16, "must have 16 characters or more").optional(),
 });
 
 /** How long a shutdown may take before the process ends anyway, in milliseconds. */
@@ -68,7 +71,13 @@ export async function runProcess(
     const tracing = await startTracing(name, environment);
     parts.push({ name: "tracing", checks: {}, stop: () => tracing.stop() });
     const metrics = createMetrics();
-    const ops = await startOpsServer({ port: config.OPS_PORT, metrics, parts: () => (isStarted ? parts : []) });
+    observeProcess(metrics);
+    const ops = await startOpsServer({
+      port: config.OPS_PORT,
+      token: config.OPS_TOKEN,
+      metrics,
+      parts: () => (isStarted ? parts : []),
+    });
     parts.push({ name: "ops", checks: {}, stop: () => ops.stop() });
     await start({ environment, log, metrics }, (part) => parts.push(part));
     isStarted = true;

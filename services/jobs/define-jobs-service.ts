@@ -6,6 +6,7 @@ import type { Jobs } from "./jobs.ts";
 import { compareQueues } from "./periodic/compare-queues.ts";
 import { forgetOldJobs } from "./periodic/forget-old.ts";
 import { restoreLost } from "./periodic/restore-lost.ts";
+import { countAllUnfinished } from "./queries/jobs.ts";
 import { openLocationQueues } from "./queues/location-queues.ts";
 import { openQueueFeeder } from "./queues/queue-feeder.ts";
 import { createJobRoute } from "./routes/create-job.ts";
@@ -20,11 +21,12 @@ export function defineJobsService({ perform }: { perform: Perform }) {
     name: "jobs",
     module: import.meta.url,
     config: jobsConfig,
-    open({ db, log, upstreams }, config) {
+    open({ db, log, metrics, upstreams }, config) {
       const queues = openLocationQueues(config, { concurrency: config.JOBS_CONCURRENCY, log });
       queues.handle(jobHandler({ db, log, perform }));
       const feeder = openQueueFeeder({ db, queues, log });
       const working = keepWorking({ db, queues, log });
+      metrics.observe("jobs_unfinished", "Public jobs that have not finished", () => countAllUnfinished(db.sql));
       const limits = {
         unfinishedPerKey: config.JOBS_UNFINISHED_PER_KEY,
         mostAttempts: config.JOBS_MOST_ATTEMPTS,
@@ -35,6 +37,7 @@ export function defineJobsService({ perform }: { perform: Perform }) {
       return {
         services: { db, log, queues, feeder, limits, locations, keptDays: config.JOBS_KEPT_DAYS },
         checks: { redis: () => queues.check() },
+        queues: () => queues.opened(),
         async close() {
           await working.stop();
           await feeder.settle();

@@ -51,6 +51,7 @@ export default defineService<typeof reportingConfig, Reporting>({
     return {
       services,
       checks: { objects: () => objects.check(), redis: () => queue.check() },
+      queues: () => [queue.queue],
       async close() {
         await queue.close();
         await calculator.close();

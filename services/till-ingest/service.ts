@@ -4,6 +4,7 @@ import { openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { principalSigner } from "@pragma/runtime/principal-token";
 import { tillIngestConfig } from "./config.ts";
 import { legacySettings } from "./legacy/legacy-config.ts";
+import { tillOperations } from "./operations.ts";
 import { removeOrphans } from "./periodic/remove-orphans.ts";
 import { reprocessMany } from "./periodic/reprocess-many.ts";
 import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
@@ -42,6 +43,7 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
         legacy: legacySettings(config),
       },
       checks: { objects: () => objects.check() },
+      operations: tillOperations({ db, log, sweepAfter: config.SWEEP_AFTER_SECONDS }),
       async close() {
         await reader.close();
         await objects.close();

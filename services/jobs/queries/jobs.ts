@@ -74,6 +74,11 @@ export async function countUnfinished(tx: Transaction, keyId: string): Promise<n
   return row?.count ?? 0;
 }
 
+export async function countAllUnfinished(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*) from jobs where finished_at is null`;
+  return row?.count ?? 0;
+}
+
 export async function insertJob(tx: Transaction, { options, timestamp, ...job }: NewJobRow): Promise<JobRow> {
   const { id = null, ttl = 0 } = options.deduplication ?? {};
   const [inserted] = await tx<JobRow[]>`

@@ -21,6 +21,8 @@ export interface JobHandler {
  */
 export interface LocationQueues {
   of(locationId: string): Queue<JobPayload, JobResult>;
+  /** Those that are open in this process. */
+  opened(): Queue<JobPayload, JobResult>[];
   /** Begins to do the location's jobs, unless that is so already. */
   work(locationId: string): void;
   /** Begins to do the jobs of these locations, and ceases to do those of others. */
@@ -109,6 +111,7 @@ export function openLocationQueues(
       location.usedAt = Date.now();
       return location.queue;
     },
+    opened: () => [...opened.values()].map(({ queue }) => queue),
     work,
     async workOnly(locationIds) {
       for (const locationId of locationIds) work(locationId);

@@ -121,6 +121,35 @@ export async function postponeSweep(tx: Transaction, ids: string[], { sweepAfter
     where id = any(${ids}::uuid[])`;
 }
 
+/** A till whose result is waited for longer than it should be. */
+export interface UnfinishedTill {
+  tillId: string;
+  locationId: string;
+  revision: number;
+  receivedAt: Date;
+  /** How often it was announced again, and when it is next. */
+  sweeps: number;
+  nextSweepAt: Date;
+}
+
+/** The tills that have had no result for so many seconds, longest first. */
+export async function listUnfinished(sql: Sql, { seconds, limit }: { seconds: number; limit: number }) {
+  return sql<UnfinishedTill[]>`
+    select
+      id as "tillId", location_id as "locationId", revision, updated_at as "receivedAt", sweeps,
+      next_sweep_at as "nextSweepAt"
+    from tills
+    where next_sweep_at is not null and updated_at < now() - make_interval(secs => ${seconds})
+    order by updated_at limit ${limit}`;
+}
+
+/** Has a till announced again at once, unless it has its result; whether it does not. */
+export async function hastenSweep(sql: Sql, tillId: string): Promise<boolean> {
+  const { count } = await sql`
+    update tills set next_sweep_at = now() where id = ${tillId} and next_sweep_at is not null`;
+  return count > 0;
+}
+
 /** How many tills were announced again and still have no result. */
 export async function countOverdue(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`

@@ -65,7 +65,10 @@ export function openDelivering(options: DeliveringOptions): Delivering {
   const bodies = openMessageBodies(db);
   const outcomes = openOutcomeLog({ db, clock, log });
   const poster = openPoster({ ...endpoints, timeout: options.timeout, connections: options.concurrency });
-  const attempted = metrics.durations("webhook_attempt_duration_seconds", "Attempts to deliver, by outcome and by what became of the delivery");
+  const attempted = metrics.durations(
+    "webhook_attempt_duration_seconds",
+    "Attempts to deliver, by outcome and by what became of the delivery",
+  );
 
   const claimOne = batched((names: AttemptName[]) => claimEach(db, names, claiming()), { size: 200, atATime: 2 });
   const claimSome = batched((pulls: Pull[]) => claimFor(db, pulls, claiming()), { size: 50, atATime: 2 });

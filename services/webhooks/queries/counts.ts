@@ -4,10 +4,7 @@ import type { Sql } from "@pragma/runtime/postgres";
 const most = 100_000;
 
 /** Deliveries of active webhooks that are due, those that wait for their next attempt, and those under way. */
-export async function countUnsettled(
-  sql: Sql,
-  now: Date,
-): Promise<{ due: number; waiting: number; sending: number }> {
+export async function countUnsettled(sql: Sql, now: Date): Promise<{ due: number; waiting: number; sending: number }> {
   const pending = sql`
     select 1 from webhooks w join deliveries d on d.webhook_id = w.id where w.state = 'active' and d.state = 'pending'`;
   const [row] = await sql<[{ due: number; waiting: number; sending: number }]>`

@@ -1,0 +1,69 @@
+import { randomUUID } from "node:crypto";
+import { Hono } from "hono";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { HttpServer } from "./http-server.ts";
+import { type JobQueue, openJobQueue } from "./job-queue.ts";
+import { createLogger } from "./logger.ts";
+import { createMetrics } from "./metrics.ts";
+import { startOpsServer } from "./ops-server.ts";
+import { createTestEnvironment, type TestEnvironment } from "./testing/test-environment.ts";
+
+const token = randomUUID();
+const log = createLogger({ name: "test", level: "silent" });
+let environment: TestEnvironment;
+let queue: JobQueue<{ number: number }>;
+let server: HttpServer;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  const metrics = createMetrics();
+  const { NAMESPACE = "", REDIS_URL = "" } = environment.variables;
+  queue = openJobQueue({ NAMESPACE, REDIS_URL }, { name: "counting", log, metrics });
+  await queue.queue.waitUntilReady();
+  await queue.add({ number: 1 }, { jobId: "one" });
+  const operations = new Hono().get("/number", (context) => context.json({ number: 1 }));
+  const part = { name: "counting", checks: {}, queues: () => [queue.queue], operations };
+  server = await startOpsServer({ port: 0, token, metrics, parts: () => [part] });
+});
+afterAll(async () => {
+  await server?.stop();
+  await queue?.queue.obliterate({ force: true });
+  await queue?.close();
+  await environment?.remove();
+});
+
+const ask = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`http://127.0.0.1:${server.port}${path}`, { headers });
+const bearer = { authorization: `Bearer ${token}` };
+
+describe("the ops port", () => {
+  it.each(["/live", "/ready", "/metrics"])("answers %s to whoever reaches it", async (path) => {
+    expect((await ask(path)).status).toBe(200);
+  });
+
+  it.each(["/parked", "/counting/number", "/queues", "/queues/api/queues"])(
+    "asks for the token at %s",
+    async (path) => {
+      expect((await ask(path)).status).toBe(401);
+      expect((await ask(path, { authorization: "Bearer another-token-altogether" })).status).toBe(401);
+      expect((await ask(path, bearer)).status).toBe(200);
+    },
+  );
+
+  it("takes the token as the password of a browser's log-in", async () => {
+    const credentials = Buffer.from(`anybody:${token}`).toString("base64");
+    expect((await ask("/counting/number", { authorization: `Basic ${credentials}` })).status).toBe(200);
+  });
+
+  it("does nothing for pages of other origins", async () => {
+    expect((await ask("/counting/number", { ...bearer, origin: "https://elsewhere.example" })).status).toBe(403);
+  });
+
+  it("shows the queues and their jobs", async () => {
+    const board = await (await ask("/queues/api/queues?activeQueue=counting", bearer)).json();
+    expect(board).toMatchObject({ queues: [{ name: "counting", counts: { waiting: 1 } }] });
+    const page = await (await ask("/queues", bearer)).text();
+    const script = /src="([^"]+\.js)"/.exec(page)?.[1] ?? "";
+    expect((await ask(new URL(script, `http://ops/queues/`).pathname, bearer)).status).toBe(200);
+  });
+});
