@@ -10,6 +10,7 @@ import { dirname, join } from "node:path";
 import { argv, execPath, exit } from "node:process";
 import { fileURLToPath } from "node:url";
 import { fingerprintOf } from "./fingerprint.mjs";
+import { referenceDocument } from "./reference-document.mjs";
 
 const portal = dirname(fileURLToPath(import.meta.url));
 const openapi = join(portal, "..", "contracts", "openapi.json");
@@ -24,6 +25,7 @@ for (const folder of ["build", "api", ".generated"]) rmSync(join(portal, folder)
 // The reference's folder must be there before it is written: it is a folder of pages like any other.
 for (const folder of ["api", ".generated"]) mkdirSync(join(portal, folder));
 copyFileSync(openapi, join(portal, ".generated", "openapi.json"));
+writeFileSync(join(portal, "api", "openapi.json"), referenceDocument(readFileSync(openapi, "utf8")));
 await run("gen-api-docs", "all");
 await run("build");
 writeFileSync(mark, fingerprint);

@@ -53,7 +53,7 @@ const config: Config = {
         docsPluginId: "api",
         config: {
           pragma: {
-            specPath: "../contracts/openapi.json",
+            specPath: "api/openapi.json",
             outputDir: "api",
             downloadUrl: "/openapi.json",
             infoTemplate: "plugins/api-index.mustache",
@@ -66,6 +66,7 @@ const config: Config = {
     ["@docusaurus/plugin-sitemap", { lastmod: null, changefreq: null, priority: null }],
     "docusaurus-plugin-sass",
     "./plugins/raw-imports.mjs",
+    "./plugins/markdown-copies/index.ts",
   ],
   themes: [
     ["@docusaurus/theme-classic", { customCss: "./src/css/site.css" }],

@@ -46,9 +46,7 @@ export function DayReport(): ReactNode {
       <section>
         <h4>By category</h4>
         <Shares of={categories} />
-      </section>
-      <section>
-        <h4>VAT</h4>
+        <h4 className={styles.below}>VAT</h4>
         <table className={styles.taxes}>
           <thead>
             <tr>
@@ -67,6 +65,8 @@ export function DayReport(): ReactNode {
             ))}
           </tbody>
         </table>
+      </section>
+      <section>
         <h4>Declared payments</h4>
         <Shares of={payments} />
       </section>

@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { LoadContext, Plugin } from "@docusaurus/types";
+import { componentsFor } from "./components.ts";
+import type { OpenApiDocument } from "./openapi-document.ts";
+import { operationMarkdown } from "./operation-markdown.ts";
+import { pageMarkdown } from "./page-markdown.ts";
+
+const server = "http://127.0.0.1:4000";
+
+/** A line of llms.txt. */
+interface Entry {
+  path: string;
+  title: string;
+  description: string;
+}
+
+/** Writes a Markdown copy beside each page, `/docs/requests.md`, and `llms.txt` that lists them, for people's AI tools. */
+export default function markdownCopies({ siteDir, siteConfig }: LoadContext): Plugin {
+  const absolute = (path: string) => `${siteConfig.url}${path}`;
+
+  function writeDocs(outDir: string): Entry[] {
+    const docs = join(siteDir, "docs");
+    const pages = readdirSync(docs).filter((name) => name.endsWith(".mdx") && !name.startsWith("_"));
+    return pages.map((name) => {
+      const rendering = { portal: siteDir, absolute, components: componentsFor(server) };
+      const { title, description, markdown } = pageMarkdown(join(docs, name), rendering);
+      const path = `/docs/${name.replace(/\.mdx$/, ".md")}`;
+      writeFileSync(join(outDir, path), markdown);
+      return { path, title, description };
+    });
+  }
+
+  function writeReference(outDir: string, document: OpenApiDocument): Entry[] {
+    const called = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+    );
+    const sent = Object.entries(document.webhooks).flatMap(([event, methods]) =>
+      Object.values(methods).map((operation) => ({ method: "POST", path: `your endpoint: ${event}`, operation })),
+    );
+    writeFileSync(join(outDir, "api", "index.md"), `# ${document.info.title}\n\n${document.info.description}\n`);
+    return [...called, ...sent].map((described) => {
+      const { method, path: address, operation } = described;
+      const page = `/api/${pageOf(operation.operationId)}`;
+      if (!existsSync(join(outDir, page))) throw new Error(`${operation.operationId} has no page at ${page}.`);
+      writeFileSync(join(outDir, `${page}.md`), operationMarkdown(document, described));
+      return { path: `${page}.md`, title: operation.summary, description: `${method} ${address}` };
+    });
+  }
+
+  return {
+    name: "markdown-copies",
+    async postBuild({ outDir }) {
+      const document: OpenApiDocument = JSON.parse(readFileSync(join(siteDir, ".generated", "openapi.json"), "utf8"));
+      const listOf = (entries: Entry[]) =>
+        entries.map(({ path, title, description }) => `- [${title}](${absolute(path)}): ${description}`).join("\n");
+      const index = [
+        `# ${siteConfig.title}`,
+        `> ${siteConfig.tagline}`,
+        "Every page is here as Markdown, too: add `.md` to its address.",
+        `## Guides\n\n${listOf(writeDocs(outDir))}`,
+        `## Reference\n\n- [Introduction](${absolute("/api/index.md")}): keys, values, lists, errors\n${listOf(writeReference(outDir, document))}`,
+        `## Optional\n\n- [OpenAPI document](${absolute("/openapi.json")}): the whole reference for programs`,
+      ].join("\n\n");
+      writeFileSync(join(outDir, "llms.txt"), `${index}\n`);
+    },
+  };
+}
+
+/** The name of an operation's page, as the reference makes it: `getReportV0` is get-report-v-0. */
+function pageOf(operationId: string): string {
+  return operationId
+    .replace(/([a-z])([A-Z])/g, "$1-$2")
+    .replace(/([A-Za-z])(\d)/g, "$1-$2")
+    .replace(/[._ ]/g, "-")
+    .toLowerCase();
+}

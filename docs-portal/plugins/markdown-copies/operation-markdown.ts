@@ -1,0 +1,85 @@
+import type { OpenApiDocument, OperationObject, SchemaObject } from "./openapi-document.ts";
+
+interface Described {
+  /** In capitals. */
+  method: string;
+  path: string;
+  operation: OperationObject;
+}
+
+/** An operation of the reference as Markdown: how it is called, with what, and what it answers. */
+export function operationMarkdown(document: OpenApiDocument, { method, path, operation }: Described): string {
+  const { summary, description, parameters = [], requestBody, responses } = operation;
+  const parts = [`# ${summary}`, `\`${method} ${path}\``, description];
+  if (parameters.length > 0) {
+    const rows = parameters.map(
+      ({ name, in: place, required, description: about = "" }) =>
+        `| \`${name}\` | ${place} | ${required ? "yes" : "no"} | ${about.replaceAll("|", "\\|")} |`,
+    );
+    parts.push("## Parameters", ["| Name | In | Required | Description |", "|---|---|---|---|", ...rows].join("\n"));
+  }
+  for (const [type, { schema, example }] of Object.entries(requestBody?.content ?? {}))
+    parts.push(`## Body (${type})`, ...schemaParts(document, schema, example));
+  parts.push("## Replies");
+  for (const [status, { description: about, content = {} }] of Object.entries(responses)) {
+    parts.push(`### ${status}`, about);
+    // Every error has the same shape, which the introduction tells.
+    if (!status.startsWith("2")) continue;
+    for (const { schema, example } of Object.values(content)) parts.push(...schemaParts(document, schema, example));
+  }
+  return `${parts.join("\n\n")}\n`;
+}
+
+function schemaParts(document: OpenApiDocument, schema: SchemaObject | undefined, example: unknown): string[] {
+  if (schema === undefined) return [];
+  const shown = example ?? resolve(document, schema).example;
+  const fields = fieldLines(document, schema, { indent: "", seen: [] });
+  return [
+    ...(fields.length > 0 ? [fields.join("\n")] : []),
+    ...(shown === undefined || typeof shown === "string" ? [] : ["Example:", fenced(shown)]),
+  ];
+}
+
+interface Place {
+  indent: string;
+  /** References on the way here: a schema may contain itself. */
+  seen: string[];
+}
+
+function fieldLines(document: OpenApiDocument, schema: SchemaObject, { indent, seen }: Place): string[] {
+  if (schema.$ref !== undefined && seen.includes(schema.$ref)) return [];
+  const below = schema.$ref === undefined ? seen : [...seen, schema.$ref];
+  const { properties = {}, required = [], items, allOf = [], anyOf = [], oneOf = [] } = resolve(document, schema);
+  const own = Object.entries(properties).flatMap(([name, field]) => {
+    const whole = { ...resolve(document, field), ...field };
+    const about = [typeOf(document, field), required.includes(name) ? "required" : "", choicesOf(whole)];
+    const line = `${indent}- \`${name}\` (${about.filter((part) => part !== "").join(", ")}): ${whole.description ?? ""}`;
+    return [line.trimEnd(), ...fieldLines(document, field, { indent: `${indent}  `, seen: below })];
+  });
+  const parts = [...(items ? [items] : []), ...allOf, ...anyOf, ...oneOf];
+  return [...own, ...parts.flatMap((part) => fieldLines(document, part, { indent, seen: below }))];
+}
+
+function typeOf(document: OpenApiDocument, schema: SchemaObject): string {
+  const { type, items, format, anyOf, oneOf } = resolve(document, schema);
+  if (items) return `list of ${typeOf(document, items)}`;
+  const choices = anyOf ?? oneOf;
+  if (choices) return [...new Set(choices.map((choice) => typeOf(document, choice)))].join(" or ");
+  const name = [type ?? "any"].flat().join(" or ");
+  return format === undefined ? name : `${name}, ${format}`;
+}
+
+function choicesOf({ enum: choices }: SchemaObject): string {
+  if (choices === undefined) return "";
+  const shown = choices.slice(0, 30).join(", ");
+  return `one of ${shown}${choices.length > 30 ? `, and ${choices.length - 30} more` : ""}`;
+}
+
+function resolve(document: OpenApiDocument, schema: SchemaObject): SchemaObject {
+  const name = schema.$ref?.replace("#/components/schemas/", "");
+  return name === undefined ? schema : (document.components.schemas[name] ?? {});
+}
+
+function fenced(value: unknown): string {
+  return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Root, RootContent } from "mdast";
+import remarkFrontmatter from "remark-frontmatter";
+import remarkGfm from "remark-gfm";
+import remarkMdx from "remark-mdx";
+import remarkParse from "remark-parse";
+import remarkStringify from "remark-stringify";
+import { unified } from "unified";
+import { type Components, isElement } from "./components.ts";
+import { evaluate } from "./evaluate.ts";
+
+interface Page {
+  title: string;
+  description: string;
+  markdown: string;
+}
+
+interface Rendering {
+  portal: string;
+  /** Where a link's path is, absolute. */
+  absolute: (path: string) => string;
+  components: Components;
+}
+
+/** An MDX page as plain Markdown: what it imports and its components are replaced by what they show. */
+export function pageMarkdown(file: string, rendering: Rendering): Page {
+  const parser = unified().use(remarkParse).use(remarkMdx).use(remarkGfm).use(remarkFrontmatter);
+  const tree = parser.parse(withoutHeadingIds(readFileSync(file, "utf8"))) as Root;
+  const front = tree.children.find((node) => node.type === "yaml");
+  const values = importsOf(tree, file, rendering);
+  const children = tree.children.flatMap((node) => plain(node, values, rendering));
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(front?.value ?? "")?.[1] ?? "";
+  const body = unified()
+    .use(remarkGfm)
+    .use(remarkStringify, { bullet: "-", rule: "-" })
+    .stringify({ type: "root", children });
+  const title = field("title");
+  return { title, description: field("description"), markdown: title === "" ? body : `# ${title}\n\n${body}` };
+}
+
+/** `{#id}` is no MDX, but for the site's own loader. */
+function withoutHeadingIds(text: string): string {
+  return text.replace(/^(#+ .*?) \{#[\w-]+\}$/gm, "$1");
+}
+
+/** What a page's imports are bound to: parsed JSON, the text of a file, or another page. */
+function importsOf(tree: Root, file: string, rendering: Rendering): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const node of tree.children) {
+    if (node.type !== "mdxjsEsm") continue;
+    for (const [, name = "", from = ""] of node.value.matchAll(/import (\w+) from "([^"]+)"/g)) {
+      const path = from.replace(/^!!|\?raw$/g, "").replace("@site", rendering.portal);
+      if (path.endsWith(".json")) values[name] = JSON.parse(readFileSync(path, "utf8"));
+      else if (from.endsWith("?raw")) values[name] = readFileSync(path, "utf8");
+      else if (path.endsWith(".mdx")) values[name] = pageMarkdown(join(dirname(file), path), rendering).markdown;
+    }
+  }
+  return values;
+}
+
+/** A node without what is only of MDX, as any number of nodes. */
+function plain(node: RootContent, values: Record<string, unknown>, rendering: Rendering): RootContent[] {
+  if (node.type === "yaml" || node.type === "mdxjsEsm" || node.type === "mdxFlowExpression") return [];
+  if (isElement(node)) {
+    const shown = rendering.components[node.name ?? ""];
+    const imported = values[node.name ?? ""];
+    if (shown !== undefined) return shown(node, (expression) => evaluate(expression, values));
+    if (typeof imported === "string") return [{ type: "html", value: imported }];
+    return node.children.flatMap((child) => plain(child as RootContent, values, rendering));
+  }
+  if (node.type === "link" && node.url.startsWith("/")) return [{ ...node, url: rendering.absolute(node.url) }];
+  if (!("children" in node)) return [node];
+  const children = node.children.flatMap((child) => plain(child as RootContent, values, rendering));
+  return [{ ...node, children } as RootContent];
+}
