@@ -10,6 +10,8 @@ import { seedDemo } from "./seed-demo.ts";
 const demoEnvironment = z.object({
   /** Where the API answers. */
   PRAGMA_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4000"),
+  /** Where it answers those who are told, when that is another address. */
+  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** A key with every scope. */
   PRAGMA_ADMIN_KEY: z.string({ error: "must be set" }).min(1),
   /** Where the location's id and key are remembered. */
@@ -18,8 +20,10 @@ const demoEnvironment = z.object({
 
 try {
   const environment = demoEnvironment.parse(process.env);
+  const url = environment.PRAGMA_URL.replace(/\/+$/, "");
   const story = await seedDemo({
-    url: environment.PRAGMA_URL.replace(/\/+$/, ""),
+    url,
+    publicUrl: environment.PUBLIC_URL?.replace(/\/+$/, "") ?? url,
     adminKey: environment.PRAGMA_ADMIN_KEY,
     file: environment.PRAGMA_DEMO_FILE,
     now: new Date(),

@@ -1,6 +1,7 @@
 import { ApiProblem } from "@pragma/client/api-problem";
 import { NoReply, UnexpectedReply } from "@pragma/client/unanswered";
 import type { Clock } from "./clock.ts";
+import { explain } from "./explain.ts";
 
 interface Patience {
   clock: Clock;
@@ -25,7 +26,7 @@ export async function patiently<Result>(
     } catch (error) {
       signal.throwIfAborted();
       if (!isPassing(error)) throw error;
-      if (attempt === 0) say(`The API does not answer, trying again: ${(error as Error).message}`);
+      if (attempt === 0) say(`The API does not answer, trying again: ${explain(error)}`);
       await clock.wait(Math.min(longestPause, firstPause * 2 ** attempt), signal);
     }
   }

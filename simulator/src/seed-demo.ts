@@ -11,6 +11,8 @@ import { generateRestaurant } from "./restaurant.ts";
 interface DemoOptions extends Pick<ClientOptions, "fetch" | "wait"> {
   /** Where the API answers, such as http://localhost:4000. */
   url: string;
+  /** The same for whoever reads the story. */
+  publicUrl?: string;
   /** A key with every scope. */
   adminKey: string;
   /** Where the location's id and key are remembered. */
@@ -24,7 +26,16 @@ interface DemoOptions extends Pick<ClientOptions, "fetch" | "wait"> {
  * Makes the demo location where the installation has none, gives it a catalogue and the tills of the thirty days
  * until yesterday, and waits for their reports. What is there already stays. The reply tells how to read it.
  */
-export async function seedDemo({ url, adminKey, file, now, show, wait = sleep, ...sending }: DemoOptions) {
+export async function seedDemo({
+  url,
+  publicUrl = url,
+  adminKey,
+  file,
+  now,
+  show,
+  wait = sleep,
+  ...sending
+}: DemoOptions) {
   const options = { ...sending, baseUrl: url, wait };
   const withKey = (apiKey: string) => createClient({ ...options, apiKey });
   const admin = createAdminClient({ ...options, apiKey: adminKey });
@@ -38,5 +49,5 @@ export async function seedDemo({ url, adminKey, file, now, show, wait = sleep, .
     progress: (ready) => show(`Computing reports: ${ready} of ${days.length}`),
     wait,
   });
-  return demoStory(url, access, newest);
+  return demoStory(publicUrl, access, newest);
 }

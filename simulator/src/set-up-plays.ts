@@ -1,5 +1,6 @@
 import { createAdminClient, createClient } from "@pragma/client/create-client";
 import { wallClock } from "./clock.ts";
+import { patiently } from "./patiently.ts";
 import { playLocation } from "./play-location.ts";
 import type { Playing } from "./playing.ts";
 import { pushMissingCatalog } from "./push-catalog.ts";
@@ -28,7 +29,9 @@ export async function setUpPlays(options: SimulateOptions, stage: Stage): Promis
 async function playsOfKeys(options: SimulateOptions, stage: Stage): Promise<Plays> {
   const plays = options.key.map(async (apiKey, index) => {
     const api = createClient({ baseUrl: options.url, apiKey });
-    const { data: location } = await api.GET("/v1/locations/own", { signal: stage.signal });
+    const { data: location } = await patiently({ ...stage, clock: wallClock }, (signal) =>
+      api.GET("/v1/locations/own", { signal }),
+    );
     const application = options.application === "popina" ? "POPINA" : "JALIA";
     const legacyId = options["legacy-id"];
     return playOf(options, stage, {
@@ -43,20 +46,27 @@ async function playsOfKeys(options: SimulateOptions, stage: Stage): Promise<Play
 
 async function playsOfOwnLocations(adminKey: string, options: SimulateOptions, stage: Stage): Promise<Plays> {
   const admin = createAdminClient({ baseUrl: options.url, apiKey: adminKey });
-  await openSimulatorConsumer(admin);
+  const patience = { ...stage, clock: wallClock };
+  await patiently(patience, () => openSimulatorConsumer(admin));
   const plays: Plays["plays"] = [];
   const revocations: (() => Promise<void>)[] = [];
-  for (let index = 0; index < options.locations; index++) {
-    const seed = seedOf(options, index);
-    const location = await openSimulatedLocation(admin, { seed, timeZone: options["time-zone"] });
-    revocations.push(location.revokeKey);
-    const api = createClient({ baseUrl: options.url, apiKey: location.apiKey });
-    await pushMissingCatalog(api, location.restaurant);
-    stage.say(`Location ${location.id}: ${location.restaurant.establishment.establishmentName}`);
-    const legacy = options.format === "v1" ? location.legacy : null;
-    plays.push(playOf(options, stage, { api, index, name: location.id, legacy }));
+  const tearDown = async () => void (await Promise.all(revocations.map((revoke) => revoke())));
+  try {
+    for (let index = 0; index < options.locations; index++) {
+      const plan = { seed: seedOf(options, index), timeZone: options["time-zone"] };
+      const location = await patiently(patience, () => openSimulatedLocation(admin, plan));
+      revocations.push(location.revokeKey);
+      const api = createClient({ baseUrl: options.url, apiKey: location.apiKey });
+      await patiently(patience, () => pushMissingCatalog(api, location.restaurant));
+      stage.say(`Location ${location.id}: ${location.restaurant.establishment.establishmentName}`);
+      const legacy = options.format === "v1" ? location.legacy : null;
+      plays.push(playOf(options, stage, { api, index, name: location.id, legacy }));
+    }
+  } catch (error) {
+    await tearDown();
+    throw error;
   }
-  return { plays, tearDown: async () => void (await Promise.all(revocations.map((revoke) => revoke()))) };
+  return { plays, tearDown };
 }
 
 interface Part extends Pick<Playing, "api" | "name" | "legacy"> {

@@ -13,7 +13,8 @@ and paid; at the end of each day the till is pushed, and its report takes the or
 Where
   --url <address>          where the API answers (PRAGMA_URL; http://localhost:4000)
   --key <key>              plays this key's location; give it several times for several (PRAGMA_KEY)
-                           needs the scopes orders:read, orders:write, reports:read, tills:read and tills:write
+                           needs the scopes locations:read, orders:read, orders:write, reports:read, tills:read
+                           and tills:write
   --admin-key <key>        makes locations with a catalogue, a consumer and keys, and plays those (PRAGMA_ADMIN_KEY);
                            the same seed finds its locations again; the keys are revoked at the end
   --locations <n>          how many of them, 1 to 100 (1)
