@@ -1,5 +1,8 @@
-/** Names of fields that never reach a log, wherever they turn up. */
+import { personalFields } from "@pragma/contracts/personal-data";
+
+/** Names of fields that never reach a log, wherever they turn up: secrets, and what says who ordered. */
 export const secretFields = new Set([
+  ...personalFields,
   "authorization",
   "apiKey",
   "password",
@@ -8,6 +11,9 @@ export const secretFields = new Set([
   "token",
   "DATABASE_URL",
   "PRINCIPAL_KEYS",
+  "DATA_KEYS",
+  "PRAGMA_ADMIN_KEY",
+  "OPS_TOKEN",
 ]);
 
 export const censor = "[redacted]";

@@ -1,0 +1,106 @@
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import type { OpsProcesses } from "./ops-processes.ts";
+
+/** What operators can do, in the words in which they do it. */
+export const usage = `parked list                              messages that could not be handled, with the reason
+parked retry <event id>... | --all       handles them again now
+tills unfinished [--seconds <n>]         tills without a result for so long (300 by default)
+tills retry <till id>... | --all         announces them again now
+erase --location <id> --orders <id,...>  removes who ordered from these orders, wherever they are kept
+erase --location <id> --before <day>     the same for all orders of tills that were pushed before a day
+
+Processes are reached at OPS_URLS (with commas between them; http://127.0.0.1:4090 by default), with OPS_TOKEN.`;
+
+/** Faulty words on the command line. */
+export class UsageError extends Error {}
+
+const parkedList = z.array(
+  z.object({
+    service: z.string(),
+    event_id: z.string(),
+    subscription: z.string(),
+    subject: z.string().nullable(),
+    reason: z.string(),
+    parked_at: z.string(),
+  }),
+);
+const unfinishedList = z.array(z.looseObject({ tillId: z.string() }));
+
+/** Does what the words of a command line say, and gives what there is to show. Throws `UsageError`. */
+export async function runCommand(words: string[], processes: OpsProcesses): Promise<unknown> {
+  const { positionals, values } = readWords(words);
+  const [noun, verb, ...ids] = positionals;
+  switch (`${noun} ${verb ?? ""}`.trim()) {
+    case "parked list":
+      return listParked(processes);
+    case "parked retry": {
+      const eventIds = values.all ? (await listParked(processes)).map((message) => message.event_id) : named(ids);
+      return each(eventIds, (id) => processes.askEach("POST", `/parked/${id}/retry`));
+    }
+    case "tills unfinished":
+      return listUnfinished(processes, values.seconds);
+    case "tills retry": {
+      const tillIds = values.all ? (await listUnfinished(processes, "0")).map(({ tillId }) => tillId) : named(ids);
+      return each(tillIds, (id) => processes.askEach("POST", `/till-ingest/unfinished/${id}/retry`));
+    }
+    case "erase": {
+      const { location, orders, before } = values;
+      if (!location || (orders === undefined) === (before === undefined)) {
+        throw new UsageError("erase needs --location, and either --orders or --before.");
+      }
+      const which = orders === undefined ? { before } : { orderIds: orders.split(",") };
+      // One process does it for all: it tells the others.
+      const [answer] = await processes.askEach("POST", "/reporting/erasures", { locationId: location, ...which });
+      if (!answer) throw new Error("None of OPS_URLS is a process that runs reporting.");
+      return answer;
+    }
+    default:
+      throw new UsageError(
+        positionals.length > 0 ? `There is no command ${positionals.join(" ")}.` : "What is to be done?",
+      );
+  }
+}
+
+function readWords(words: string[]) {
+  try {
+    return parseArgs({
+      args: words,
+      allowPositionals: true,
+      options: {
+        all: { type: "boolean" },
+        seconds: { type: "string" },
+        location: { type: "string" },
+        orders: { type: "string" },
+        before: { type: "string" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function named(ids: string[]): string[] {
+  if (ids.length === 0) throw new UsageError("Name at least one, or say --all.");
+  return ids;
+}
+
+/** Several instances of a service tell of the same: each is shown once. */
+async function listParked(processes: OpsProcesses) {
+  const lists = await processes.askEach("GET", "/parked");
+  const all = lists.flatMap((list) => parkedList.parse(list));
+  return [...new Map(all.map((message) => [`${message.service} ${message.event_id}`, message])).values()];
+}
+
+async function listUnfinished(processes: OpsProcesses, seconds: string | undefined) {
+  const query = seconds === undefined ? "" : `?seconds=${encodeURIComponent(seconds)}`;
+  const lists = await processes.askEach("GET", `/till-ingest/unfinished${query}`);
+  const all = lists.flatMap((list) => unfinishedList.parse(list));
+  return [...new Map(all.map((till) => [till.tillId, till])).values()];
+}
+
+async function each(ids: string[], ask: (id: string) => Promise<unknown[]>): Promise<Record<string, unknown>> {
+  const outcomes: Record<string, unknown> = {};
+  for (const id of ids) outcomes[id] = (await ask(id)).flat();
+  return outcomes;
+}
