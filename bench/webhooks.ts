@@ -14,12 +14,21 @@ export const paidOrder = JSON.stringify({
 /** Where the product takes it. */
 export const ordersPath = "/v1/orders-live/";
 
+/** Endpoints that a shop's paid orders are posted to. */
+export interface Subscribed {
+  /** Has what is to be posted wait. */
+  pause(): Promise<void>;
+  /** Has what waits posted. */
+  resume(): Promise<void>;
+  end(): Promise<void>;
+}
+
 /** Has a shop's paid orders posted to these endpoints, until `end` is called. */
 export async function subscribe(
   { url }: Pick<Product, "url">,
   { headers }: Shop,
   endpointUrls: string[],
-): Promise<{ end(): Promise<void> }> {
+): Promise<Subscribed> {
   const ask = async (method: string, path: string, body?: object): Promise<{ id: string }> => {
     const type = { ...headers, "content-type": "application/json" };
     const reply = await fetch(url + path, { method, headers: type, ...(body && { body: JSON.stringify(body) }) });
@@ -32,10 +41,13 @@ export async function subscribe(
     const { id } = await ask("POST", "/v1/webhooks/", { recipientId, endpointUrl, events: ["order.paid"] });
     ids.push(id);
   }
+  const each = async (method: string, path: string) => {
+    await Promise.all(ids.map((id) => ask(method, `/v1/webhooks/${id}${path}`)));
+  };
   return {
-    async end() {
-      for (const id of ids) await ask("DELETE", `/v1/webhooks/${id}`);
-    },
+    pause: () => each("POST", "/pause"),
+    resume: () => each("POST", "/resume"),
+    end: () => each("DELETE", ""),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Database } from "@pragma/runtime/postgres";
 import type { Vault } from "@pragma/runtime/vault";
 import { LRUCache } from "lru-cache";
+import { type EndpointFault, faultOfUrl } from "../endpoint/check-endpoint.ts";
 import { type EndpointRow, findEndpoints } from "../queries/endpoints.ts";
 import { batched } from "./batched.ts";
 
@@ -8,6 +9,8 @@ import { batched } from "./batched.ts";
 export interface EndpointFacts {
   revision: number;
   url: URL;
+  /** Why nothing may be posted there, if so: it was registered when it still was allowed. */
+  fault: EndpointFault | undefined;
   /** Sent as the header authorization. */
   apiKey: string | null;
   /** The latest first. */
@@ -23,11 +26,13 @@ export interface EndpointDirectory {
 interface DirectoryOptions {
   db: Database;
   vault: Vault;
+  /** Whether https is demanded. */
+  httpsOnly: boolean;
   /** Told of a webhook whose endpoint is another than before. */
   onMoved(webhookId: string): void;
 }
 
-export function openEndpointDirectory({ db, vault, onMoved }: DirectoryOptions): EndpointDirectory {
+export function openEndpointDirectory({ db, vault, httpsOnly, onMoved }: DirectoryOptions): EndpointDirectory {
   const known = new LRUCache<string, EndpointFacts>({ max: 20_000 });
   const load = batched(
     async (webhookIds: string[]) => {
@@ -42,7 +47,7 @@ export function openEndpointDirectory({ db, vault, onMoved }: DirectoryOptions):
       if (before && before.revision >= revision) return before;
       const row = await load(webhookId);
       if (!row) return undefined;
-      const facts = open(row, vault);
+      const facts = open(row, { vault, httpsOnly });
       known.set(webhookId, facts);
       if (before && before.url.href !== facts.url.href) onMoved(webhookId);
       return facts;
@@ -50,10 +55,14 @@ export function openEndpointDirectory({ db, vault, onMoved }: DirectoryOptions):
   };
 }
 
-function open({ revision, endpointUrl, sealedApiKey, secrets }: EndpointRow, vault: Vault): EndpointFacts {
+function open(
+  { revision, endpointUrl, sealedApiKey, secrets }: EndpointRow,
+  { vault, httpsOnly }: Pick<DirectoryOptions, "vault" | "httpsOnly">,
+): EndpointFacts {
   return {
     revision,
     url: new URL(endpointUrl),
+    fault: faultOfUrl(endpointUrl, { httpsOnly }),
     apiKey: sealedApiKey === null ? null : vault.open(sealedApiKey),
     secrets: secrets.map(({ sealed, expiresAt }) => ({
       secret: vault.open(sealed),

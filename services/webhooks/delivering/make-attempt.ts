@@ -4,7 +4,6 @@ import type { Database } from "@pragma/runtime/postgres";
 import { type RequestContext, withRequestContext } from "@pragma/runtime/request-context";
 import { failSpan, type Operation, SpanKind } from "@pragma/runtime/tracing";
 import type { Clock } from "../clock.ts";
-import { faultOfUrl } from "../endpoint/check-endpoint.ts";
 import { judgeAttempt, type Posted } from "../judge-attempt.ts";
 import { type Claim, releaseClaim } from "../queries/claims.ts";
 import type { Outcome } from "../queries/outcomes.ts";
@@ -25,7 +24,6 @@ export interface Attempting {
   poster: Poster;
   outcomes: OutcomeLog;
   schedule: RetrySchedule;
-  httpsOnly: boolean;
   /** Told how an attempt went, and what became of its delivery: `pending` is tried again. */
   onAttempt(attempt: { outcome: "succeeded" | "failed"; delivery: DeliveryState; seconds: number }): void;
   /** Told of a delivery that is to be tried again. */
@@ -121,9 +119,8 @@ interface Letter {
   at: Date;
 }
 
-async function post({ poster, httpsOnly }: Attempting, { claim, endpoint, body, at }: Letter): Promise<Posted> {
-  const { url, apiKey, secrets } = endpoint;
-  const fault = faultOfUrl(url.href, { httpsOnly });
+async function post({ poster }: Attempting, { claim, endpoint, body, at }: Letter): Promise<Posted> {
+  const { url, fault, apiKey, secrets } = endpoint;
   if (fault) return { status: null, reason: `The endpoint's address ${fault.message}.` };
   const current = secrets.filter(({ expiresAt }) => expiresAt > at.getTime()).map(({ secret }) => secret);
   const headers = {

@@ -61,7 +61,12 @@ export function openDelivering(options: DeliveringOptions): Delivering {
   const { db, log, metrics, clock, vault, queue, endpoints, schedule } = options;
   const now = () => clock().getTime();
   const claiming = () => ({ now: clock(), lapsesAt: new Date(now() + options.claimedFor) });
-  const directory = openEndpointDirectory({ db, vault, onMoved: (webhookId) => lanes.renew(webhookId) });
+  const directory = openEndpointDirectory({
+    db,
+    vault,
+    httpsOnly: endpoints.httpsOnly,
+    onMoved: (webhookId) => lanes.renew(webhookId),
+  });
   const bodies = openMessageBodies(db);
   const outcomes = openOutcomeLog({ db, clock, log });
   const poster = openPoster({ ...endpoints, timeout: options.timeout, connections: options.concurrency });
@@ -90,7 +95,6 @@ export function openDelivering(options: DeliveringOptions): Delivering {
         poster,
         outcomes,
         schedule,
-        httpsOnly: endpoints.httpsOnly,
         onAttempt: ({ seconds, ...labels }) => attempted(seconds, labels),
         onRetry,
       },

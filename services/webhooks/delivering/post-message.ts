@@ -91,7 +91,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     const retryAfter = headers["retry-after"];
-    this.#answer = { status, retryAfter: parseRetryAfter(String(retryAfter ?? ""), new Date()) };
+    this.#answer = { status, retryAfter: parseRetryAfter(retryAfter?.toString(), new Date()) };
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
