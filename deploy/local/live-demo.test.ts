@@ -1,0 +1,33 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { isLiveDemoWanted, liveDemoLog, startLiveDemo } from "./live-demo.mjs";
+import { scratchFolder } from "./testing/scratch-folder.ts";
+
+test.each([undefined, "", "on", "true"])("live orders move when PRAGMA_LIVE_DEMO is %j", (value) => {
+  expect(isLiveDemoWanted({ PRAGMA_LIVE_DEMO: value })).toBe(true);
+});
+
+test.each(["off", "OFF", "false", "0", "no"])("live orders keep still when PRAGMA_LIVE_DEMO is %j", (value) => {
+  expect(isLiveDemoWanted({ PRAGMA_LIVE_DEMO: value })).toBe(false);
+});
+
+test("the program is told where the API and the demo are, and ends gracefully", async () => {
+  const folder = scratchFolder();
+  const program = join(folder, "play.mjs");
+  writeFileSync(
+    program,
+    `process.on("SIGTERM", () => { console.log("stopped"); process.exit(0); });
+     console.log(process.env.PRAGMA_URL, process.env.PRAGMA_DEMO_FILE);
+     setInterval(() => {}, 1_000);`,
+  );
+  const log = () => readFileSync(liveDemoLog(folder), "utf8");
+  const lines: string[] = [];
+  const url = "http://localhost:4000";
+  const env = { PRAGMA_DEMO_FILE: "/demo.json" };
+  const running = await startLiveDemo({ stateFolder: folder, program, url, env, log: (line) => lines.push(line) });
+  await vi.waitFor(() => expect(log()).toBe("http://localhost:4000 /demo.json\n"), { timeout: 10_000 });
+  await running.stop();
+  expect(log()).toContain("stopped");
+  expect(lines).toEqual([]);
+});
