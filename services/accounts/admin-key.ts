@@ -33,7 +33,7 @@ export async function ensureAdminKey({ db, log }: Accounts, given: string | unde
 }
 
 async function ensureAdminConsumer(tx: Transaction): Promise<string> {
-  const made = await insertConsumer(tx, { id: randomUUID(), name: adminConsumer, scopes: ["admin"] });
+  const made = await insertConsumer(tx, { id: randomUUID(), name: adminConsumer, scopes: ["admin"], locationId: null });
   const consumer = made ?? (await consumerByName(tx, adminConsumer));
   if (!consumer) throw new Error("The consumer admin is neither there nor can it be made.");
   return consumer.id;

@@ -187,6 +187,28 @@ describe("a key that may manage consumers", () => {
     expect(await setScopes(manager(), consumer.id, ["reports:read"])).toBe("done");
   });
 
+  it("sees those that its location made or has keys of, and changes none that another made", async () => {
+    const make = (principal: Principal, name: string) => outcome("POST", "/v1/consumers/", principal, { name });
+    expect(await make(manager(), "Made here")).toBe("done");
+    expect(await make(keyOf(elsewhere, "consumers:write"), "Made elsewhere")).toBe("done");
+    await createKey(here, consumer);
+    const listed = async (principal: Principal) => {
+      const { data, meta } = await accounts.get("/v1/consumers/?size=100", pageOf(Consumer), principal);
+      expect(meta.totalCount).toBe(data.length);
+      return data.map(({ name }) => name);
+    };
+    const all = await listed(operator);
+    expect(all).toEqual(expect.arrayContaining(["admin", "Made here", "Made elsewhere", consumer.name]));
+    const seen = await listed(manager());
+    expect(seen).toEqual(expect.arrayContaining(["Made here", consumer.name]));
+    for (const name of ["admin", "Made elsewhere"]) expect(seen).not.toContain(name);
+
+    const { data } = await accounts.get("/v1/consumers/?size=100", pageOf(Consumer));
+    const others = data.find(({ name }) => name === "Made elsewhere")?.id ?? "";
+    expect(await setScopes(manager(), others, [])).toBe("consumer_not_found");
+    expect(await outcome("GET", "/v1/consumers/", { ...manager(), location: null })).toBe("location_forbidden");
+  });
+
   it("cannot have the scope of the product's own parts granted", async () => {
     expect(await setScopes(operator, consumer.id, ["internal" as Scope])).toBe("invalid_request");
   });

@@ -19,8 +19,8 @@ interface ChangeOfConsumer {
 
 /**
  * Changes what a consumer may do and how often, with a `key.changed` event for each of its keys, so that whoever
- * remembers them asks again. The caller needs every scope that the consumer has before and after; and when keys of
- * other locations are the consumer's too, `locations:any`.
+ * remembers them asks again. The caller needs every scope that the consumer has before and after; and when another
+ * location made the consumer, or has keys of it, `locations:any`.
  *
  * @throws `ApiError` consumer_not_found, scope_missing, location_forbidden; invalid_request when it would take the
  * scope admin from the operator's own consumer.
@@ -30,13 +30,14 @@ export async function changeConsumer(
   { id, change, principal }: ChangeOfConsumer,
 ): Promise<Stored<Consumer>> {
   return db.transaction(async (tx) => {
-    const consumer = await consumerForUpdate(tx, id);
+    const isAny = allows(principal.scopes, "locations:any");
+    const own = principal.location?.id ?? null;
+    const consumer = await consumerForUpdate(tx, { id, locationId: isAny ? null : own });
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer ${id}.` });
     const { scopes = consumer.scopes, rateLimit = consumer.rateLimit } = change;
     demandAllScopes(principal, [...consumer.scopes, ...scopes]);
     const keys = await liveKeysOf(tx, id);
-    const own = principal.location?.id;
-    if (!allows(principal.scopes, "locations:any") && keys.some((key) => key.locationId !== own)) {
+    if (!isAny && keys.some((key) => key.locationId !== own)) {
       throw new ApiError("location_forbidden", { detail: "Other locations than the key's own use this consumer too." });
     }
     if (consumer.name === adminConsumer && !scopes.includes("admin")) refuseToDisarm();

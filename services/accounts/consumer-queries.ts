@@ -7,20 +7,32 @@ type ConsumerRow = Stored<Consumer>;
 const everything = (sql: Sql | Transaction) => sql`
   id, created_at as "createdAt", updated_at as "updatedAt", name, scopes, rate_limit as "rateLimit"`;
 
-type NewConsumer = Pick<ConsumerRow, "id" | "name" | "scopes">;
+interface NewConsumer extends Pick<ConsumerRow, "id" | "name" | "scopes"> {
+  /** The location whose key makes it, if any. */
+  locationId: string | null;
+}
 
 /** Adds a consumer; undefined, and nothing is added, when its name is taken. */
 export async function insertConsumer(tx: Transaction, consumer: NewConsumer): Promise<ConsumerRow | undefined> {
   const [row] = await tx<ConsumerRow[]>`
-    insert into consumers ${tx(consumer, "id", "name", "scopes")}
+    insert into consumers (id, name, scopes, location_id)
+    values (${consumer.id}, ${consumer.name}, ${consumer.scopes}, ${consumer.locationId})
     on conflict (name) do nothing
     returning ${everything(tx)}`;
   return row;
 }
 
-/** The consumer to change, kept from other changes and from new keys until the transaction ends. */
-export async function consumerForUpdate(tx: Transaction, id: string): Promise<ConsumerRow | undefined> {
-  const [row] = await tx<ConsumerRow[]>`select ${everything(tx)} from consumers where id = ${id} for update`;
+/**
+ * The consumer to change, kept from other changes and from new keys until the transaction ends. With a location,
+ * undefined when another made it.
+ */
+export async function consumerForUpdate(
+  tx: Transaction,
+  { id, locationId }: { id: string; locationId: string | null },
+): Promise<ConsumerRow | undefined> {
+  const isOwn = locationId === null ? tx`true` : tx`coalesce(location_id, ${locationId}) = ${locationId}`;
+  const [row] = await tx<ConsumerRow[]>`
+    select ${everything(tx)} from consumers where id = ${id} and ${isOwn} for update`;
   return row;
 }
 
@@ -43,17 +55,22 @@ export async function updateConsumer(
   return row;
 }
 
-/** A stretch of the consumers, newest first, and how many there are. */
+/** A stretch of the consumers, newest first, and how many there are: with a location, those that it made or has keys of. */
 export async function listConsumers(
   { sql }: Database,
+  { locationId }: { locationId: string | null },
   { after, offset, limit }: Stretch,
 ): Promise<{ rows: ConsumerRow[]; total: number }> {
   const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
+  const passes =
+    locationId === null
+      ? sql`true`
+      : sql`(location_id = ${locationId} or id in (select consumer_id from api_keys where location_id = ${locationId}))`;
   const [rows, [counted]] = await Promise.all([
     sql<ConsumerRow[]>`
-      select ${everything(sql)} from consumers where ${isAfter}
+      select ${everything(sql)} from consumers where ${passes} and ${isAfter}
       order by created_at desc, id desc offset ${offset} limit ${limit}`,
-    sql<[{ total: number }]>`select count(*) as total from consumers`,
+    sql<[{ total: number }]>`select count(*) as total from consumers where ${passes}`,
   ]);
   return { rows, total: counted.total };
 }

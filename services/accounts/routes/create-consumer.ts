@@ -17,7 +17,8 @@ export const createConsumerRoute = defineRoute({
   request: { body: jsonBody(CreateConsumer, { example: { name: "Acme" } }) },
   responses: { 201: { description: "The consumer", schema: Consumer } },
   errors: ["consumer_exists"],
-  async handle({ body, services }) {
-    return json(201, await createConsumer(services, body.name));
+  async handle({ body, principal, services }) {
+    const locationId = principal.location?.id ?? null;
+    return json(201, await createConsumer(services, { name: body.name, locationId }));
   },
 });

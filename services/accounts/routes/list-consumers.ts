@@ -1,5 +1,6 @@
 import { Consumer } from "@pragma/contracts/consumer";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
+import { readableLocation } from "@pragma/runtime/own-location";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
 import { listConsumers } from "../consumer-queries.ts";
@@ -13,11 +14,13 @@ export const listConsumersRoute = defineRoute({
   audience: "operator",
   scope: "consumers:write",
   summary: "List consumers",
-  description: "The consumers with their scopes and rate limits, newest first.",
+  description:
+    "The consumers with their scopes and rate limits, newest first. A key without locations:any sees those that its own location made, or has keys of.",
   request: { query: z.object(pageQuery) },
   responses: { 200: { description: "A page of consumers", schema: pageOf(Consumer) } },
   errors: ["invalid_page_token"],
-  async handle({ query, services, url, origin }) {
-    return replyWithPage({ query, url, origin }, (stretch) => listConsumers(services.db, stretch));
+  async handle({ query, principal, services, url, origin }) {
+    const locationId = readableLocation(principal);
+    return replyWithPage({ query, url, origin }, (stretch) => listConsumers(services.db, { locationId }, stretch));
   },
 });

@@ -7,7 +7,7 @@ export const consumers: TagContract = {
       201: () => ({ body: { name: randomUUID() } }),
       consumer_exists: ({ consumerName }) => ({ body: { name: consumerName } }),
     },
-    // Consumers are of no location.
+    // Of whichever location, a key makes consumers for its own.
     stranger: 201,
   },
   listConsumers: { answers: { 200: () => ({}) }, stranger: 200 },
