@@ -101,7 +101,7 @@ export async function startService(
     );
     closers.push(() => Promise.all(consuming.map((each) => each.stop())));
     const tasks = [
-      startPeriodic(housekeeping, { leadership, services: { db }, log }),
+      startPeriodic(housekeeping, { leadership, services: { db, inboxKeptDays: config.INBOX_KEPT_DAYS }, log }),
       ...(definition.periodic ?? []).map((task) => startPeriodic(task, { leadership, services, log })),
     ];
     closers.push(() => Promise.all(tasks.map((task) => task.stop())));
