@@ -40,6 +40,8 @@ export const eventCatalogue = {
     object: z.object({ key: z.string(), hash: z.string() }),
     /** Of the location, when the till was pushed: dates without an offset and days are in it. */
     timeZone: z.string(),
+    /** The body is the one before without personal data; left out when it is not. */
+    isErasure: z.boolean().optional(),
   }),
   /** From reporting: the till has its report and orders, readable from now on. */
   "report.finalized": z.object({
@@ -60,6 +62,15 @@ export const eventCatalogue = {
     reportId: z.guid(),
     tillId: z.guid(),
     revision: z.int().min(1),
+  }),
+  /** From reporting: what says who ordered is to be erased from these orders, wherever they are kept. */
+  "orders.erased": z.object({
+    locationId: z.guid(),
+    /** The till that holds them; null when none is known to. */
+    tillId: z.guid().nullable(),
+    orderIds: z.array(z.guid()),
+    /** Whether they are all of the till's, which then loses whatever else names somebody, too. */
+    isWholeTill: z.boolean(),
   }),
   /** From order-live: an order was opened or opened again, or its products or menus changed while it was open. */
   "order.call": orderEvent,

@@ -55,6 +55,8 @@ export const runtimeConfig = z.object({
     .string()
     .regex(/^[a-z][a-z0-9_]{0,30}$/)
     .default("pragma"),
+  /** How long it is remembered which events were handled: longer than the 14 days for which the stream keeps them. */
+  INBOX_KEPT_DAYS: numberFromEnv(z.number().int().min(15).max(365)).default(21),
   /** Copies of the event stream; 3 on a NATS cluster. */
   STREAM_REPLICAS: numberFromEnv(z.number().int().min(1).max(5)).default(1),
   /**

@@ -4,15 +4,15 @@ import type { Database } from "./postgres.ts";
 const batch = 5_000;
 
 /** Removes what every service keeps for a time only: notes of handled events, and replies to idempotent requests. */
-export const housekeeping: PeriodicTask<{ db: Database }> = {
+export const housekeeping: PeriodicTask<{ db: Database; inboxKeptDays: number }> = {
   name: "housekeeping",
   everySeconds: 3_600,
-  async run({ db: { sql } }) {
+  async run({ db: { sql }, inboxKeptDays }) {
     // Longer than the stream keeps events: one that comes again is always known.
     await inBatches(
       () => sql`
         delete from inbox where ctid in (
-          select ctid from inbox where handled_at < now() - interval '21 days' limit ${batch}
+          select ctid from inbox where handled_at < now() - make_interval(days => ${inboxKeptDays}) limit ${batch}
         )`,
     );
     await inBatches(
@@ -24,7 +24,7 @@ export const housekeeping: PeriodicTask<{ db: Database }> = {
     await inBatches(
       () => sql`
         delete from handling_attempts where ctid in (
-          select ctid from handling_attempts where tried_at < now() - interval '21 days' limit ${batch}
+          select ctid from handling_attempts where tried_at < now() - make_interval(days => ${inboxKeptDays}) limit ${batch}
         )`,
     );
   },

@@ -7,6 +7,10 @@ const seconds = (most: number) => numberFromEnv(z.number().int().min(1).max(most
 export const orderLiveConfig = z.object({
   /** Signs what this service asks other parts of the product. */
   PRINCIPAL_KEYS: runtimeConfig.shape.PRINCIPAL_KEYS,
+  /** How long a stream can be taken up again where it broke off. */
+  LIVE_LOG_KEPT_HOURS: numberFromEnv(z.number().int().min(1).max(168)).default(24),
+  /** How long orders are kept that departed, and live ones that nobody changes. */
+  LIVE_ORDERS_KEPT_DAYS: numberFromEnv(z.number().int().min(2).max(365)).default(30),
   /** How often a stream that has nothing to say shows that it is alive. */
   STREAM_HEARTBEAT_SECONDS: seconds(60).default(15),
   /** How long a reader may leave unread what it was sent before its stream is ended. */

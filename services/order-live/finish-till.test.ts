@@ -127,7 +127,12 @@ describe("an order that left with its till", () => {
 
 describe("what is forgotten", () => {
   const run = () =>
-    forgetOrders.run({ db: orderLive.db, hub: orderLive.hub, log: createLogger({ name: "test", level: "silent" }) });
+    forgetOrders.run({
+      db: orderLive.db,
+      hub: orderLive.hub,
+      log: createLogger({ name: "test", level: "silent" }),
+      kept: { logHours: 24, orderDays: 30 },
+    });
   const age = (locationId: string, column: "left_at" | "updated_at", days: number) => {
     const { sql } = orderLive.db;
     return sql`

@@ -4,6 +4,14 @@ import type { Logger } from "@pragma/runtime/logger";
 import type { Database } from "@pragma/runtime/postgres";
 import type { Hub } from "./stream/hub.ts";
 
+/** How long what is past is kept. */
+export interface LiveRetention {
+  /** How long a stream can be taken up again where it broke off. */
+  logHours: number;
+  /** How long a departed order is remembered, and an order stays live that nobody changes. */
+  orderDays: number;
+}
+
 /** What the order-live service stands on. */
 export interface OrderLiveService {
   db: Database;
@@ -11,6 +19,7 @@ export interface OrderLiveService {
   locations: Locations;
   /** Feeds the streams that this process serves. */
   hub: Hub;
+  kept: LiveRetention;
 }
 
 export const defineRoute = routesOf<OrderLiveService>();

@@ -10,6 +10,7 @@ import { listOrdersRoute } from "./routes/list-orders.ts";
 import { streamOrdersRoute } from "./routes/stream-orders.ts";
 import { upsertOrdersRoute } from "./routes/upsert-orders.ts";
 import { createHub } from "./stream/hub.ts";
+import { ordersErased } from "./subscriptions/orders-erased.ts";
 import { reportFinalized } from "./subscriptions/report-finalized.ts";
 
 /** Keeps the open orders as their points of sale send them, tells of what becomes of them, and streams every change. */
@@ -26,8 +27,13 @@ export default defineService<typeof orderLiveConfig, OrderLiveService>({
       stallTime: config.STREAM_STALL_SECONDS * 1000,
     });
     const locations = askAccounts(upstreams, { name: "order-live", sign: principalSigner(config.PRINCIPAL_KEYS) });
+    const kept = { logHours: config.LIVE_LOG_KEPT_HOURS, orderDays: config.LIVE_ORDERS_KEPT_DAYS };
     metrics.observe("order_streams_open", "Streams of live orders that this process serves", () => hub.size);
-    return { services: { db, log, locations, hub }, beforeStop: () => hub.close(), close: async () => hub.close() };
+    return {
+      services: { db, log, locations, hub, kept },
+      beforeStop: () => hub.close(),
+      close: async () => hub.close(),
+    };
   },
   routes: [
     upsertOrdersRoute,
@@ -36,6 +42,6 @@ export default defineService<typeof orderLiveConfig, OrderLiveService>({
     streamOrdersRoute,
     getOrderRoute,
   ],
-  subscriptions: [reportFinalized],
+  subscriptions: [reportFinalized, ordersErased],
   periodic: [shortenLog, forgetOrders],
 });

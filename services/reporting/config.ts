@@ -8,6 +8,8 @@ export const reportingConfig = z.object({
   PRINCIPAL_KEYS: runtimeConfig.shape.PRINCIPAL_KEYS,
   /** Where till-ingest keeps the bodies of tills: the same address as there. */
   OBJECT_STORE: z.string(),
+  /** How long what says who ordered is kept, from when its till was pushed; as long as the rest when it is not set. */
+  PERSONAL_DATA_KEPT_DAYS: numberFromEnv(z.number().int().min(1).max(36_500)).optional(),
   /** Threads that calculate reports. */
   CALCULATION_THREADS: numberFromEnv(z.number().int().min(1).max(64)).default(1),
   /** How long a maker of an accounting export may go without a word before another takes it over. */

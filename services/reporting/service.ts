@@ -8,6 +8,8 @@ import { type ExportJob, exportAnnouncer } from "./accounting/announce-export.ts
 import { makeExport } from "./accounting/make-export.ts";
 import type { CalculatedTill, CalculateTill } from "./calculate-till.ts";
 import { reportingConfig } from "./config.ts";
+import { reportingOperations } from "./operations.ts";
+import { erasePersonalData } from "./periodic/erase-personal-data.ts";
 import { sweepExports } from "./periodic/sweep-exports.ts";
 import type { Reporting } from "./reporting.ts";
 import { createAccountingConfig } from "./routes/create-accounting-config.ts";
@@ -46,12 +48,14 @@ export default defineService<typeof reportingConfig, Reporting>({
       locations: askAccounts(upstreams, { name: "reporting", sign: principalSigner(config.PRINCIPAL_KEYS) }),
       announceExports: exportAnnouncer({ queue, log }),
       exportClaimSeconds: config.EXPORT_CLAIM_SECONDS,
+      personalDataKeptDays: config.PERSONAL_DATA_KEPT_DAYS,
     };
     queue.work(({ exportId }, signal) => makeExport(services, exportId, signal), { concurrency: exportsAtATime });
     return {
       services,
       checks: { objects: () => objects.check(), redis: () => queue.check() },
       queues: () => [queue.queue],
+      operations: reportingOperations(db),
       async close() {
         await queue.close();
         await calculator.close();
@@ -77,5 +81,5 @@ export default defineService<typeof reportingConfig, Reporting>({
     getAccountingFile,
   ],
   subscriptions: [tillPushed],
-  periodic: [sweepExports],
+  periodic: [sweepExports, erasePersonalData],
 });

@@ -70,19 +70,20 @@ export function newTill(
     format: facts.format,
     is_training: facts.isTraining,
     hash,
-    object_key: objectKey(locationId, hash),
+    object_key: bodyKey(locationId, hash),
     size: bytes.byteLength,
     time_zone: timeZone,
   };
 }
 
 /** Bodies are kept by location and content, spread over 256 folders in each. */
-function objectKey(locationId: string, hash: string): string {
+export function bodyKey(locationId: string, hash: string): string {
   return `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
 }
 
 function sameTill(known: TillRow, pushed: NewTill): TillRow {
-  if (known.location_id === pushed.location_id && known.hash === pushed.hash) return known;
+  const isSame = known.hash === pushed.hash || known.pushed_hash === pushed.hash;
+  if (known.location_id === pushed.location_id && isSame) return known;
   throw new ApiError("till_conflict", {
     detail:
       "This till id is taken. A till that was pushed is not changed by pushing it again: give each till an id of its own.",

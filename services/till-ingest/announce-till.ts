@@ -5,7 +5,12 @@ import type { RevisionReason } from "./queries/till-versions.ts";
 import type { TillRow } from "./queries/tills.ts";
 
 /** Publishes `till.pushed` for a till's current revision, in the transaction that made it or found it without result. */
-export async function announceTill(tx: Transaction, till: TillRow, reason: RevisionReason): Promise<void> {
+export async function announceTill(
+  tx: Transaction,
+  till: TillRow,
+  reason: RevisionReason,
+  { isErasure = false } = {},
+): Promise<void> {
   await publish(tx, "till.pushed", {
     subject: till.id,
     data: {
@@ -17,6 +22,7 @@ export async function announceTill(tx: Transaction, till: TillRow, reason: Revis
       version: till.format,
       object: { key: till.object_key, hash: till.hash },
       timeZone: till.time_zone,
+      ...(isErasure && { isErasure }),
     },
   });
 }

@@ -11,5 +11,7 @@ export const tillIngestConfig = z.object({
   READING_THREADS: numberFromEnv(z.number().int().min(1).max(64)).default(2),
   /** How long a till may be without its result before it is announced again. */
   SWEEP_AFTER_SECONDS: numberFromEnv(z.number().int().min(1)).default(300),
+  /** How long the bodies of tills are kept that others took the place of; for ever when it is not set. */
+  REPLACED_BODIES_KEPT_DAYS: numberFromEnv(z.number().int().min(1).max(36_500)).optional(),
   ...legacyConfig,
 });

@@ -6,6 +6,7 @@ import { tillIngestConfig } from "./config.ts";
 import { legacySettings } from "./legacy/legacy-config.ts";
 import { tillOperations } from "./operations.ts";
 import { removeOrphans } from "./periodic/remove-orphans.ts";
+import { removeReplaced } from "./periodic/remove-replaced.ts";
 import { reprocessMany } from "./periodic/reprocess-many.ts";
 import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
 import { countOverdue } from "./queries/tills.ts";
@@ -21,6 +22,7 @@ import { replaceTillRoute } from "./routes/replace-till.ts";
 import { reprocessTillRoute } from "./routes/reprocess-till.ts";
 import { reprocessTills } from "./routes/reprocess-tills.ts";
 import { markProcessed, markRemoved } from "./subscriptions/mark-processed.ts";
+import { ordersErased } from "./subscriptions/orders-erased.ts";
 import type { TillIngest } from "./till-ingest.ts";
 import { openTillReader } from "./till-reader.ts";
 
@@ -41,6 +43,7 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
         ...{ db, log, objects, reader, locations },
         sweepAfter: config.SWEEP_AFTER_SECONDS,
         legacy: legacySettings(config),
+        replacedKeptDays: config.REPLACED_BODIES_KEPT_DAYS,
       },
       checks: { objects: () => objects.check() },
       operations: tillOperations({ db, log, sweepAfter: config.SWEEP_AFTER_SECONDS }),
@@ -63,6 +66,6 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
     reprocessTills,
     getReprocessing,
   ],
-  subscriptions: [markProcessed, markRemoved],
-  periodic: [sweepUnfinished, removeOrphans, reprocessMany],
+  subscriptions: [markProcessed, markRemoved, ordersErased],
+  periodic: [sweepUnfinished, removeOrphans, removeReplaced, reprocessMany],
 });

@@ -16,6 +16,8 @@ export interface TillIngest {
   /** How long a till may be without its result before it is announced again, in seconds. */
   sweepAfter: number;
   legacy: LegacySettings;
+  /** How long bodies are kept that others took the place of, in days; for ever when undefined. */
+  replacedKeptDays: number | undefined;
 }
 
 export const defineRoute = routesOf<TillIngest>();

@@ -30,6 +30,7 @@ import { upsertRecipientRoute } from "./routes/upsert-recipient.ts";
 import { upsertWebhookRoute } from "./routes/upsert-webhook.ts";
 import { endpointEvents } from "./subscriptions/endpoint-events.ts";
 import { orderEvents } from "./subscriptions/order-events.ts";
+import { ordersErased } from "./subscriptions/orders-erased.ts";
 import { reportFinalized } from "./subscriptions/report-finalized.ts";
 import { openTellTogether } from "./tell-together.ts";
 import type { Webhooks } from "./webhooks.ts";
@@ -120,7 +121,7 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
       getRecoveryRoute,
       listDeliveriesRoute,
     ],
-    subscriptions: [...orderEvents, reportFinalized, ...endpointEvents],
+    subscriptions: [...orderEvents, reportFinalized, ...endpointEvents, ordersErased],
     periodic: [sweepDue(sweepEvery), removeOld],
   });
 

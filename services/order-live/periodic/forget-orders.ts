@@ -5,19 +5,18 @@ import type { OrderLiveService } from "../order-live.ts";
 import * as orders from "../queries/orders.ts";
 import { lockStream } from "../queries/streams.ts";
 
-/** How long a departed order is remembered, and an order stays live that nobody changes, in milliseconds. */
-const keptFor = 30 * 24 * 60 * 60 * 1000;
+const day = 24 * 60 * 60 * 1000;
 const batch = 5_000;
 
 /**
- * Forgets the orders that departed more than 30 days ago: an upsert that is later than that makes them live again. Live
+ * Forgets the orders that departed longer ago than they are remembered: an upsert that is later than that makes them live again. Live
  * orders that nobody has changed for as long leave, and are forgotten: their till will not come any more.
  */
-export const forgetOrders: PeriodicTask<Pick<OrderLiveService, "db" | "hub" | "log">> = {
+export const forgetOrders: PeriodicTask<Pick<OrderLiveService, "db" | "hub" | "log" | "kept">> = {
   name: "forget old orders",
   everySeconds: 60 * 60,
-  async run({ db, hub, log }) {
-    const since = new Date(Date.now() - keptFor);
+  async run({ db, hub, log, kept }) {
+    const since = new Date(Date.now() - kept.orderDays * day);
     while ((await orders.forgetDeparted(db.sql, since, batch)) === batch);
     let forgotten = 0;
     for (const locationId of await orders.findLocationsWithUnchanged(db.sql, since)) {
@@ -30,6 +29,6 @@ export const forgetOrders: PeriodicTask<Pick<OrderLiveService, "db" | "hub" | "l
         return unchanged.size;
       });
     }
-    if (forgotten > 0) log.info({ orders: forgotten }, "live orders forgotten that nobody changed for a month");
+    if (forgotten > 0) log.info({ orders: forgotten }, "live orders forgotten that nobody changed for too long");
   },
 };

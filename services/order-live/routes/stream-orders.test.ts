@@ -174,7 +174,7 @@ describe("a stream that is taken up again", () => {
     for (const revision of revisions) await orderLive.upsert(principal, revision);
     await orderLive.db.sql`
       update revisions set created_at = now() - interval '25 hours' where location_id = ${locationId} and position < 3`;
-    await shortenLog.run({ db: orderLive.db });
+    await shortenLog.run({ db: orderLive.db, kept: { logHours: 24, orderDays: 30 } });
     const openAfter = async (position: number) => {
       const stream = await orderLive.stream(principal, { lastEventId: `${locationId}:${position}` });
       await stream.received(1, "ready");

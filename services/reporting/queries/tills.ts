@@ -12,6 +12,8 @@ interface TakenTill {
   revision: number;
   pushedAt: string;
   object: { hash: string };
+  /** Whether it is the body before without personal data. */
+  isErasure?: boolean | undefined;
 }
 
 /**
@@ -21,7 +23,7 @@ interface TakenTill {
  */
 export async function takeTill(
   tx: Transaction,
-  { tillId, locationId, revision, pushedAt, object: { hash } }: TakenTill,
+  { tillId, locationId, revision, pushedAt, object: { hash }, isErasure = false }: TakenTill,
 ): Promise<number> {
   const [known] = await tx<{ revision: number; hash: string | null }[]>`
     select revision, hash from tills where till_id = ${tillId} for update`;
@@ -29,7 +31,10 @@ export async function takeTill(
     await tx`insert into tills ${tx({ till_id: tillId, location_id: locationId, revision, pushed_at: pushedAt, hash })}`;
     return 0;
   }
-  if (known.revision < revision) await tx`update tills set ${tx({ revision, hash })} where till_id = ${tillId}`;
+  if (known.revision < revision) {
+    const isOther = !isErasure && known.hash !== hash;
+    await tx`update tills set ${tx({ revision, hash, ...(isOther && { erased_at: null }) })} where till_id = ${tillId}`;
+  }
   if (known.revision === revision && known.hash !== null && known.hash !== hash) {
     throw new PermanentError(
       `Revision ${revision} of till ${tillId} came with body ${known.hash} before, now ${hash}.`,

@@ -19,7 +19,7 @@ export const removeOrphans: PeriodicTask<Pick<TillIngest, "db" | "objects" | "lo
 };
 
 /** While the intent is locked, a push of the same bytes waits; it then writes the object anew. */
-async function removeUnlessReferred(
+export async function removeUnlessReferred(
   { db, objects }: Pick<TillIngest, "db" | "objects">,
   key: string,
 ): Promise<boolean> {

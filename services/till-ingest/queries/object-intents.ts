@@ -27,6 +27,8 @@ export async function lockStaleIntent(tx: Transaction, key: string): Promise<{ i
     for update skip locked`;
   if (!locked) return undefined;
   const [row] = await tx<{ is_referred: boolean }[]>`
-    select exists (select 1 from till_versions where object_key = ${key}) as is_referred`;
+    select exists (
+      select 1 from till_versions where object_key = ${key} and body_removed_at is null
+    ) as is_referred`;
   return { isReferred: row?.is_referred ?? true };
 }

@@ -23,3 +23,46 @@ export async function findReasons(tx: Transaction, tillIds: string[]): Promise<M
     where tills.id = any(${tillIds}::uuid[])`;
   return new Map(rows.map(({ till_id, reason }) => [till_id, reason]));
 }
+
+/**
+ * Says of the bodies that a till had, but for one, that they are gone, and has them removed.
+ *
+ * @returns their keys.
+ */
+export async function removeOtherBodies(
+  tx: Transaction,
+  { tillId, objectKey }: { tillId: string; objectKey: string },
+): Promise<string[]> {
+  const removed = await tx<{ object_key: string }[]>`
+    update till_versions set body_removed_at = now()
+    where till_id = ${tillId} and object_key <> ${objectKey} and body_removed_at is null returning object_key`;
+  return haveRemoved(tx, removed);
+}
+
+/** The same for bodies of any till, up to so many, that others took the place of so many days ago. */
+export async function removeReplacedBodies(
+  tx: Transaction,
+  { days, limit }: { days: number; limit: number },
+): Promise<string[]> {
+  const removed = await tx<{ object_key: string }[]>`
+    update till_versions v set body_removed_at = now()
+    from (
+      select old.till_id, old.revision from till_versions old join tills on tills.id = old.till_id
+      where old.body_removed_at is null and old.object_key <> tills.object_key
+        and old.created_at < now() - make_interval(days => ${days})
+        and tills.updated_at < now() - make_interval(days => ${days})
+      order by old.created_at limit ${limit} for update of old skip locked
+    ) stale
+    where v.till_id = stale.till_id and v.revision = stale.revision returning v.object_key`;
+  return haveRemoved(tx, removed);
+}
+
+/** An intent that is old enough has an object removed that nothing refers to. */
+async function haveRemoved(tx: Transaction, removed: { object_key: string }[]): Promise<string[]> {
+  const keys = [...new Set(removed.map(({ object_key }) => object_key))];
+  await tx`
+    insert into object_intents (key, created_at)
+    select key, now() - interval '25 hours' from unnest(${keys}::text[]) as gone (key)
+    on conflict (key) do nothing`;
+  return keys;
+}

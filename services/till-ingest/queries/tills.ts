@@ -16,10 +16,12 @@ export interface TillRow {
   time_zone: string;
   created_at: Date;
   updated_at: Date;
+  /** Of the body that was pushed, once its personal data was erased. */
+  pushed_hash: string | null;
 }
 
 /** A till as it comes in for the first time. */
-export type NewTill = Omit<TillRow, "revision" | "created_at" | "updated_at">;
+export type NewTill = Omit<TillRow, "revision" | "created_at" | "updated_at" | "pushed_hash">;
 
 export async function findTill(sql: Sql | Transaction, id: string): Promise<TillRow | undefined> {
   const [till] = await sql<TillRow[]>`select * from tills where id = ${id}`;
@@ -46,6 +48,14 @@ export async function insertTill(
   return inserted;
 }
 
+/** The till's body is the one that was pushed, which had this hash, without its personal data. */
+export async function noteErasure(
+  tx: Transaction,
+  { tillId, pushedHash }: { tillId: string; pushedHash: string },
+): Promise<void> {
+  await tx`update tills set pushed_hash = ${pushedHash} where id = ${tillId}`;
+}
+
 /** The till, locked until the transaction ends. */
 export async function lockTill(tx: Transaction, id: string): Promise<TillRow | undefined> {
   const [till] = await tx<TillRow[]>`select * from tills where id = ${id} for update`;
@@ -66,6 +76,7 @@ export async function nextRevision(
     object_key: body.object_key,
     size: body.size,
     time_zone: body.time_zone,
+    pushed_hash: null,
     updated_at: new Date(),
   };
   const [updated] = await tx<TillRow[]>`

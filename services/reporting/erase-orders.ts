@@ -1,0 +1,62 @@
+import { publish } from "@pragma/runtime/outbox";
+import type { Database, Transaction } from "@pragma/runtime/postgres";
+import { listTillsOfOrders, markErased, takeTillsToErase } from "./queries/erasures.ts";
+import { idsOfTill } from "./queries/orders.ts";
+
+/** Which orders lose what says who ordered: some, or all of the tills that were pushed before a day. */
+export type Erasure = { locationId: string } & ({ orderIds: string[] } | { before: string });
+
+const portion = 100;
+
+/**
+ * Has personal data erased wherever it is kept: bodies of tills, reports and orders that are made of them, live orders,
+ * messages. It is done by events, one for each till, and survives whatever dies meanwhile.
+ *
+ * @returns how many tills it concerns.
+ */
+export async function eraseOrders(db: Database, erasure: Erasure): Promise<{ tills: number }> {
+  if ("before" in erasure) return { tills: await eraseTillsBefore(db, erasure) };
+  const { locationId, orderIds } = erasure;
+  return db.transaction(async (tx) => {
+    const tills = await listTillsOfOrders(tx, { locationId, orderIds });
+    for (const { tillId, ids } of tills) await announce(tx, { locationId, tillId, orderIds: ids, isWholeTill: false });
+    const found = new Set(tills.flatMap(({ ids }) => ids));
+    // Those that are still live, or that a till has yet to bring.
+    const others = orderIds.filter((id) => !found.has(id));
+    if (others.length > 0) await announce(tx, { locationId, tillId: null, orderIds: others, isWholeTill: false });
+    return { tills: tills.length };
+  });
+}
+
+/** The same for all tills that were pushed before a time, of one location or of all; gives how many. */
+export async function eraseTillsBefore(
+  db: Database,
+  { locationId, before }: { locationId?: string; before: string },
+): Promise<number> {
+  let erased = 0;
+  for (let taken = portion; taken === portion; erased += taken) {
+    taken = await db.transaction(async (tx) => {
+      const tills = await takeTillsToErase(tx, { locationId, before, limit: portion });
+      for (const { tillId, locationId } of tills) {
+        await announce(tx, { locationId, tillId, orderIds: await idsOfTill(tx, tillId), isWholeTill: true });
+      }
+      await markErased(
+        tx,
+        tills.map(({ tillId }) => tillId),
+      );
+      return tills.length;
+    });
+  }
+  return erased;
+}
+
+interface ErasedOrders {
+  locationId: string;
+  tillId: string | null;
+  orderIds: string[];
+  isWholeTill: boolean;
+}
+
+async function announce(tx: Transaction, data: ErasedOrders): Promise<void> {
+  await publish(tx, "orders.erased", { subject: data.tillId ?? data.locationId, data });
+}
