@@ -101,8 +101,8 @@ export class Lane {
     if (!this.#isBehind || this.#isFetching || this.#isClosed) return false;
     const { concurrency } = this.#options.limits;
     const room = concurrency - this.#underWay;
-    // A few at a time: a query for each would cost more than it gains.
-    if (this.#underWay > 0 && room < concurrency / 4) return false;
+    // Many at a time: a query for each would cost more than it gains.
+    if (this.#underWay > 0 && room < concurrency / 2) return false;
     const places = this.#takePlaces(room);
     if (places === 0) return false;
     this.#isFetching = true;
