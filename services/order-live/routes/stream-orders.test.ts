@@ -243,23 +243,23 @@ describe("a stream with filters", () => {
 });
 
 describe("a reader", () => {
-  /** Much for one reader: 40 changes of 100 KB. */
-  async function sendMuch({ principal }: ReturnType<typeof posKey>) {
+  /** Much for one reader: changes of 100 KB. */
+  async function sendMuch({ principal }: ReturnType<typeof posKey>, { changes }: { changes: number }) {
     const order = makeOrder({ productRowList: Array.from({ length: 75 }, makeRow) });
-    const revisions = Array.from({ length: 40 }, (_, index) => changed(order, { guestsCount: index }));
+    const revisions = Array.from({ length: changes }, (_, index) => changed(order, { guestsCount: index }));
     for (const revision of revisions) await orderLive.upsert(principal, revision);
     return revisions.map(({ revisionHash }) => revisionHash);
   }
-  const open = async ({ principal }: ReturnType<typeof posKey>) => {
-    const response = await orderLive.ask("GET", path, { principal });
+  const open = async ({ principal }: ReturnType<typeof posKey>, service: TestService = orderLive) => {
+    const response = await service.ask("GET", path, { principal });
     expect(response.headers.get("cache-control")).toContain("no-store");
     return response;
   };
 
   it("that is slow gets everything at its own pace", async () => {
     const shop = posKey();
-    const response = await open(shop);
-    const sent = await sendMuch(shop);
+    const response = await open(shop, await orderLive.another({ STREAM_STALL_SECONDS: "60" }));
+    const sent = await sendMuch(shop, { changes: 40 });
     const stream = readEventStream(response);
     await stream.received(40, "order");
     expect(revisionsOf(stream.events.filter(({ type }) => type === "order"))).toEqual(sent);
@@ -269,7 +269,7 @@ describe("a reader", () => {
   it("that takes nothing is told so and dropped, and nothing waits for it any more", async () => {
     const shop = posKey();
     const response = await open(shop);
-    await sendMuch(shop);
+    await sendMuch(shop, { changes: 3 });
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const stream = readEventStream(response);
     await stream.ended();

@@ -43,8 +43,8 @@ export interface TestOrderLive extends TestService {
     till: Pick<EventData<"report.finalized">, "locationId" | "tillId" | "orderIds">,
     closedAt?: string,
   ): Promise<void>;
-  /** Another instance of the service, on the same servers. */
-  another(): Promise<TestService>;
+  /** Another instance of the service, on the same servers, with settings of its own if need be. */
+  another(variables?: Record<string, string>): Promise<TestService>;
   remove(): Promise<void>;
 }
 
@@ -113,8 +113,9 @@ export async function startOrderLive(variables: Record<string, string> = {}): Pr
         return handled;
       });
     },
-    async another() {
-      const other = await startTestService(orderLive, environment, upstreams);
+    async another(own = {}) {
+      const setting = { ...environment, variables: { ...environment.variables, ...own } };
+      const other = await startTestService(orderLive, setting, upstreams);
       others.push(other);
       return other;
     },
