@@ -38,6 +38,7 @@ async function startAlone(name: ServiceName, base: ProcessBase): Promise<Process
   base.log.info({ port: server.port }, "listening");
   return {
     ...service,
+    retire: () => server.retire(),
     async stop() {
       await server.stop();
       await service.stop();

@@ -129,6 +129,9 @@ export async function openGateway({
         await lookUp(nobodysKey);
       },
     },
+    retire() {
+      isStopping = true;
+    },
     async stop() {
       isStopping = true;
       const stopped = listening.stop();

@@ -6,6 +6,8 @@ import { createAdaptorServer } from "@hono/node-server";
 export interface HttpServer {
   port: number;
   server: Server;
+  /** From now on each connection is closed with the reply that comes next on it. */
+  retire(): void;
   /** Takes no more connections, lets requests that are running finish, and closes idle connections. */
   stop(): Promise<void>;
 }
@@ -63,7 +65,16 @@ export async function startListening(
     server.listen(port, hostname, resolve);
   });
   const silent = silentConnections(server);
-  return { port: (server.address() as AddressInfo).port, server, stop: () => drain(server, silent) };
+  return {
+    port: (server.address() as AddressInfo).port,
+    server,
+    retire() {
+      server.prependListener("request", (_, outgoing: ServerResponse) => {
+        outgoing.shouldKeepAlive = false;
+      });
+    },
+    stop: () => drain(server, silent),
+  };
 }
 
 /** Connections that have not asked for anything yet; Node does not count them as idle. */

@@ -4,10 +4,13 @@ import { createLogger, type Logger } from "./logger.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type OpsPart, startOpsServer } from "./ops-server.ts";
 import { observeProcess } from "./process-metrics.ts";
+import { sleep } from "./sleep.ts";
 import { startTracing } from "./start-tracing.ts";
 
 /** A part of a process: started in order, stopped in reverse. */
 export interface ProcessPart extends OpsPart {
+  /** Called as soon as the process is to stop, while requests still come in: keeps no connection that it need not. */
+  retire?(): void;
   /** Called on every part before the first is stopped: ends what would not end by itself. */
   beforeStop?(): void;
   stop(): Promise<void>;
@@ -25,9 +28,14 @@ const processConfig = z.object({
   OPS_PORT: numberFromEnv(z.number().int().min(0).max(65_535)).default(4090),
   /** What operators show to see and do more than that; without it they ask from the same machine. */
   OPS_TOKEN: z.string().min(16, "must have 16 characters or more").optional(),
+  /**
+   * How long requests are still served after the process was told to stop, and is not ready any more: as long as whoever
+   * spreads requests over instances takes to notice.
+   */
+  SHUTDOWN_DELAY_SECONDS: numberFromEnv(z.number().int().min(0).max(120)).default(0),
 });
 
-/** How long a shutdown may take before the process ends anyway, in milliseconds. */
+/** How long a shutdown may take, once requests no longer come in, before the process ends anyway, in milliseconds. */
 const shutdownTime = 30_000;
 
 /**
@@ -43,6 +51,16 @@ export async function runProcess(
   let log = createLogger({ name, level: "info" });
   let isStarted = false;
   let isStopping = false;
+  let delay = 0;
+
+  async function retire(): Promise<void> {
+    if (!isStarted || delay === 0) return stop(0);
+    isStarted = false;
+    log.info({ milliseconds: delay }, "stopping once nobody sends requests here any more");
+    for (const part of parts) part.retire?.();
+    await sleep(delay);
+    return stop(0);
+  }
 
   async function stop(code: number): Promise<void> {
     if (isStopping) return;
@@ -59,7 +77,7 @@ export async function runProcess(
   }
 
   process.on("SIGINT", () => void stop(0));
-  process.on("SIGTERM", () => void stop(0));
+  process.on("SIGTERM", () => void retire());
   process.on("uncaughtException", (error) => {
     log.fatal({ err: error }, "uncaught");
     void stop(1);
@@ -68,6 +86,7 @@ export async function runProcess(
   try {
     const config = readConfig(processConfig, environment);
     log = createLogger({ name, level: config.LOG_LEVEL });
+    delay = config.SHUTDOWN_DELAY_SECONDS * 1000;
     const tracing = await startTracing(name, environment);
     parts.push({ name: "tracing", checks: {}, stop: () => tracing.stop() });
     const metrics = createMetrics();

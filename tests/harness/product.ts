@@ -72,7 +72,8 @@ export async function startProduct(
   };
 }
 
-async function prepare(
+/** A process that is yet to be started, on ports of its own. `urls` say where it finds the services. */
+export async function prepare(
   role: Role,
   variables: Record<string, string>,
   urls: Record<string, string>,

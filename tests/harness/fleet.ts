@@ -1,0 +1,63 @@
+import { randomUUID } from "node:crypto";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { freePort } from "../../deploy/local/free-port.mjs";
+import { type Balancer, startBalancer } from "./balancer.ts";
+import { type ProductProcess, prepare, type ReachableProduct } from "./product.ts";
+
+/** A part of the product that runs in processes of its own. */
+export type FleetRole = ServiceName | "gateway";
+export const fleetRoles: readonly FleetRole[] = ["gateway", ...serviceNames];
+
+/** The product as on a cluster: several instances of every part, behind balancers that know which are ready. */
+export interface Fleet extends ReachableProduct {
+  instances: Map<FleetRole, ProductProcess[]>;
+  stop(): Promise<void>;
+}
+
+const each = 2;
+
+/** Starts two instances of every part. */
+export async function startFleet(variables: Record<string, string>): Promise<Fleet> {
+  const adminKey = `admin-key-of-a-test-${randomUUID()}`;
+  const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
+  const balancers: Balancer[] = [];
+  const instances = new Map<FleetRole, ProductProcess[]>();
+  const urls: Record<string, string> = {};
+
+  async function deploy(role: FleetRole): Promise<number> {
+    const prepared = await Promise.all(
+      Array.from({ length: each }, async () => {
+        const port = await freePort();
+        return { port, process: await prepare(role, { ...shared, PORT: String(port) }, urls) };
+      }),
+    );
+    instances.set(
+      role,
+      prepared.map(({ process }) => process),
+    );
+    const balancer = await startBalancer(
+      prepared.map(({ port, process }) => ({
+        port,
+        isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(2_000) })).ok,
+      })),
+    );
+    balancers.push(balancer);
+    return balancer.port;
+  }
+
+  for (const service of serviceNames) {
+    urls[`${service.toUpperCase().replaceAll("-", "_")}_URL`] = `http://127.0.0.1:${await deploy(service)}`;
+  }
+  const gatewayPort = await deploy("gateway");
+  const all = () => [...instances.values()].flat();
+  await Promise.all(all().map((process) => process.start()));
+  return {
+    url: `http://127.0.0.1:${gatewayPort}`,
+    adminKey,
+    instances,
+    async stop() {
+      await Promise.all(all().map((process) => process.stop()));
+      for (const balancer of balancers) balancer.close();
+    },
+  };
+}

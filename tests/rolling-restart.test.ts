@@ -1,0 +1,61 @@
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTraffic } from "./fleet/traffic.ts";
+import { type Fleet, fleetRoles, startFleet } from "./harness/fleet.ts";
+import { openShop, type Shop } from "./harness/shop.ts";
+import { expectConsistency } from "./round/expect-consistency.ts";
+
+let environment: TestEnvironment;
+let fleet: Fleet;
+let shop: Shop;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment({
+    SHUTDOWN_DELAY_SECONDS: "1",
+    DATABASE_POOL: "3",
+    RATE_LIMIT_PER_SECOND: "10000",
+    RATE_LIMIT_BURST: "10000",
+  });
+  fleet = await startFleet(environment.variables);
+  shop = await openShop(fleet, {
+    scopes: [
+      "tills:write",
+      "reports:read",
+      "orders:read",
+      "orders:write",
+      "catalog:read",
+      "locations:read",
+      "webhooks:write",
+    ],
+  });
+}, 180_000);
+afterAll(async () => {
+  await fleet?.stop();
+  await environment?.remove();
+}, 60_000);
+
+/** How many parts are exchanged at the same time, one instance of each. */
+const atATime = 4;
+
+describe("an upgrade, one instance of each part after the other", () => {
+  it("fails no request, loses nothing, and tells nothing twice", async () => {
+    const traffic = await startTraffic(shop, { clients: 6, pause: 60, isPatient: false });
+    for (const instance of [0, 1]) {
+      for (let first = 0; first < fleetRoles.length; first += atATime) {
+        const exchanged = fleetRoles.slice(first, first + atATime).map((role) => fleet.instances.get(role)?.[instance]);
+        await Promise.all(
+          exchanged.map(async (process) => {
+            await process?.stop();
+            await process?.start();
+          }),
+        );
+      }
+    }
+    await traffic.stop();
+    expect(traffic.tally.failures).toEqual([]);
+    expect(traffic.tally.answered).toBeGreaterThan(100);
+    expect(await traffic.expectNothingLost()).toEqual({ toldTwice: 0 });
+    await traffic.close();
+    await expectConsistency(environment);
+  }, 240_000);
+});
