@@ -44,6 +44,12 @@ describe("a job", () => {
     expect(handled.sort()).toEqual(["a", "b"]);
   });
 
+  it("is refused at once while Redis was never there", async () => {
+    const queue = open("redis://127.0.0.1:1");
+    await expect(queue.add("a", { jobId: "job-a" })).rejects.toThrow();
+    await expect(queue.addAll([{ payload: "a", options: { jobId: "job-a" } }])).rejects.toThrow();
+  });
+
   it("is refused at once while Redis is away, and is handled when it is back", async () => {
     const servers = await startPrivateServers();
     const queue = open(servers.redis.url);

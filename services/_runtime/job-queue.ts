@@ -68,6 +68,7 @@ export function openJobQueue<Payload>(
   return {
     queue,
     async add(payload, options) {
+      demandRedis(asking);
       await queue.add(name as never, payload as never, { ...forgotten, ...origin(), ...options });
     },
     async addAll(jobs) {
@@ -76,6 +77,7 @@ export function openJobQueue<Payload>(
         data: payload,
         opts: { ...forgotten, ...origin(), ...options },
       }));
+      demandRedis(asking);
       await queue.addBulk(added as never);
     },
     work(handle, { concurrency, isQuiet = false }) {
@@ -120,6 +122,11 @@ export function openJobQueue<Payload>(
       for (const connection of [asking, ...workers.map((each) => each.connection)]) connection.disconnect();
     },
   };
+}
+
+/** A queue waits for a first connection for as long as it takes, whatever its connection is told. */
+function demandRedis({ status }: Redis): void {
+  if (status !== "ready") throw new Error("Redis is away.");
 }
 
 /** What tells a job whose trace it is a part of. */

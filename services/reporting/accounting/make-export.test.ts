@@ -80,7 +80,7 @@ async function abandoned(): Promise<Claim> {
 }
 
 describe("exports that Redis has forgotten", () => {
-  it("are made all the same, those that had begun and those that had not, each once", async () => {
+  it("are made all the same, those that had begun and those that had not", async () => {
     const ids: string[] = [];
     await whileMakersWait(async () => {
       for (let count = 0; count < 5; count += 1) ids.push(await start());
