@@ -47,4 +47,19 @@ describe("calls made for many", () => {
     const results = await Promise.allSettled([call("good"), call("bad"), call("other")]);
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
   });
+
+  it("gathers for longer when it is told to", async () => {
+    const calls: number[][] = [];
+    const double = batched(
+      async (items: number[]) => {
+        calls.push(items);
+        return items.map((item) => item * 2);
+      },
+      { size: 10, atATime: 1, gather: 30 },
+    );
+    const first = double(1);
+    await sleep(5);
+    expect(await Promise.all([first, double(2)])).toEqual([2, 4]);
+    expect(calls).toEqual([[1, 2]]);
+  });
 });
