@@ -21,16 +21,16 @@ export interface PlayedDay {
 
 /**
  * Plays a day of service: sends each change of each order when it is due, then pushes the till of exactly these orders
- * and waits until its report takes them out of the live ones. Of what was due before it begins, each order is sent once,
- * as it is by then.
+ * and waits until its report takes them out of the live ones. Who joins a day that has begun sends each of its orders
+ * once, as it is by then; otherwise what is overdue is sent as well.
  *
  * @throws what the API refuses for good, and the reason of the signal.
  */
-export async function playDay(playing: Playing, day: LiveDay): Promise<PlayedDay> {
+export async function playDay(playing: Playing, day: LiveDay, { joins = false } = {}): Promise<PlayedDay> {
   const { clock, signal, say } = playing;
   const telling = tellDay(playing, day);
   const orders = new Map<string, LiveOrder>();
-  let queue = joinedAt(day.revisions, clock.now());
+  let queue = joins ? joinedAt(day.revisions, clock.now()) : [...day.revisions];
   let sent = 0;
   let taken = 0;
   while (queue.length > 0) {

@@ -22,7 +22,7 @@ export async function playDemo(playing: Playing, locationId: string): Promise<vo
       for (let shift = firstShift(playing, locationId, live); ; ) {
         await finishLeftovers(playing, othersThan(live, shift));
         live.clear();
-        await playDay(playing, shiftDay(playing, shift));
+        await playDay(playing, shiftDay(playing, shift), { joins: true });
         count++;
         shift = shiftAfter(locationId, shift, count, clock.now());
         await clock.wait(Math.max(0, shift.begins - clock.now()), signal);
