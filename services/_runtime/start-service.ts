@@ -14,7 +14,6 @@ import type { Metrics } from "./metrics.ts";
 import { expectMigrated, migrate } from "./migrate.ts";
 import { packageFolder } from "./package-folder.ts";
 import { findParked, listParked, type ParkedMessage, unpark } from "./parked-messages.ts";
-import { isPassing } from "./passing-cause.ts";
 import { startPeriodic } from "./periodic.ts";
 import { openDatabase } from "./postgres.ts";
 import { principalReader } from "./principal-token.ts";
@@ -24,9 +23,9 @@ import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
 import { handlingOf, reasonOf } from "./settle-message.ts";
 import { openSignals } from "./signals.ts";
-import { sleep } from "./sleep.ts";
 import type { Upstream, Upstreams } from "./upstream.ts";
 import { openVault } from "./vault.ts";
+import { whenDatabaseIsThere } from "./when-database-is-there.ts";
 
 /** A service that is up: its HTTP side as a function, and everything behind it running. */
 export interface RunningService {
@@ -161,21 +160,5 @@ export async function startService(
   } catch (error) {
     await stop();
     throw error;
-  }
-}
-
-const databasePatience = 60_000;
-
-/** A database that is still coming up is waited for, a while. */
-async function whenDatabaseIsThere(work: () => Promise<void>, log: Logger): Promise<void> {
-  const deadline = Date.now() + databasePatience;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isPassing(error) || Date.now() > deadline) throw error;
-      log.warn({ err: error }, "the database is not ready; trying until it is");
-      await sleep(1_000);
-    }
   }
 }

@@ -1,0 +1,69 @@
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { type Environment, readConfig, runtimeConfig } from "@pragma/runtime/config";
+import { openEventBus } from "@pragma/runtime/event-bus";
+import type { Logger } from "@pragma/runtime/logger";
+import { migrate } from "@pragma/runtime/migrate";
+import { packageFolder } from "@pragma/runtime/package-folder";
+import { openDatabase } from "@pragma/runtime/postgres";
+import { serverTlsConfig } from "@pragma/runtime/server-tls";
+import { schemaOf } from "@pragma/runtime/start-service";
+import { whenDatabaseIsThere } from "@pragma/runtime/when-database-is-there";
+import { z } from "zod";
+import { grantSchema } from "./database-role.ts";
+import { services } from "./definitions.ts";
+
+/** `till-ingest` logs in with TILL_INGEST_DATABASE_URL. */
+const urlVariable = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
+
+const migrateConfig = z.object({
+  ...runtimeConfig.pick({ DATABASE_URL: true, NATS_URL: true, NAMESPACE: true, STREAM_REPLICAS: true }).shape,
+  ...serverTlsConfig.shape,
+});
+const roleUrls = z.object(
+  Object.fromEntries(serviceNames.map((name) => [urlVariable(name), runtimeConfig.shape.DATABASE_URL.optional()])),
+);
+
+/**
+ * Makes what services run on that may make nothing themselves (MIGRATE=off): the tables of every service, or of the one
+ * given, as the role of DATABASE_URL, which owns them; the role that a service logs in with, where
+ * `<SERVICE>_DATABASE_URL` names one; and the event stream. Done again, it does what is new.
+ *
+ * @throws `ConfigError` naming every fault of the environment.
+ */
+export async function migrateAll(
+  environment: Environment,
+  { only, log }: { only: ServiceName | undefined; log: Logger },
+): Promise<void> {
+  const config = readConfig(migrateConfig, environment);
+  const urls = readConfig(roleUrls, environment);
+  for (const name of only === undefined ? serviceNames : [only]) {
+    const schema = schemaOf(config.NAMESPACE, name);
+    const db = openDatabase({ ...config, DATABASE_POOL: 3 }, { schema, log });
+    try {
+      const folders = [packageFolder(services[name].definition.module)];
+      await whenDatabaseIsThere(() => migrate(db, { folders, log }), log);
+      const url = urls[urlVariable(name)];
+      if (url !== undefined) await grantSchema(db, { url, tls: config, log });
+    } finally {
+      await db.close();
+    }
+    log.info({ schema }, "the schema is up to date");
+  }
+  const bus = openEventBus(config, { name: "migrate", log });
+  try {
+    await withinPatience(bus.ensureStream());
+    log.info({ stream: bus.stream }, "the event stream is up to date");
+  } finally {
+    await bus.close();
+  }
+}
+
+const natsPatience = 60_000;
+
+async function withinPatience(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(reject, natsPatience, new Error("NATS was not reached within a minute."));
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,92 @@
+import type { EventType } from "@pragma/contracts/events";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { consumerNameOf } from "@pragma/runtime/consume";
+import { services } from "./definitions.ts";
+import { eventPublishers } from "./event-publishers.ts";
+
+/** What a user of NATS may send to and listen on. */
+interface NatsUser {
+  name: string;
+  publish: string[];
+  subscribe: string[];
+}
+
+/** `till-ingest` logs in with the password in NATS_PASSWORD_TILL_INGEST. */
+const passwordVariable = (user: string) => `NATS_PASSWORD_${user.toUpperCase().replaceAll("-", "_")}`;
+
+const inboxOf = (user: string) => `_INBOX.${user}.>`;
+
+function serviceUser(name: ServiceName, namespace: string): NatsUser {
+  const stream = `${namespace}_events`;
+  const sent = (Object.keys(eventPublishers) as EventType[]).filter((type) => eventPublishers[type].includes(name));
+  const heard = (services[name].definition.subscriptions ?? []).map(({ type }) => type);
+  const signals = [name, `${name}-outbox`].map((topic) => `${namespace}-signals.${topic}.*`);
+  return {
+    name,
+    publish: [
+      ...sent.map((type) => `${namespace}.${type}.*`),
+      ...signals,
+      `$JS.API.STREAM.INFO.${stream}`,
+      ...heard.flatMap((type) =>
+        consumerSubjects(consumerNameOf(name, type), { stream, filter: `${namespace}.${type}.>` }),
+      ),
+    ],
+    subscribe: [inboxOf(name), ...signals],
+  };
+}
+
+/** What a service needs to make and read its own consumer of one type of event: of no other, the filter is part of it. */
+function consumerSubjects(durable: string, { stream, filter }: { stream: string; filter: string }): string[] {
+  return [
+    `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
+    `$JS.API.CONSUMER.CREATE.${stream}.${durable}.${filter}`,
+    `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
+    `$JS.ACK.${stream}.${durable}.>`,
+  ];
+}
+
+function gatewayUser(namespace: string): NatsUser {
+  const heard = (["key.changed", "location.updated"] satisfies EventType[]).map((type) => `${namespace}.${type}.>`);
+  return { name: "gateway", publish: [], subscribe: [inboxOf("gateway"), ...heard] };
+}
+
+function migrateUser(namespace: string): NatsUser {
+  const requests = ["INFO", "CREATE", "UPDATE"];
+  return {
+    name: "migrate",
+    publish: requests.map((request) => `$JS.API.STREAM.${request}.${namespace}_events`),
+    subscribe: [inboxOf("migrate")],
+  };
+}
+
+/** Every user of NATS: each service, the gateway, and the `migrate` command, with what it needs and nothing else. */
+export function natsUsers(namespace: string): NatsUser[] {
+  return [...serviceNames.map((name) => serviceUser(name, namespace)), gatewayUser(namespace), migrateUser(namespace)];
+}
+
+/** The users in the words of nats-server's configuration; passwords come from its environment. */
+export function natsUsersConfig(namespace: string): string {
+  const users = natsUsers(namespace).map(
+    ({ name, publish, subscribe }) => `    {
+      user: ${JSON.stringify(name)}, password: $${passwordVariable(name)}
+      permissions: {
+        publish: ${listed(publish)}
+        subscribe: ${listed(subscribe)}
+      }
+    }`,
+  );
+  return `# Made by \`npm run access\` from what the services send and listen to. Who may do what on NATS; each password is in
+# the environment of nats-server, and begins with a letter.
+authorization {
+  users: [
+${users.join("\n")}
+  ]
+}
+`;
+}
+
+/** An empty list would allow everything. */
+function listed(subjects: string[]): string {
+  if (subjects.length === 0) return `{ deny: [">"] }`;
+  return `[\n${subjects.map((subject) => `          ${JSON.stringify(subject)}`).join("\n")}\n        ]`;
+}
