@@ -69,10 +69,10 @@ const headStart = 20 * minute;
 /** Hours after opening, and the share of the shift by which they are over; from breakfast to the last guests. */
 const dayCurve: readonly (readonly [hour: number, share: number])[] = [
   [0, 0],
-  [3.5, 0.04],
-  [7, 0.45],
-  [10.5, 0.51],
-  [15, 0.93],
+  [3.4, 0.04],
+  [6.5, 0.44],
+  [11, 0.49],
+  [15, 0.94],
   [17, 0.985],
   [24, 1],
 ];
