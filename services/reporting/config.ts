@@ -14,4 +14,6 @@ export const reportingConfig = z.object({
   CALCULATION_THREADS: numberFromEnv(z.number().int().min(1).max(64)).default(1),
   /** How long a maker of an accounting export may go without a word before another takes it over. */
   EXPORT_CLAIM_SECONDS: numberFromEnv(z.number().int().min(1).max(3_600)).default(60),
+  /** How long accounting exports and their files are kept. */
+  EXPORTS_KEPT_DAYS: numberFromEnv(z.number().int().min(1).max(36_500)).default(400),
 });

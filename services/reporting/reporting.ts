@@ -18,6 +18,8 @@ export interface Reporting {
   announceExports: AnnounceExports;
   /** How long a maker of an export may go without a word before it is presumed dead. */
   exportClaimSeconds: number;
+  /** How long exports and their files are kept. */
+  exportsKeptDays: number;
   /** How long what says who ordered is kept, in days; as long as the rest when undefined. */
   personalDataKeptDays: number | undefined;
 }

@@ -10,6 +10,7 @@ import type { CalculatedTill, CalculateTill } from "./calculate-till.ts";
 import { reportingConfig } from "./config.ts";
 import { reportingOperations } from "./operations.ts";
 import { erasePersonalData } from "./periodic/erase-personal-data.ts";
+import { removeOldExports } from "./periodic/remove-old-exports.ts";
 import { sweepExports } from "./periodic/sweep-exports.ts";
 import type { Reporting } from "./reporting.ts";
 import { createAccountingConfig } from "./routes/create-accounting-config.ts";
@@ -48,6 +49,7 @@ export default defineService<typeof reportingConfig, Reporting>({
       locations: askAccounts(upstreams, { name: "reporting", sign: principalSigner(config.PRINCIPAL_KEYS) }),
       announceExports: exportAnnouncer({ queue, log }),
       exportClaimSeconds: config.EXPORT_CLAIM_SECONDS,
+      exportsKeptDays: config.EXPORTS_KEPT_DAYS,
       personalDataKeptDays: config.PERSONAL_DATA_KEPT_DAYS,
     };
     queue.work(({ exportId }, signal) => makeExport(services, exportId, signal), { concurrency: exportsAtATime });
@@ -81,5 +83,5 @@ export default defineService<typeof reportingConfig, Reporting>({
     getAccountingFile,
   ],
   subscriptions: [tillPushed],
-  periodic: [sweepExports, erasePersonalData],
+  periodic: [sweepExports, removeOldExports, erasePersonalData],
 });

@@ -5,7 +5,17 @@ import { newTill } from "../contract/new-till.ts";
 import type { World } from "../contract/world.ts";
 
 /** Things of a location that a stranger may have learnt the ids of. */
-export const stolenThings = ["location", "till", "report", "order", "liveOrder", "key", "reprocessing"] as const;
+export const stolenThings = [
+  "location",
+  "till",
+  "report",
+  "order",
+  "liveOrder",
+  "key",
+  "reprocessing",
+  "accountingConfig",
+  "accountingExport",
+] as const;
 export type StolenThing = (typeof stolenThings)[number];
 
 /** What a stranger knows of a location that is not its own. */
@@ -31,7 +41,12 @@ export function addressesOf({ shop, till, reportId, orderId, liveOrder }: World)
     ],
     ...[`/v1/orders/${orderId}?`, `/v2/orders/${orderId}?`, `/v1/orders-live/${liveOrder.id}?`, "/v1/auth/keys?"],
     ...["", "/payments", "/taxes", "/modifiers", "/categories"].map((list) => `/v1/catalog${list}?`),
-    ...["/v1/locations/own?devices=true&", `/v1/locations/${shop.locationId}?`, "/v1/locations?"],
+    ...[
+      "/v1/locations/own?devices=true&",
+      `/v1/locations/${shop.locationId}?`,
+      "/v1/locations?",
+      "/v1/accounting/configs?",
+    ],
   ];
 }
 
@@ -47,6 +62,9 @@ export async function plunder(world: World): Promise<Loot> {
   const keyBody = { locationId: shop.locationId, consumerName };
   await shop.ask("POST", "/v1/auth/keys", { body: keyBody, headers: { "idempotency-key": idempotencyKey } });
   const reprocessing = await shop.ask("POST", "/v1/tills/reprocess?lteReportVersion=0");
+  const config = await made(shop.ask("POST", "/v1/accounting/configs", { body: {} }));
+  const item = { tillId: world.till.id, accountingConfigId: config.id, accountingProvider: "FULLL" };
+  const accountingExport = await made(shop.ask("POST", "/v1/accounting/exports", { body: [item] }));
   const keys = await shop.read<{ data: { id: string }[] }>("/v1/auth/keys");
 
   const pageTokens: string[] = [];
@@ -67,9 +85,15 @@ export async function plunder(world: World): Promise<Loot> {
       liveOrder: world.liveOrder.id,
       key: keys.data[0]?.id ?? "",
       reprocessing: ((await reprocessing.json()) as { id: string }).id,
+      accountingConfig: config.id,
+      accountingExport: accountingExport.id,
     },
     ...{ legacyId: String(shop.legacyId), pageTokens, etags, idempotencyKey, keyBody },
   };
+}
+
+async function made(asking: Promise<Response>): Promise<{ id: string }> {
+  return (await (await asking).json()) as { id: string };
 }
 
 /** Waits until what is read does not change any more. */

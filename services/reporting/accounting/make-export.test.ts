@@ -4,6 +4,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeOldExports } from "../periodic/remove-old-exports.ts";
 import { type Claim, finishExport, keepClaim, releaseClaim } from "../queries/accounting-exports.ts";
 import reporting from "../service.ts";
 import { makeOrder, makePayment, makeRow, makeTill } from "../testing/make-till.ts";
@@ -118,6 +119,19 @@ describe("an export whose maker has died", () => {
     const reply = await inState(id, "done", "failed");
     expect(reply).toMatchObject({ state: "failed", files: [] });
     expect(reply.tills.map(({ failure }) => failure?.code)).toEqual(["interrupted"]);
+  });
+});
+
+describe("exports that are too old", () => {
+  it("are removed with their files, and no others", async () => {
+    const [old, young] = [await start(), await start()];
+    for (const id of [old, young]) await inState(id, "done");
+    await service.db.sql`update accounting_exports set created_at = now() - interval '11 days' where id = ${old}`;
+    await removeOldExports.run({ db: service.db, exportsKeptDays: 10 });
+    expect(await service.refusal("GET", `/v1/accounting/exports/${old}`, { principal })).toMatchObject({
+      code: "accounting_export_not_found",
+    });
+    expect(await read(young)).toMatchObject({ state: "done", files: [{ tills: 1 }] });
   });
 });
 

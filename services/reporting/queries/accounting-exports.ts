@@ -166,6 +166,22 @@ export async function unclaimedExports(sql: Sql, { pendingSeconds }: { pendingSe
     order by created_at limit 1000`;
 }
 
+/** Removes up to so many exports that are older than this, with their files; tells how many. */
+export async function removeExportsOlderThan(
+  tx: Transaction,
+  { days, limit }: { days: number; limit: number },
+): Promise<number> {
+  const old = await tx<{ id: string }[]>`
+    select id from accounting_exports
+    where created_at < now() - ${days} * interval '1 day' and state in ('done', 'failed')
+    order by created_at limit ${limit} for update skip locked`;
+  const ids = old.map(({ id }) => id);
+  await tx`delete from accounting_items where export_id = any(${ids}::uuid[])`;
+  await tx`delete from accounting_files where export_id = any(${ids}::uuid[])`;
+  await tx`delete from accounting_exports where id = any(${ids}::uuid[])`;
+  return ids.length;
+}
+
 /** What the reporting service has of a till: its report and what entries need beside it, when it has them. */
 export interface TillReport {
   v2: string;

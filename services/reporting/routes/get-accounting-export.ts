@@ -17,7 +17,7 @@ export const getAccountingExport = defineRoute({
   scope: "accounting:write",
   summary: "See what became of an accounting export",
   description:
-    "How far an export is, what became of each till, and where its files are. A till that failed has the reason; when its debit and credit would differ, each gap is named with both figures. An export of several locations is seen by keys that may act for any.",
+    "How far an export is, what became of each till, and where its files are. A till that failed has the reason; when its debit and credit would differ, each gap is named with both figures. An export of several locations is seen by keys that may act for any. Exports are kept for 400 days; later the same tills can be exported again.",
   request: { params: exportParams },
   responses: {
     200: { description: "The export", schema: AccountingExport },
