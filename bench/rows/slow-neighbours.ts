@@ -9,7 +9,7 @@ import { openShop, type Shop } from "../shop.ts";
 import { percentile } from "../spread.ts";
 import { arrivalsAt, delaysOf, ordersPath, paidOrder, subscribe } from "../webhooks.ts";
 
-const perSecond = 50;
+const perSecond = 20;
 const healthy = 5;
 
 export const slowNeighbours: Row = {
