@@ -1,0 +1,109 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ObjectNotFound, type ObjectStore, openObjectStore } from "@pragma/runtime/object-store/object-store";
+import { schemaOf } from "@pragma/runtime/start-service";
+import postgres from "postgres";
+import { z } from "zod";
+import { runPostgresProgram } from "./postgres-programs.ts";
+
+/** What a backup is of. */
+export const backupConfig = z.object({
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
+  OBJECT_STORE: z.string(),
+  NAMESPACE: z.string().default("pragma"),
+});
+export type BackupConfig = z.infer<typeof backupConfig>;
+
+/** What stands beside a backup's contents. */
+export const backupManifest = z.object({
+  namespace: z.string(),
+  startedAt: z.iso.datetime(),
+  endedAt: z.iso.datetime(),
+  objects: z.int().min(0),
+});
+export type BackupManifest = z.infer<typeof backupManifest>;
+
+/** Where the parts of a backup are in its folder. */
+export const partsOf = (folder: string) => ({
+  database: join(folder, "database.dump"),
+  objects: pathToFileURL(join(resolve(folder), "objects")).href,
+  manifest: join(folder, "manifest.json"),
+});
+
+const atATime = 16;
+
+/**
+ * Writes everything that the product could not make again into a folder: the database as it is at one moment, and then
+ * the bodies of tills that it names. Objects are written before the rows that name them, so none is missing. A folder
+ * that holds an earlier backup gets the new database and the objects that it lacks.
+ */
+export async function backUp(config: BackupConfig, folder: string): Promise<BackupManifest> {
+  const { DATABASE_URL, OBJECT_STORE, NAMESPACE: namespace } = config;
+  const startedAt = new Date().toISOString();
+  const parts = partsOf(folder);
+  await mkdir(folder, { recursive: true });
+  await runPostgresProgram("pg_dump", DATABASE_URL, [
+    "--format=custom",
+    "--no-owner",
+    "--no-privileges",
+    `--schema=${namespace}_*`,
+    `--file=${parts.database}`,
+  ]);
+  const from = openObjectStore(OBJECT_STORE);
+  const to = openObjectStore(parts.objects);
+  try {
+    const keys = await listObjectKeys(config);
+    await forEach(keys, (key) => copyObject(key, from, to));
+    const manifest = { namespace, startedAt, endedAt: new Date().toISOString(), objects: keys.length };
+    await writeFile(parts.manifest, `${JSON.stringify(manifest, null, 2)}\n`);
+    return manifest;
+  } finally {
+    await from.close();
+    await to.close();
+  }
+}
+
+/** The bodies that tills of the database refer to. */
+export async function listObjectKeys({ DATABASE_URL, NAMESPACE }: BackupConfig): Promise<string[]> {
+  const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} });
+  try {
+    const rows = await sql<{ key: string }[]>`
+      select distinct object_key as key from ${sql(schemaOf(NAMESPACE, "till-ingest"))}.till_versions
+      where body_removed_at is null`;
+    return rows.map(({ key }) => key);
+  } finally {
+    await sql.end();
+  }
+}
+
+/** What has been removed since the database was read is not copied. An object of a key is the same for ever. */
+export async function copyObject(key: string, from: ObjectStore, to: ObjectStore): Promise<void> {
+  try {
+    if (await isThere(key, to)) return;
+    await to.put(key, await from.get(key), { contentType: "application/json" });
+  } catch (error) {
+    if (!(error instanceof ObjectNotFound)) throw error;
+  }
+}
+
+async function isThere(key: string, store: ObjectStore): Promise<boolean> {
+  try {
+    const { body } = await store.stream(key);
+    await body.cancel();
+    return true;
+  } catch (error) {
+    if (error instanceof ObjectNotFound) return false;
+    throw error;
+  }
+}
+
+/** Some at a time. */
+export async function forEach(keys: string[], work: (key: string) => Promise<void>): Promise<void> {
+  const waiting = [...keys];
+  await Promise.all(
+    Array.from({ length: atATime }, async () => {
+      for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) await work(key);
+    }),
+  );
+}
