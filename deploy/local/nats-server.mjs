@@ -7,10 +7,10 @@ import { hearFrom } from "./probe.mjs";
 
 /**
  * Starts a private NATS with JetStream on file storage.
- * @param {import("./servers.d.mts").ServerOptions} options
+ * @param {import("./servers.d.mts").NatsOptions} options
  * @returns {Promise<import("./servers.d.mts").RunningServer>}
  */
-export async function startNats({ dataFolder, port, log = () => {} }) {
+export async function startNats({ dataFolder, port, cluster, log = () => {} }) {
   const folder = resolve(dataFolder);
   const { nats: means } = await findServers(["nats"]);
   const server = await runServer({
@@ -29,7 +29,7 @@ export async function startNats({ dataFolder, port, log = () => {} }) {
             containerPort: 4222,
             args: ["--jetstream", "--store_dir", "/data"],
           })
-        : { command: /** @type {string} */ (means.binaries[0]?.path), args: ["--config", writeConfig(folder, onPort)] },
+        : { command: /** @type {string} */ (means.binaries[0]?.path), args: ["--config", writeConfig(folder, onPort, cluster)] },
     isReady: async (onPort) => (await hearFrom({ port: onPort, until: /"jetstream":\s*true/ })) !== undefined,
   });
   return { ...server, url: `nats://127.0.0.1:${server.port}` };
@@ -38,12 +38,23 @@ export async function startNats({ dataFolder, port, log = () => {} }) {
 /**
  * @param {string} folder
  * @param {number} port
+ * @param {import("./servers.d.mts").NatsOptions["cluster"]} cluster
  * @returns {string} the file
  */
-function writeConfig(folder, port) {
+function writeConfig(folder, port, cluster) {
   const file = join(folder, "nats.conf");
   const store = join(folder, "data");
   mkdirSync(store, { recursive: true });
-  writeFileSync(file, `listen: "127.0.0.1:${port}"\njetstream {\n  store_dir: ${JSON.stringify(store)}\n}\n`);
+  const own = `listen: "127.0.0.1:${port}"\njetstream {\n  store_dir: ${JSON.stringify(store)}\n}\n`;
+  writeFileSync(file, cluster ? own + clusterConfig(cluster) : own);
   return file;
+}
+
+/**
+ * @param {NonNullable<import("./servers.d.mts").NatsOptions["cluster"]>} cluster
+ * @returns {string}
+ */
+function clusterConfig({ name, port, others }) {
+  const routes = others.map((other) => `"nats-route://127.0.0.1:${other}"`).join(", ");
+  return `server_name: ${name}\ncluster {\n  name: pragma\n  listen: "127.0.0.1:${port}"\n  routes: [${routes}]\n}\n`;
 }

@@ -12,6 +12,11 @@ export interface PostgresOptions extends ServerOptions {
   durable?: boolean;
 }
 
+export interface NatsOptions extends ServerOptions {
+  /** Makes it one server of a cluster, whose servers reach each other on these ports of this machine. */
+  cluster?: { name: string; port: number; others: number[] };
+}
+
 export interface RunningServer {
   url: string;
   port: number;
@@ -31,7 +36,7 @@ export interface ServerUrls {
 /** Starts a private PostgreSQL with the database `pragma` (UTF-8), never as root. */
 export function startPostgres(options: PostgresOptions): Promise<RunningServer>;
 /** Starts a private NATS with JetStream on file storage. */
-export function startNats(options: ServerOptions): Promise<RunningServer>;
+export function startNats(options: NatsOptions): Promise<RunningServer>;
 /** Starts a private Redis that keeps an append-only file and no snapshots. */
 export function startRedis(options: ServerOptions): Promise<RunningServer>;
 

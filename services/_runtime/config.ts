@@ -24,6 +24,12 @@ export function readConfig<Schema extends z.ZodType>(schema: Schema, environment
 export const numberFromEnv = (schema: z.ZodNumber) =>
   z.string().regex(/^\d+$/, "must be a whole number").transform(Number).pipe(schema);
 
+function namesNatsServers(text: string): boolean {
+  const [first = "", ...others] = text.split(",");
+  const urls = [first, ...others.map((other) => (other.includes("//") ? other : `nats://${other}`))];
+  return urls.every((url) => URL.canParse(url) && /^(?:nats|tls):$/.test(new URL(url).protocol));
+}
+
 const secretKeys = z
   .string()
   .transform((text) => text.split(",").map((entry) => entry.trim().split(":")))
@@ -42,7 +48,8 @@ const secretKeys = z
 /** What every service needs to run, whatever it does. */
 export const runtimeConfig = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
-  NATS_URL: z.url({ protocol: /^(nats|tls)$/, error: "must be a nats:// URL" }),
+  /** `nats://user:password@host:4222`; of a cluster, the other servers follow with commas: `,host:4222,host:4222`. */
+  NATS_URL: z.string().refine(namesNatsServers, "must be a nats:// URL"),
   /** `name:secret,...`; the first signs, all are accepted, so that keys can be rotated. */
   PRINCIPAL_KEYS: secretKeys,
   /** `name:secret,...`, for what is kept encrypted: the first seals, all open. */
