@@ -1,0 +1,80 @@
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { freePort } from "../../deploy/local/free-port.mjs";
+import { type RunningServer, startNats, temporaryDataFolder } from "../../deploy/local/servers.mjs";
+
+/** Three NATS servers that keep three copies of everything. */
+export interface NatsCluster {
+  /** Names all of them. */
+  url: string;
+  /** Kills the one that leads a stream, as a power cut; tells its name. */
+  killLeaderOf(stream: string): Promise<string>;
+  /** Starts again what was killed, and waits until it has caught up with the others. */
+  mend(stream: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startNatsCluster(): Promise<NatsCluster> {
+  const folder = temporaryDataFolder("cluster");
+  const names = ["n1", "n2", "n3"];
+  const routes = await Promise.all(names.map(() => freePort()));
+  const servers = new Map<string, RunningServer>();
+  let killed: string | undefined;
+
+  async function start(name: string, port?: number): Promise<void> {
+    const own = routes[names.indexOf(name)] ?? 0;
+    const cluster = { name, port: own, others: routes.filter((route) => route !== own) };
+    const place = port === undefined ? {} : { port };
+    servers.set(name, await startNats({ dataFolder: `${folder}/${name}`, cluster, ...place }));
+  }
+  await Promise.all(names.map((name) => start(name)));
+  const addresses = [...servers.values()].map(({ port }) => `127.0.0.1:${port}`);
+  const url = `nats://${addresses.join(",")}`;
+
+  async function placesOf(stream: string) {
+    const connection = await connect({ servers: addresses, timeout: 5_000 });
+    try {
+      const manager = await jetstreamManager(connection, { timeout: 5_000 });
+      return (await manager.streams.info(stream)).cluster;
+    } finally {
+      await connection.close();
+    }
+  }
+  // Servers that have just started have yet to agree on who leads them.
+  await eventually("the cluster to be one", async () => {
+    const connection = await connect({ servers: addresses });
+    try {
+      const manager = await jetstreamManager(connection);
+      return (await manager.getAccountInfo()) !== undefined;
+    } finally {
+      await connection.close();
+    }
+  });
+
+  return {
+    url,
+    async killLeaderOf(stream) {
+      const leader = (await placesOf(stream))?.leader ?? "n1";
+      await servers.get(leader)?.kill();
+      killed = leader;
+      return leader;
+    },
+    async mend(stream) {
+      if (killed === undefined) return;
+      await start(killed, servers.get(killed)?.port);
+      killed = undefined;
+      await eventually(
+        "all copies to be current",
+        async () => {
+          const places = await placesOf(stream);
+          return places?.replicas?.length === 2 && places.replicas.every(({ current, offline }) => current && !offline);
+        },
+        { withinSeconds: 60 },
+      );
+    },
+    async stop() {
+      await Promise.all([...servers.values()].map((server) => server.stop()));
+    },
+  };
+}
