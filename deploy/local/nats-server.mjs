@@ -29,7 +29,10 @@ export async function startNats({ dataFolder, port, cluster, log = () => {} }) {
             containerPort: 4222,
             args: ["--jetstream", "--store_dir", "/data"],
           })
-        : { command: /** @type {string} */ (means.binaries[0]?.path), args: ["--config", writeConfig(folder, onPort, cluster)] },
+        : {
+            command: /** @type {string} */ (means.binaries[0]?.path),
+            args: ["--config", writeConfig(folder, onPort, cluster)],
+          },
     isReady: async (onPort) => (await hearFrom({ port: onPort, until: /"jetstream":\s*true/ })) !== undefined,
   });
   return { ...server, url: `nats://127.0.0.1:${server.port}` };
