@@ -41,6 +41,7 @@ async function run(...args) {
   });
   const lines = [];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => lines.push(String(chunk)));
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => child.kill(signal));
   const [code] = await once(child, "exit");
   const output = lines.join("");
   // It reports each of its pages.

@@ -1,15 +1,11 @@
 import type { Config } from "@docusaurus/types";
-import { type PrismTheme, themes } from "prism-react-renderer";
+import { darkCode, lightCode } from "./code-colours.ts";
 
 const email = "developers@pragma.example";
 
 /** Labels lie over the lines of a diagram, in both modes. */
 const diagramStyle =
   ".edgeLabel, .edgeLabel p, .labelBkg { background-color: var(--ifm-background-color); color: var(--ifm-font-color-base); }";
-
-function onSurface(theme: PrismTheme, backgroundColor: string): PrismTheme {
-  return { ...theme, plain: { ...theme.plain, backgroundColor } };
-}
 
 const config: Config = {
   title: "Pragma API",
@@ -21,6 +17,7 @@ const config: Config = {
   onBrokenLinks: "throw",
   onBrokenAnchors: "warn",
   onDuplicateRoutes: "warn",
+  clientModules: ["./src/failed-load.ts"],
   staticDirectories: ["static", ".generated"],
   i18n: { defaultLocale: "en", locales: ["en"] },
   // With all of v4's flags the site's own colours lose to the framework's.
@@ -73,8 +70,14 @@ const config: Config = {
     "@docusaurus/theme-mermaid",
     "docusaurus-theme-openapi-docs",
     [
-      "@easyops-cn/docusaurus-search-local",
-      { hashed: true, indexBlog: false, docsRouteBasePath: ["/docs", "/api"], docsDir: ["docs", "api"] },
+      "./plugins/search.mjs",
+      {
+        hashed: true,
+        indexBlog: false,
+        docsRouteBasePath: ["/docs", "/api"],
+        docsDir: ["docs", "api"],
+        searchResultLimits: 12,
+      },
     ],
   ],
   themeConfig: {
@@ -100,8 +103,8 @@ const config: Config = {
       copyright: "Copyright © 2025 Pragma",
     },
     prism: {
-      theme: onSurface(themes.github, "#f5f7fa"),
-      darkTheme: onSurface(themes.vsDark, "#1d222a"),
+      theme: lightCode,
+      darkTheme: darkCode,
       additionalLanguages: ["bash", "json", "python", "php", "http"],
     },
     mermaid: { options: { themeCSS: diagramStyle } },

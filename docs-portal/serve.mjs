@@ -1,10 +1,10 @@
-/** Serves the built site: `node serve.mjs [port]`, 3000 unless said otherwise. */
+/** Serves the built site: `node serve.mjs [port]`, 3000 unless said otherwise, 0 for any that is free. */
 import { serve } from "@hono/node-server";
 import { siteApp } from "./site-app.mjs";
 
-const port = Number(process.argv[2] ?? process.env.PORTAL_PORT ?? 3000);
-const server = serve({ fetch: siteApp().fetch, port, hostname: process.env.PORTAL_HOST ?? "::" }, () => {
-  process.stdout.write(`The documentation is at http://localhost:${port}\n`);
+const port = Number(process.argv[2] ?? 3000);
+const server = serve({ fetch: siteApp().fetch, port }, (address) => {
+  process.stdout.write(`The documentation is at http://localhost:${address.port}\n`);
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   process.once(signal, () => {

@@ -71,9 +71,9 @@ function productFolder(stateFolder) {
 
 /**
  * @param {string} url
- * @returns {Promise<boolean>}
+ * @returns {Promise<boolean>} whether there is a success at this address
  */
-async function answersOk(url) {
+export async function answersOk(url) {
   try {
     const reply = await fetch(url, { signal: AbortSignal.timeout(5_000) });
     await reply.body?.cancel();

@@ -1,11 +1,13 @@
 /**
- * `npm start`: everything that a checkout needs to run, in order, until Ctrl-C. Ends with the product answering.
+ * `npm start`: everything that a checkout needs to run, in order, until Ctrl-C. Ends with the product answering, and its
+ * documentation.
  */
 import "./node-version.mjs";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "./failure.mjs";
 import { isLiveDemoWanted, liveDemoLog, startLiveDemo } from "./live-demo.mjs";
+import { startPortal } from "./portal.mjs";
 import { claimPorts, productLog, startProduct } from "./product.mjs";
 import { say, withProgress } from "./progress.mjs";
 import { endOf, runCommand } from "./run-command.mjs";
@@ -17,6 +19,7 @@ import { runUntilStopped } from "./until-stopped.mjs";
 
 const gatewayPort = portFrom("PORT", 4000);
 const opsPort = portFrom("OPS_PORT", 4090);
+const portalPort = portFrom("PORTAL_PORT", 3000);
 
 await runUntilStopped(async ({ step, onStop, fail }) => {
   const since = Date.now();
@@ -34,6 +37,8 @@ await runUntilStopped(async ({ step, onStop, fail }) => {
   );
   onStop(product.stop);
   const url = `http://localhost:${gatewayPort}`;
+  // Together: the demo waits for reports, while the documentation is built.
+  const starting = step(() => startPortal({ stateFolder, port: portalPort, log: say }));
   const story = await step(() => seedDemo(url, env));
   const program = join(checkout, "simulator", "dist", "src", "demo-live.js");
   const isLive = isLiveDemoWanted(process.env) && existsSync(program);
@@ -41,9 +46,12 @@ await runUntilStopped(async ({ step, onStop, fail }) => {
     const liveDemo = await step(() => startLiveDemo({ stateFolder, program, url, env, log: say }));
     onStop(liveDemo.stop);
   }
+  const portal = await starting;
+  onStop(portal.stop);
 
   say(`Pragma API answers at ${url} (ready in ${((Date.now() - since) / 1000).toFixed(1)} s)`);
   if (story !== "") say(story);
+  say(portal.story);
   if (isLive)
     say(`The demo's live orders move (${liveDemoLog(stateFolder)} tells how); PRAGMA_LIVE_DEMO=off keeps them still.`);
   say(`Its log is ${productLog(stateFolder)}, its data in ${stateFolder}. Ctrl-C stops it and keeps the data.`);
@@ -90,6 +98,7 @@ function productEnvironment(urls) {
     PRINCIPAL_KEYS: principalKeys,
     DATA_KEYS: dataKeys,
     PRAGMA_ADMIN_KEY: adminKey,
+    DOCS_URL: `http://localhost:${portalPort}/docs`,
     ...Object.fromEntries(given),
     ...urls,
     PORT: String(gatewayPort),
