@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { paymentAccounts, salesAccounts, singleAccounts, vatAccounts } from "./chart-of-accounts.ts";
 import { UtcDateTime } from "./date-time.ts";
-import { paymentModes } from "./enumerations.ts";
 import { accountingConfigExample } from "./examples/accounting.ts";
 import { storable } from "./storable.ts";
 
@@ -55,78 +55,8 @@ const MethodAccount = z
     example: { name: "Ticket Restaurant", account: "51182", label: "Titres-restaurant à encaisser" },
   });
 
-type PaymentMode = (typeof paymentModes)[number];
-
-type Account = readonly [account: string, label: string];
-
-/** Accounts that a config has one of, with those of the French chart of accounts (PCG) as defaults. */
-const singleAccounts = {
-  otherSales: [["706", "Prestations de services"], "Sales without VAT, at rates that `sales` does not list"],
-  otherVat: [["44571", "TVA collectée"], "VAT at rates that `collectedVat` does not list"],
-  discounts: [
-    ["709", "Rabais, remises et ristournes accordés"],
-    "Discounts without VAT; used when `discountBooking` is gross",
-  ],
-  unpaid: [["411", "Clients"], "What customers owe: orders left open, and what is put on or paid off their accounts"],
-  owedToCustomers: [
-    ["4197", "Clients, autres avoirs"],
-    "What customers are owed: refunds that were not paid out, and payments of orders that were canceled or transferred",
-  ],
-  tips: [["467", "Autres comptes débiteurs ou créditeurs"], "Tips, which are the staff's"],
-  deposits: [["4191", "Clients, avances et acomptes reçus"], "Deposits that were paid in"],
-  cashIn: [["580", "Virements internes"], "Where money comes from that is put into the drawer"],
-  cashOut: [["471", "Compte d'attente"], "What money was for that was taken out of the drawer"],
-  shortage: [["658", "Charges diverses de gestion courante"], "Cash that is missing, and roundings to our debit"],
-  surplus: [["758", "Produits divers de gestion courante"], "Cash that is too much, and roundings to our credit"],
-} as const satisfies Record<string, readonly [Account, string]>;
-
-const cards = ["5115", "Cartes bancaires à l'encaissement"] as const;
-const vouchers = ["5118", "Autres valeurs à l'encaissement"] as const;
-const platforms = ["4671", "Plateformes et tiers encaisseurs"] as const;
-
-const paymentAccounts: Record<PaymentMode, Account> = {
-  cash: ["531", "Caisse"],
-  card: cards,
-  restaurantCheck: vouchers,
-  check: ["5112", "Chèques à encaisser"],
-  amex: cards,
-  credit: singleAccounts.owedToCustomers[0],
-  custom: vouchers,
-  iZettle: cards,
-  debt: singleAccounts.unpaid[0],
-  foxOrder: platforms,
-  restoFlash: vouchers,
-  mews: platforms,
-  barnaby: platforms,
-  uberEats: platforms,
-  deposit: singleAccounts.deposits[0],
-  deliveroo: platforms,
-  bananaSplit: platforms,
-  qoodosCashback: platforms,
-  hubrise: platforms,
-  keytchens: platforms,
-  bankTransfer: ["512", "Banques"],
-  obypay: platforms,
-  tablePayment: cards,
-};
-
-/** The rates of metropolitan France. An account is that of the chart, and the digits of the rate. */
-const rates = [
-  { taxRate: 2000, digits: "20", text: "20 %" },
-  { taxRate: 1000, digits: "10", text: "10 %" },
-  { taxRate: 550, digits: "55", text: "5,5 %" },
-  { taxRate: 210, digits: "21", text: "2,1 %" },
-];
-
-const accountsOfRates = ([account, name]: Account) =>
-  rates.map(({ taxRate: rate, digits, text }) => ({
-    taxRate: rate,
-    account: `${account}${digits}`,
-    label: `${name} ${text}`,
-  }));
-
 /** An account of a body: each part that is left out is the chart's. */
-const accountWithDefault = ([account, name]: Account) =>
+const accountWithDefault = ({ account, label: name }: AccountingAccount) =>
   z
     .object({
       account: accountNumber.meta({ description: "Number of the account", example: account }).default(account),
@@ -135,7 +65,7 @@ const accountWithDefault = ([account, name]: Account) =>
     .prefault({});
 
 /** The same field for each entry of a table. */
-function fieldsOf<Name extends string, Entry, Field extends z.ZodType>(
+function fieldsOf<Name extends string, Entry, Field>(
   table: Record<Name, Entry>,
   field: (entry: Entry, name: Name) => Field,
 ): Record<Name, Field> {
@@ -205,9 +135,6 @@ const cashDifference = z.boolean().meta({
   description: "Whether the difference between counted and expected cash is booked, when the cash was counted",
 });
 
-const salesAccount: Account = singleAccounts.otherSales[0];
-const vatAccount: Account = singleAccounts.otherVat[0];
-
 /** What a config says, every field with its default. */
 const givenFields = {
   name: texts.name.default(accountingConfigExample.name),
@@ -216,10 +143,10 @@ const givenFields = {
   entryLabel: texts.entryLabel.default("Caisse"),
   discountBooking: texts.discountBooking.default("net"),
   cashDifference: cashDifference.default(true),
-  sales: listed.sales.default(accountsOfRates(salesAccount)),
-  collectedVat: listed.collectedVat.default(accountsOfRates(vatAccount)),
-  ...fieldsOf(singleAccounts, ([account, description]) =>
-    accountWithDefault(account).meta({ description, default: shown(account) }),
+  sales: listed.sales.default(salesAccounts),
+  collectedVat: listed.collectedVat.default(vatAccounts),
+  ...fieldsOf(singleAccounts, ({ purpose, ...account }) =>
+    accountWithDefault(account).meta({ description: purpose, default: account }),
   ),
   payments: GivenPaymentAccounts.prefault({}),
   paymentMethods: listed.paymentMethods.default([]),
@@ -264,7 +191,7 @@ export const AccountingConfig = z
     cashDifference,
     sales: listed.sales,
     collectedVat: listed.collectedVat,
-    ...fieldsOf(singleAccounts, ([, description]) => AccountingAccount.meta({ description })),
+    ...fieldsOf(singleAccounts, ({ purpose }) => AccountingAccount.meta({ description: purpose })),
     payments: z
       .object(fieldsOf(paymentAccounts, () => AccountingAccount))
       .meta({ id: "AccountingPaymentAccounts", description: "Accounts of payments, by mode" }),
@@ -276,15 +203,15 @@ export const AccountingConfig = z
     description: "How reports become journal entries: journal, accounts and labels",
     example: {
       ...accountingConfigExample,
-      sales: accountsOfRates(salesAccount),
-      collectedVat: accountsOfRates(vatAccount),
-      ...Object.fromEntries(Object.entries(singleAccounts).map(([name, [account]]) => [name, shown(account)])),
-      payments: Object.fromEntries(paymentModes.map((mode) => [mode, shown(paymentAccounts[mode])])),
+      sales: salesAccounts,
+      collectedVat: vatAccounts,
+      ...fieldsOf(singleAccounts, shown),
+      payments: fieldsOf(paymentAccounts, shown),
     },
   });
 
 export type AccountingConfig = z.infer<typeof AccountingConfig>;
 
-function shown([account, name]: Account): AccountingAccount {
+function shown({ account, label: name }: AccountingAccount): AccountingAccount {
   return { account, label: name };
 }

@@ -22,7 +22,7 @@ let reports: ReportV2[];
 let configId: string;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({ EXPORT_CLAIM_SECONDS: "2", RATE_LIMIT_PER_SECOND: "10000" });
+  environment = await createTestEnvironment({ EXPORT_CLAIM_SECONDS: "2", DATABASE_POOL: "20" });
   product = await startProduct(environment.variables, { split: true });
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   shop = await openShop(product, { scopes: ["tills:write", "reports:read", "accounting:write"] });
@@ -64,11 +64,15 @@ async function exportedLines(id: string): Promise<FecLine[]> {
   return readFec(new Uint8Array(await answer.arrayBuffer()), { separator: "\t", charset: "iso-8859-15" });
 }
 
-/** Has every maker of an export stop in the middle of it, until `work` is done. */
-async function whileMakersWait(work: () => Promise<void>): Promise<void> {
+/** Has every maker of an export stop in the middle of it, until `work` is done, which is told how many have begun. */
+async function whileMakersWait(work: (begun: () => Promise<number>) => Promise<void>): Promise<void> {
+  const schema = schemaOf(environment.namespace, "reporting");
   await sql.begin(async (tx) => {
-    await tx`lock table ${tx(schemaOf(environment.namespace, "reporting"))}.reports in access exclusive mode`;
-    await work();
+    await tx`lock table ${tx(schema)}.reports in access exclusive mode`;
+    await work(async () => {
+      const running = await tx`select 1 from ${tx(schema)}.accounting_exports where state = 'running'`;
+      return running.length;
+    });
   });
 }
 
@@ -85,9 +89,9 @@ describe("an export of a location's tills", () => {
   it("is the same though its maker is killed in the middle, and Redis forgets everything", async () => {
     const undisturbed = await exportedLines(await startExport());
     const ids: string[] = [];
-    await whileMakersWait(async () => {
+    await whileMakersWait(async (begun) => {
       for (let count = 0; count < 4; count += 1) ids.push(await startExport());
-      await eventually("some to be made", async () => (await Promise.all(ids.map(stateOf))).includes("running"));
+      await eventually("two to have begun", async () => (await begun()) === 2);
       await product.process("reporting").kill();
       const redis = new Redis(environment.variables.REDIS_URL ?? "");
       const keys = await redis.keys(`${environment.namespace}:*`);

@@ -50,15 +50,18 @@ export async function findExport(
   sql: Sql,
   { id, locationId }: { id: string; locationId: string | null },
 ): Promise<{ row: ExportRow; items: ItemRow[]; files: FileRow[] } | undefined> {
-  const isVisible = locationId === null ? sql`true` : sql`location_id = ${locationId}`;
-  const [rows, items, files] = await sql.begin("isolation level repeatable read read only", (tx) => [
-    tx<ExportRow[]>`select * from accounting_exports where id = ${id} and ${isVisible}`,
-    tx<ItemRow[]>`select * from accounting_items where export_id = ${id} order by position`,
-    tx<FileRow[]>`
-      select number, location_id, config_id, provider, name, etag, entries, octet_length(content) as size
-      from accounting_files where export_id = ${id} order by number`,
-  ]);
-  return rows[0] && { row: rows[0], items, files };
+  return sql.begin("isolation level repeatable read read only", async (tx) => {
+    const isVisible = locationId === null ? tx`true` : tx`location_id = ${locationId}`;
+    const [row] = await tx<ExportRow[]>`select * from accounting_exports where id = ${id} and ${isVisible}`;
+    if (!row) return undefined;
+    const [items, files] = await Promise.all([
+      tx<ItemRow[]>`select * from accounting_items where export_id = ${id} order by position`,
+      tx<FileRow[]>`
+        select number, location_id, config_id, provider, name, etag, entries, octet_length(content) as size
+        from accounting_files where export_id = ${id} order by number`,
+    ]);
+    return { row, items, files };
+  });
 }
 
 interface FileContent {

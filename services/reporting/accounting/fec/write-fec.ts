@@ -2,25 +2,34 @@ import { type FecRow, fecColumns } from "./columns.ts";
 import { encodeText } from "./encode.ts";
 import type { FileFormat } from "./formats.ts";
 
+/** The columns whose content is a text of somebody's: all others are digits and codes. */
+const texts = ["JournalLib", "CompteLib", "CompAuxLib", "EcritureLib"] as const;
+
 /** The bytes of a file: a line with the names of the columns, then the rows, each line ended by CR and LF. */
 export function writeFec(rows: FecRow[], { separator, charset, longestText }: FileFormat): Buffer {
-  const shortened = (row: FecRow): FecRow => ({
-    ...row,
-    CompteLib: shortenedTo(longestText, row.CompteLib),
-    EcritureLib: shortenedTo(longestText, row.EcritureLib),
+  // The same few texts stand in every till's lines.
+  const written = new Map<string, string>();
+  const writtenText = (text: string) => {
+    const known = written.get(text) ?? shortenedTo(longestText, withoutBreaks(text));
+    written.set(text, known);
+    return known;
+  };
+  const lines = rows.map((row) => {
+    const safe = { ...row };
+    for (const column of texts) safe[column] = writtenText(row[column]);
+    return fecColumns.map((column) => safe[column]).join(separator);
   });
-  const lines = rows.map(shortened).map((row) => fecColumns.map((column) => field(row[column])).join(separator));
   return encodeText([fecColumns.join(separator), ...lines, ""].join("\r\n"), charset);
 }
 
 /** A text without what would end its field or its line, in any of the formats. */
-function field(text: string): string {
+function withoutBreaks(text: string): string {
   return text.replaceAll(/[\p{Cc}\s|]+/gu, " ").trim();
 }
 
 function shortenedTo(length: number, text: string): string {
-  const letters = Array.from(field(text));
-  return letters.length > length ? letters.slice(0, length).join("").trimEnd() : letters.join("");
+  const letters = Array.from(text);
+  return letters.length > length ? letters.slice(0, length).join("").trimEnd() : text;
 }
 
 /**
