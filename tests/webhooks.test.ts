@@ -130,11 +130,7 @@ function expectOneMessagePerOrder(subscribers: Subscriber[], orderIds: string[])
 }
 
 /** The log says what the subscriber saw; it saw nothing twice but where an answer of it was lost, or a failure. */
-function expectLogOf(
-  { kind, webhookId, arrivals }: Subscriber,
-  log: LoggedDelivery[],
-  orderIds: string[],
-): void {
+function expectLogOf({ kind, webhookId, arrivals }: Subscriber, log: LoggedDelivery[], orderIds: string[]): void {
   const logged = log.filter((each) => each.webhookId === webhookId);
   expect(logged).toHaveLength(orderIds.length);
   for (const { messageId, statuses, unanswered, state } of logged) {
