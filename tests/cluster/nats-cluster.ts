@@ -1,6 +1,5 @@
-import { jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import { expectCluster, findPlaces } from "@pragma/runtime/testing/stream-places";
 import { freePort } from "../../deploy/local/free-port.mjs";
 import { type RunningServer, startNats, temporaryDataFolder } from "../../deploy/local/servers.mjs";
 
@@ -32,30 +31,13 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   const addresses = [...servers.values()].map(({ port }) => `127.0.0.1:${port}`);
   const url = `nats://${addresses.join(",")}`;
 
-  async function placesOf(stream: string) {
-    const connection = await connect({ servers: addresses, timeout: 5_000 });
-    try {
-      const manager = await jetstreamManager(connection, { timeout: 5_000 });
-      return (await manager.streams.info(stream)).cluster;
-    } finally {
-      await connection.close();
-    }
-  }
   // Servers that have just started have yet to agree on who leads them.
-  await eventually("the cluster to be one", async () => {
-    const connection = await connect({ servers: addresses });
-    try {
-      const manager = await jetstreamManager(connection);
-      return (await manager.getAccountInfo()) !== undefined;
-    } finally {
-      await connection.close();
-    }
-  });
+  await eventually("the cluster to be one", () => expectCluster(addresses));
 
   return {
     url,
     async killLeaderOf(stream) {
-      const leader = (await placesOf(stream))?.leader ?? "n1";
+      const leader = (await findPlaces(addresses, stream)).leader ?? "n1";
       await servers.get(leader)?.kill();
       killed = leader;
       return leader;
@@ -64,14 +46,9 @@ export async function startNatsCluster(): Promise<NatsCluster> {
       if (killed === undefined) return;
       await start(killed, servers.get(killed)?.port);
       killed = undefined;
-      await eventually(
-        "all copies to be current",
-        async () => {
-          const places = await placesOf(stream);
-          return places?.replicas?.length === 2 && places.replicas.every(({ current, offline }) => current && !offline);
-        },
-        { withinSeconds: 60 },
-      );
+      await eventually("all copies to be current", async () => (await findPlaces(addresses, stream)).isWhole, {
+        withinSeconds: 60,
+      });
     },
     async stop() {
       await Promise.all([...servers.values()].map((server) => server.stop()));
