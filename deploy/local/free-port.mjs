@@ -1,18 +1,22 @@
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
 /**
- * A TCP port of the loopback interface that nobody listens on at this moment.
+ * Ports that are given to no outgoing connection, on any usual system: one that is found there is still free a moment
+ * later, when a server takes it.
+ */
+const first = 15_000;
+const count = 17_000;
+
+/**
+ * A TCP port that nobody listens on at this moment.
  * @returns {Promise<number>}
  */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = /** @type {import("node:net").AddressInfo} */ (probe.address());
-      probe.close(() => resolve(port));
-    });
-  });
+export async function freePort() {
+  for (;;) {
+    const port = first + randomInt(count);
+    if (await isPortFree(port)) return port;
+  }
 }
 
 /**

@@ -38,13 +38,20 @@ export interface ProductProcess {
 
 const main = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "dist", "main.js");
 
+interface ProductOptions {
+  split?: boolean;
+  adminKey?: string;
+  /** What one part is told that others are not, when each is a process of its own. */
+  variablesOf?: (role: Exclude<Role, "all">) => Record<string, string>;
+}
+
 /**
  * Starts the product on the servers that `variables` name, in one process, or in one for each part. Several may run on
  * the same servers, as instances of one installation: those share their `adminKey`.
  */
 export async function startProduct(
   variables: Record<string, string>,
-  { split = false, adminKey = `admin-key-of-a-test-${randomUUID()}` }: { split?: boolean; adminKey?: string } = {},
+  { split = false, adminKey = `admin-key-of-a-test-${randomUUID()}`, variablesOf = () => ({}) }: ProductOptions = {},
 ): Promise<Product> {
   const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
   const gatewayPort = await freePort();
@@ -54,14 +61,22 @@ export async function startProduct(
     for (const service of serviceNames) {
       const port = await freePort();
       urls[`${service.toUpperCase().replaceAll("-", "_")}_URL`] = `http://127.0.0.1:${port}`;
-      processes.set(service, await prepare(service, { ...shared, PORT: String(port) }, urls));
+      processes.set(service, await prepare(service, { ...shared, ...variablesOf(service), PORT: String(port) }, urls));
     }
-    processes.set("gateway", await prepare("gateway", { ...shared, PORT: String(gatewayPort) }, urls));
+    processes.set(
+      "gateway",
+      await prepare("gateway", { ...shared, ...variablesOf("gateway"), PORT: String(gatewayPort) }, urls),
+    );
   } else {
     processes.set("all", await prepare("all", { ...shared, PORT: String(gatewayPort) }, {}));
   }
   // Services wait for nobody: they are started together.
-  await Promise.all([...processes.values()].map((each) => each.start()));
+  const started = await Promise.allSettled([...processes.values()].map((each) => each.start()));
+  const failed = started.find(({ status }) => status === "rejected");
+  if (failed) {
+    for (const each of processes.values()) await each.kill();
+    throw (failed as PromiseRejectedResult).reason;
+  }
   return {
     url: `http://127.0.0.1:${gatewayPort}`,
     adminKey,
