@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { writeCertificate } from "./certificate-files.mjs";
 import { containerCommand } from "./docker.mjs";
 import { findServers } from "./find-servers.mjs";
 import { runServer } from "./private-server.mjs";
@@ -10,7 +11,7 @@ import { hearFrom } from "./probe.mjs";
  * @param {import("./servers.d.mts").NatsOptions} options
  * @returns {Promise<import("./servers.d.mts").RunningServer>}
  */
-export async function startNats({ dataFolder, port, cluster, log = () => {} }) {
+export async function startNats({ dataFolder, port, cluster, config = "", tls, log = () => {} }) {
   const folder = resolve(dataFolder);
   const { nats: means } = await findServers(["nats"]);
   const server = await runServer({
@@ -31,7 +32,7 @@ export async function startNats({ dataFolder, port, cluster, log = () => {} }) {
           })
         : {
             command: /** @type {string} */ (means.binaries[0]?.path),
-            args: ["--config", writeConfig(folder, onPort, cluster)],
+            args: ["--config", writeConfig(folder, onPort, { cluster, config, tls })],
           },
     isReady: async (onPort) => (await hearFrom({ port: onPort, until: /"jetstream":\s*true/ })) !== undefined,
   });
@@ -41,15 +42,16 @@ export async function startNats({ dataFolder, port, cluster, log = () => {} }) {
 /**
  * @param {string} folder
  * @param {number} port
- * @param {import("./servers.d.mts").NatsOptions["cluster"]} cluster
+ * @param {Pick<import("./servers.d.mts").NatsOptions, "cluster" | "config" | "tls">} more
  * @returns {string} the file
  */
-function writeConfig(folder, port, cluster) {
+function writeConfig(folder, port, { cluster, config = "", tls }) {
   const file = join(folder, "nats.conf");
   const store = join(folder, "data");
   mkdirSync(store, { recursive: true });
   const own = `listen: "127.0.0.1:${port}"\njetstream {\n  store_dir: ${JSON.stringify(store)}\n}\n`;
-  writeFileSync(file, cluster ? own + clusterConfig(cluster) : own);
+  const parts = [own, cluster && clusterConfig(cluster), tls && tlsConfig(folder, tls), config];
+  writeFileSync(file, parts.filter(Boolean).join(""));
   return file;
 }
 
@@ -60,4 +62,14 @@ function writeConfig(folder, port, cluster) {
 function clusterConfig({ name, port, others }) {
   const routes = others.map((other) => `"nats-route://127.0.0.1:${other}"`).join(", ");
   return `server_name: ${name}\ncluster {\n  name: pragma\n  listen: "127.0.0.1:${port}"\n  routes: [${routes}]\n}\n`;
+}
+
+/**
+ * @param {string} folder
+ * @param {import("./servers.d.mts").ServerCertificate} certificate
+ * @returns {string}
+ */
+function tlsConfig(folder, certificate) {
+  const { ca, cert, key } = writeCertificate(folder, certificate);
+  return `tls {\n  cert_file: "${cert}"\n  key_file: "${key}"\n  ca_file: "${ca}"\n  verify: true\n}\n`;
 }

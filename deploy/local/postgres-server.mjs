@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { writeCertificate } from "./certificate-files.mjs";
 import { folderReachableBy } from "./data-folder.mjs";
 import { containerCommand } from "./docker.mjs";
 import { findServers } from "./find-servers.mjs";
@@ -29,7 +30,7 @@ const withoutDurability = { fsync: "off", synchronous_commit: "off", full_page_w
  * @param {import("./servers.d.mts").PostgresOptions} options
  * @returns {Promise<import("./servers.d.mts").RunningServer>}
  */
-export async function startPostgres({ dataFolder, port, durable = true, log = () => {} }) {
+export async function startPostgres({ dataFolder, port, durable = true, log = () => {}, tls }) {
   const folder = resolve(dataFolder);
   mkdirSync(folder, { recursive: true });
   const { postgres: means } = await findServers(["postgres"]);
@@ -46,7 +47,7 @@ export async function startPostgres({ dataFolder, port, durable = true, log = ()
   const server =
     means.by === "docker"
       ? await runServer({ ...plan, launch: (onPort) => container(folder, onPort, password, parameters) })
-      : await runProgram({ binaries: means.binaries, plan, password, parameters, durable });
+      : await runProgram({ binaries: means.binaries, plan, password, parameters, durable, tls });
   return { ...server, url: `postgres://pragma:${password}@127.0.0.1:${server.port}/pragma` };
 }
 
@@ -57,8 +58,9 @@ export async function startPostgres({ dataFolder, port, durable = true, log = ()
  * @param {string} program.password
  * @param {Record<string, string | number>} program.parameters
  * @param {boolean} program.durable
+ * @param {import("./servers.d.mts").ServerCertificate | undefined} program.tls
  */
-async function runProgram({ binaries, plan, password, parameters, durable }) {
+async function runProgram({ binaries, plan, password, parameters, durable, tls }) {
   const user = unprivilegedUser();
   const place = user === undefined ? plan.folder : folderReachableBy(user, plan.folder, plan.log);
   const cluster = join(place, "cluster");
@@ -68,7 +70,13 @@ async function runProgram({ binaries, plan, password, parameters, durable }) {
   /** @param {number} port */
   const launch = (port) => {
     clearStaleLock(cluster);
-    const all = { listen_addresses: "127.0.0.1", port, unix_socket_directories: "", ...parameters };
+    const all = {
+      listen_addresses: "127.0.0.1",
+      port,
+      unix_socket_directories: "",
+      ...parameters,
+      ...tlsParameters(cluster, tls, user),
+    };
     const args = ["-D", cluster, ...asOptions(all)];
     return { command: join(programs, "postgres"), args, ...(user && { user: { uid: user.uid, gid: user.gid } }) };
   };
@@ -81,6 +89,18 @@ async function runProgram({ binaries, plan, password, parameters, durable }) {
       await sleep(100);
     }
   }
+}
+
+/**
+ * @param {string} cluster
+ * @param {import("./servers.d.mts").ServerCertificate | undefined} certificate
+ * @param {import("./unprivileged-user.mjs").SystemUser | undefined} user
+ * @returns {Record<string, string>}
+ */
+function tlsParameters(cluster, certificate, user) {
+  if (certificate === undefined) return {};
+  const { ca, cert, key } = writeCertificate(cluster, certificate, user);
+  return { ssl: "on", ssl_ca_file: ca, ssl_cert_file: cert, ssl_key_file: key };
 }
 
 /**

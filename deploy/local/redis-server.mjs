@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { writeCertificate } from "./certificate-files.mjs";
 import { containerCommand } from "./docker.mjs";
 import { findServers } from "./find-servers.mjs";
 import { runServer } from "./private-server.mjs";
@@ -9,10 +10,10 @@ const settings = { save: '""', appendonly: "yes", appendfsync: "everysec" };
 
 /**
  * Starts a private Redis that keeps an append-only file and no snapshots.
- * @param {import("./servers.d.mts").ServerOptions} options
+ * @param {import("./servers.d.mts").RedisOptions} options
  * @returns {Promise<import("./servers.d.mts").RunningServer>}
  */
-export async function startRedis({ dataFolder, port, log = () => {} }) {
+export async function startRedis({ dataFolder, port, log = () => {}, users, tls }) {
   const folder = resolve(dataFolder);
   const { redis: means } = await findServers(["redis"]);
   const server = await runServer({
@@ -31,8 +32,17 @@ export async function startRedis({ dataFolder, port, log = () => {} }) {
             containerPort: 6379,
             args: Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value === '""' ? "" : value]),
           })
-        : { command: /** @type {string} */ (means.binaries[0]?.path), args: [writeConfig(folder, onPort)] },
-    isReady: async (onPort) => (await hearFrom({ port: onPort, greeting: "PING\r\n", until: /^\+PONG/ })) !== undefined,
+        : {
+            command: /** @type {string} */ (means.binaries[0]?.path),
+            args: [writeConfig(folder, onPort, { users, tls })],
+          },
+    isReady: async (onPort) =>
+      (await hearFrom({
+        port: onPort,
+        secure: tls !== undefined,
+        greeting: "PING\r\n",
+        until: /^(\+PONG|-NOAUTH)/,
+      })) !== undefined,
   });
   return { ...server, url: `redis://127.0.0.1:${server.port}` };
 }
@@ -40,13 +50,29 @@ export async function startRedis({ dataFolder, port, log = () => {} }) {
 /**
  * @param {string} folder
  * @param {number} port
+ * @param {Pick<import("./servers.d.mts").RedisOptions, "users" | "tls">} access
  * @returns {string} the file
  */
-function writeConfig(folder, port) {
+function writeConfig(folder, port, { users, tls }) {
   const file = join(folder, "redis.conf");
   const data = join(folder, "data");
   mkdirSync(data, { recursive: true });
-  const lines = Object.entries({ bind: "127.0.0.1", port, dir: JSON.stringify(data), ...settings });
+  const ports = tls === undefined ? { port } : { port: 0, "tls-port": port, ...tlsSettings(folder, tls) };
+  const lines = Object.entries({ bind: "127.0.0.1", ...ports, dir: JSON.stringify(data), ...settings });
+  if (users !== undefined) {
+    const acl = join(folder, "users.acl");
+    writeFileSync(acl, users, { mode: 0o600 });
+    lines.push(["aclfile", JSON.stringify(acl)]);
+  }
   writeFileSync(file, lines.map(([key, value]) => `${key} ${value}\n`).join(""));
   return file;
+}
+
+/**
+ * @param {string} folder
+ * @param {import("./servers.d.mts").ServerCertificate} certificate
+ */
+function tlsSettings(folder, certificate) {
+  const { ca, cert, key } = writeCertificate(folder, certificate);
+  return { "tls-cert-file": cert, "tls-key-file": key, "tls-ca-cert-file": ca, "tls-auth-clients": "optional" };
 }

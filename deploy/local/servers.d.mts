@@ -7,14 +7,34 @@ export interface ServerOptions {
   log?: (line: string) => void;
 }
 
+/** A server's own certificate and key, and the authority of its clients' certificates: PEM texts. */
+export interface ServerCertificate {
+  ca: string;
+  cert: string;
+  key: string;
+}
+
 export interface PostgresOptions extends ServerOptions {
   /** false switches fsync and its like off: for data that nobody misses after a power cut. Default: true. */
   durable?: boolean;
+  /** Clients may reach it over TLS. */
+  tls?: ServerCertificate;
+}
+
+export interface RedisOptions extends ServerOptions {
+  /** The lines of its ACL file. Default: everybody may everything. */
+  users?: string | undefined;
+  /** Clients reach it over TLS only. */
+  tls?: ServerCertificate | undefined;
 }
 
 export interface NatsOptions extends ServerOptions {
+  /** More of nats-server's configuration: users, for instance. */
+  config?: string;
+  /** Clients reach it over TLS only, and show a certificate of their own. */
+  tls?: ServerCertificate | undefined;
   /** Makes it one server of a cluster, whose servers reach each other on these ports of this machine. */
-  cluster?: { name: string; port: number; others: number[] };
+  cluster?: { name: string; port: number; others: number[] } | undefined;
 }
 
 export interface RunningServer {
@@ -38,7 +58,7 @@ export function startPostgres(options: PostgresOptions): Promise<RunningServer>;
 /** Starts a private NATS with JetStream on file storage. */
 export function startNats(options: NatsOptions): Promise<RunningServer>;
 /** Starts a private Redis that keeps an append-only file and no snapshots. */
-export function startRedis(options: ServerOptions): Promise<RunningServer>;
+export function startRedis(options: RedisOptions): Promise<RunningServer>;
 
 /**
  * The three servers: those that the environment names, else private ones. "start" keeps their data in `.pragma/`;

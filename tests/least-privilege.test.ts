@@ -1,0 +1,200 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { serviceNames } from "@pragma/contracts/service-names";
+import { natsUsersConfig } from "@pragma/services/nats-users";
+import { redisUsersFile } from "@pragma/services/redis-users";
+import { generateTill } from "@pragma/simulator/generate-till";
+import { Redis } from "ioredis";
+import postgres from "postgres";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Product, startProduct } from "./harness/product.ts";
+import { openShop } from "./harness/shop.ts";
+import { type GuardedServers, type Part, startGuardedServers } from "./privileges/guarded-servers.ts";
+
+let servers: GuardedServers;
+let product: Product;
+
+beforeAll(async () => {
+  servers = await startGuardedServers();
+  await servers.migrate();
+  product = await startProduct(servers.variables, { split: true, variablesOf: servers.variablesOf });
+}, 120_000);
+afterAll(async () => {
+  await product?.stop();
+  await servers?.stop();
+});
+
+const schemaOf = (service: string) => `${servers.variables.NAMESPACE}_${service.replaceAll("-", "_")}`;
+
+it("works whole: a till becomes a report, and every part has what it needs", { timeout: 60_000 }, async () => {
+  const shop = await openShop(product, {
+    scopes: ["tills:write", "reports:read", "jobs:write"],
+  });
+  await shop.pushUntilAnswered(generateTill({ seed: 4, tillId: randomUUID(), orders: 3, day: "2026-04-01" }));
+  expect(await shop.reports(1)).toHaveLength(1);
+  expect((await shop.ask("POST", "/v1/jobs", { body: { message: "queued", duration: 1 } })).status).toBe(201);
+  for (const part of [...serviceNames, "gateway"] as Part[]) {
+    const { status, parts } = (await (await fetch(`${product.process(part).opsUrl}/ready`)).json()) as {
+      status: string;
+      parts: object;
+    };
+    expect({ part, status, parts }).toMatchObject({ status: "ready" });
+    expect(Object.values(Object.values(parts)[0] ?? {}), JSON.stringify(parts)).toSatisfy((states: string[]) =>
+      states.every((state) => state === "ok"),
+    );
+  }
+});
+
+it("runs the migrate command again, and gives a role the password that its URL has now", async () => {
+  const url = new URL(servers.variablesOf("jobs").DATABASE_URL ?? "");
+  url.password = "another-password-of-jobs";
+  await servers.migrate({ JOBS_DATABASE_URL: url.href });
+  const sql = postgres(url.href, { max: 1, connection: { search_path: schemaOf("jobs") } });
+  expect(await sql`select count(*)::int as count from migrations`).toMatchObject([{ count: expect.any(Number) }]);
+  await sql.end();
+  await servers.migrate();
+});
+
+describe("a service's role in PostgreSQL", () => {
+  it.each(serviceNames)("of %s touches its own schema only, and makes nothing", async (service) => {
+    const sql = postgres(servers.variablesOf(service).DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
+    const own = schemaOf(service);
+    try {
+      await sql.unsafe(`select * from ${own}.outbox`);
+      for (const other of serviceNames.filter((name) => name !== service))
+        await expect(sql.unsafe(`select * from ${schemaOf(other)}.outbox`), other).rejects.toThrow(/permission denied/);
+      for (const statement of [
+        `create table ${own}.more (id int)`,
+        `drop table ${own}.outbox`,
+        `alter table ${own}.outbox add column more int`,
+        `delete from ${own}.migrations`,
+        "create table public.more (id int)",
+        "create schema more",
+        "create role more",
+      ])
+        await expect(sql.unsafe(statement), statement).rejects.toThrow(/permission denied|must be owner/);
+    } finally {
+      await sql.end();
+    }
+  });
+});
+
+describe("a service's user of NATS", () => {
+  const connections: NatsConnection[] = [];
+  afterAll(() => Promise.all(connections.map((each) => each.close())));
+
+  async function connectAs(part: Part) {
+    const { host, username, password } = new URL(servers.variablesOf(part).NATS_URL ?? "");
+    const nats = await connect({ servers: host, user: username, pass: password, inboxPrefix: `_INBOX.${part}` });
+    connections.push(nats);
+    const refusals: string[] = [];
+    void (async () => {
+      for await (const { type, ...status } of nats.status()) {
+        if (type === "error") refusals.push(String((status as { error?: Error }).error?.message));
+      }
+    })();
+    return { nats, refusals };
+  }
+
+  /** What the server refused of what was done. */
+  async function refused(part: Part, act: (nats: NatsConnection) => void): Promise<string[]> {
+    const { nats, refusals } = await connectAs(part);
+    act(nats);
+    await nats.flush();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return refusals;
+  }
+
+  const subject = (rest: string) => `${servers.variables.NAMESPACE}${rest}`;
+
+  it("sends its own events, and nobody else's", async () => {
+    expect(await refused("till-ingest", (nats) => nats.publish(subject(".till.pushed.none"), "{}"))).toEqual([]);
+    for (const event of [".report.finalized.none", ".key.changed.none", "-signals.reporting.all"])
+      expect(await refused("till-ingest", (nats) => nats.publish(subject(event), "{}"))).not.toEqual([]);
+  });
+
+  it("reads no events but through its own consumers, and no replies to others", async () => {
+    for (const heard of [subject(".>"), "_INBOX.>", "_INBOX.accounts.>", "$JS.>"])
+      expect(
+        await refused("webhooks", (nats) => void nats.subscribe(heard, { callback: () => {} })),
+        heard,
+      ).not.toEqual([]);
+    const stream = `${servers.variables.NAMESPACE}_events`;
+    for (const request of [
+      `$JS.API.CONSUMER.CREATE.${stream}.spy.${subject(".key.changed.>")}`,
+      `$JS.API.CONSUMER.MSG.NEXT.${stream}.reporting-till-pushed`,
+      `$JS.ACK.${stream}.reporting-till-pushed.1.1.1.1.0`,
+      `$JS.API.STREAM.MSG.GET.${stream}`,
+    ])
+      expect(await refused("webhooks", (nats) => nats.publish(request, "{}")), request).not.toEqual([]);
+  });
+
+  it("neither empties, changes nor deletes the stream", async () => {
+    const stream = `${servers.variables.NAMESPACE}_events`;
+    for (const request of ["PURGE", "DELETE", "UPDATE", "CREATE"])
+      expect(
+        await refused("reporting", (nats) => nats.publish(`$JS.API.STREAM.${request}.${stream}`, "{}")),
+      ).not.toEqual([]);
+  });
+});
+
+describe("a service's user of Redis", () => {
+  const clients: Redis[] = [];
+  afterAll(() => {
+    for (const client of clients) client.disconnect();
+  });
+  const connectAs = (part: Part) => {
+    const client = new Redis(servers.variablesOf(part).REDIS_URL ?? "");
+    clients.push(client);
+    return client;
+  };
+  const keys = {
+    gateway: ":limit:x",
+    reporting: ":reporting-exports:x",
+    webhooks: ":webhooks-deliveries:x",
+    jobs: ":jobs-x:id",
+  };
+  const key = (part: keyof typeof keys) => `${servers.variables.NAMESPACE}${keys[part]}`;
+
+  it.each(["reporting", "webhooks", "jobs"] as const)("of %s reads and writes its own keys only", async (part) => {
+    const redis = connectAs(part);
+    expect(await redis.set(key(part), "1")).toBe("OK");
+    for (const other of (Object.keys(keys) as (keyof typeof keys)[]).filter((name) => name !== part)) {
+      await expect(redis.get(key(other)), other).rejects.toThrow(/NOPERM|permissions/i);
+      await expect(redis.eval("return redis.call('GET', ARGV[1])", 0, key(other))).rejects.toThrow(
+        /NOPERM|permission|can't access/i,
+      );
+    }
+    for (const [command, ...args] of [
+      ["FLUSHALL"],
+      ["CONFIG", "GET", "*"],
+      ["KEYS", "*"],
+      ["SCAN", "0"],
+      ["ACL", "LIST"],
+    ])
+      await expect(redis.call(command ?? "", ...args), command).rejects.toThrow(/NOPERM|permission/i);
+  });
+
+  it("of the gateway counts, and reads no queue", async () => {
+    const redis = connectAs("gateway");
+    expect(await redis.hset(key("gateway"), "tokens", "1")).toBe(1);
+    await expect(redis.hgetall(key("webhooks"))).rejects.toThrow(/NOPERM|permission/i);
+  });
+
+  it("is nobody without a name", async () => {
+    const url = new URL(servers.variablesOf("jobs").REDIS_URL ?? "");
+    url.username = "";
+    url.password = "";
+    const redis = new Redis(url.href, { enableReadyCheck: false, maxRetriesPerRequest: 0 });
+    clients.push(redis);
+    redis.on("error", () => {});
+    await expect(redis.get("x")).rejects.toThrow(/NOAUTH|auth/i);
+  });
+});
+
+it("has committed what the servers are given", async () => {
+  const read = (path: string) => readFile(new URL(`../deploy/${path}`, import.meta.url), "utf8");
+  expect(await read("nats/users.conf"), "run npm run access").toBe(natsUsersConfig("pragma"));
+  expect(await read("redis/users.acl"), "run npm run access").toBe(redisUsersFile("pragma"));
+});
