@@ -11,7 +11,7 @@ let installing = Promise.resolve();
 
 /**
  * How each of these servers can be run on this machine: a program that is here, else a Docker engine, else a program
- * that apt-get installs now (as root on Debian).
+ * that apt-get installs now (as root on Debian). PRAGMA_SERVERS=docker passes the programs over.
  * @template {ServerKind} K
  * @param {K[]} kinds
  * @returns {Promise<Record<K, Means>>}
@@ -41,7 +41,7 @@ function lookAround(kinds) {
   /** @type {Partial<Record<ServerKind, Means>>} */
   const found = {};
   for (const kind of kinds) {
-    const binaries = binariesOf(kind);
+    const binaries = process.env.PRAGMA_SERVERS === "docker" ? [] : binariesOf(kind);
     if (binaries.length > 0) found[kind] = { by: "binary", binaries };
     else if (hasDocker()) found[kind] = { by: "docker" };
   }

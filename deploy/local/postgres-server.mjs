@@ -112,7 +112,7 @@ function tlsParameters(cluster, certificate, user) {
 function container(folder, port, password, parameters) {
   return containerCommand({
     folder,
-    image: "postgres:15-alpine",
+    image: "postgres:17-alpine",
     dataPath: "/var/lib/postgresql/data",
     port,
     containerPort: 5432,

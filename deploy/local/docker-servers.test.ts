@@ -1,0 +1,53 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { afterAll, expect, it, vi } from "vitest";
+import { hearFrom } from "./probe.mjs";
+import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.mjs";
+
+const images = ["postgres:17-alpine", "nats:2.10-alpine", "redis:7-alpine"];
+const docker = (...args: string[]) => spawnSync("docker", args, { stdio: "ignore", timeout: 120_000 }).status === 0;
+const canRun =
+  docker("info") && images.every((image) => docker("image", "inspect", image) || docker("pull", "--quiet", image));
+
+const folder = temporaryDataFolder("docker-servers-test");
+afterAll(() => {
+  vi.unstubAllEnvs();
+  removeDataFolder(folder);
+});
+
+it("runs the servers in containers where their programs are not on the machine", { timeout: 300_000 }, async () => {
+  if (!canRun) {
+    process.stderr.write(
+      "No Docker engine with the servers' images answers here: they were not tried in containers.\n",
+    );
+    return;
+  }
+  vi.stubEnv("PRAGMA_SERVERS", "docker");
+  const dataFolder = (name: string) => join(folder, name);
+  const servers = await Promise.all([
+    startPostgres({ dataFolder: dataFolder("postgres") }),
+    startNats({ dataFolder: dataFolder("nats") }),
+    startRedis({ dataFolder: dataFolder("redis") }),
+  ]);
+  const [, nats, redis] = servers;
+  const names = spawnSync(
+    "docker",
+    ["ps", "--filter", `label=pragma.folder`, "--format", '{{.Label "pragma.folder"}}'],
+    {
+      encoding: "utf8",
+    },
+  ).stdout;
+  for (const name of ["postgres", "nats", "redis"]) expect(names).toContain(dataFolder(name));
+  expect(await hearFrom({ port: nats.port, until: /\n/ })).toMatch(/"jetstream":\s*true/);
+  const ask = (port: number, greeting: string) =>
+    hearFrom({ port, greeting: `${greeting}\r\n`, until: /\r\n.*\r\n|^\+/ });
+  expect(await ask(redis.port, "SET kept yes")).toBe("+OK\r\n");
+
+  await redis.kill();
+  const again = await startRedis({ dataFolder: dataFolder("redis"), port: redis.port });
+  expect(again.url).toBe(redis.url);
+  await Promise.all([...servers.filter((server) => server !== redis), again].map((server) => server.stop()));
+  expect(
+    spawnSync("docker", ["ps", "--quiet", "--filter", `label=pragma.folder=${dataFolder("nats")}`]).stdout.length,
+  ).toBe(0);
+});
