@@ -12,6 +12,8 @@ const demoEnvironment = z.object({
   PRAGMA_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4000"),
   /** Where it answers those who are told, when that is another address. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** Where the documentation is. */
+  DOCS_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** A key with every scope. */
   PRAGMA_ADMIN_KEY: z.string({ error: "must be set" }).min(1),
   /** Where the location's id and key are remembered. */
@@ -30,7 +32,9 @@ try {
     show,
   });
   show("");
+  if (environment.PUBLIC_URL) stdout.write(`Pragma API answers at ${environment.PUBLIC_URL}\n`);
   stdout.write(`${story}\n`);
+  if (environment.DOCS_URL) stdout.write(`\nDocumentation  ${environment.DOCS_URL}\n`);
 } catch (error) {
   show("");
   stderr.write(`${explain(error)}\n`);
