@@ -3,8 +3,10 @@
  */
 import "./node-version.mjs";
 import { runChecks } from "./check.mjs";
+import { ensureChromium } from "./chromium.mjs";
 import { explain } from "./failure.mjs";
 import { endGuarded } from "./guarded.mjs";
+import { buildPortal } from "./portal.mjs";
 import { say } from "./progress.mjs";
 import { interruptCommands } from "./run-command.mjs";
 import { runVitest } from "./run-vitest.mjs";
@@ -35,6 +37,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
 try {
   await ensurePackages();
   add(await runChecks());
+  await ensureChromium();
+  await buildPortal();
   const servers = await ensureServers({ profile: "test" });
   add(await runVitest(process.argv.slice(2), servers.env));
   await servers.stop();

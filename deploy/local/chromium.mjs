@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { canInstall, installPackages } from "./apt.mjs";
+import { Failure } from "./failure.mjs";
+
+const programs = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/** Where systems put it that keep no programs of people in PATH. */
+const places = [
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
+
+/**
+ * The Chromium of this machine, for browser tests: the one that CHROMIUM names, else one that is installed.
+ * @returns {string | undefined} its path
+ */
+export function findChromium() {
+  if (process.env.CHROMIUM) return process.env.CHROMIUM;
+  const folders = (process.env.PATH ?? "").split(":").filter(Boolean);
+  return [...folders.flatMap((folder) => programs.map((program) => join(folder, program))), ...places].find(existsSync);
+}
+
+/**
+ * Sees to it that there is a Chromium: as root on Debian it is installed when there is none.
+ * @throws {Failure} saying what to install
+ */
+export async function ensureChromium() {
+  if (findChromium() === undefined && canInstall())
+    await installPackages("Installing Chromium with apt-get", { names: () => ["chromium"], daemons: [] });
+  if (findChromium() === undefined)
+    throw new Failure("The browser tests need Chromium. Install it, or give its path in CHROMIUM.");
+}

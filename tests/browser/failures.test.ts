@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isAlive, openSite, type Site } from "./open-site.ts";
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site?.close());
+
+/** What makes up pages, but for what every page has. */
+const parts = /\/assets\/js\/(?!main|runtime)[^/]+\.js$/;
+
+describe("a page that throws", () => {
+  it("says that it crashed, and is there again when one tries again", async () => {
+    const { page, complaints, close } = await site.open("/docs/getting-started");
+    await page.evaluate(`Object.defineProperty(Intl.NumberFormat.prototype, "format", {
+      configurable: true, get() { if (window.isBroken) throw new Error("broken on purpose"); return () => "1.00"; }
+    }); window.isBroken = true;`);
+    await page.locator(".navbar__brand").click();
+    await page.getByText("This page crashed").waitFor();
+    expect(complaints.join("\n")).toContain("broken on purpose");
+    await page.evaluate("window.isBroken = false");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("Sales by hour").waitFor();
+    await close();
+  });
+});
+
+describe("a page of which a part does not load", () => {
+  it("is loaded whole when it is the next page", async () => {
+    const { page, close } = await site.open("/");
+    await page.evaluate("window.isFirstPage = true");
+    await page.route(parts, (route) => route.abort());
+    const loaded = page.waitForEvent("load");
+    await page.locator("nav.navbar").getByRole("link", { name: "Docs", exact: true }).click();
+    await loaded;
+    expect(page.url()).toContain("/docs/getting-started");
+    expect(await page.evaluate("window.isFirstPage")).toBeUndefined();
+    await close();
+  });
+
+  it("tells why, and offers to try again, when it is the first page", async () => {
+    const { page, close } = await site.open("/");
+    await page.route(parts, (route) => route.abort());
+    await page.goto(`${site.url}/docs/authentication`);
+    const notice = page.getByRole("alert");
+    await notice.waitFor();
+    expect(await notice.textContent()).toMatch(/did not load.*chunk/i);
+    // What the server made can be read all the same.
+    expect(await page.locator("h1").textContent()).toBe("Authentication");
+    await page.unroute(parts);
+    await notice.getByRole("button", { name: "Retry" }).click();
+    await isAlive(page);
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await close();
+  });
+
+  it("shows that it is loading while it takes its time", async () => {
+    const { page, close } = await site.open("/");
+    await page.route(parts, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await route.continue();
+    });
+    await page.locator("nav.navbar").getByRole("link", { name: "API", exact: true }).click();
+    await page.locator("#nprogress .bar").waitFor();
+    await page.waitForURL("**/api/");
+    await page.getByRole("heading", { name: "Pragma API" }).waitFor();
+    await close();
+  });
+});
+
+describe("a site at another address than it was built for", () => {
+  it("says that it did not load properly", async () => {
+    const { page, close } = await site.open("/");
+    await page.route("**/assets/**", (route) => route.abort());
+    await page.reload();
+    await page.getByText("did not load properly").waitFor();
+    await close();
+  });
+});
+
+describe("pages that may be next", () => {
+  const prefetched = "document.querySelectorAll('link[rel=prefetch]').length";
+  const connection = (value: object) =>
+    `Object.defineProperty(navigator, "connection", { get: () => (${JSON.stringify(value)}) })`;
+
+  it.each([
+    ["on 2g", { effectiveType: "2g", saveData: false }],
+    ["where data is to be saved", { effectiveType: "4g", saveData: true }],
+  ])("are not fetched ahead %s", async (_, value) => {
+    const { page, context, close } = await site.open("/no");
+    await context.addInitScript(connection(value));
+    await page.goto(`${site.url}/`);
+    await isAlive(page);
+    await page.locator("main a").first().hover();
+    await page.waitForTimeout(500);
+    expect(await page.evaluate(prefetched)).toBe(0);
+    await close();
+  });
+
+  it("are fetched ahead on a good connection", async () => {
+    const { page, context, close } = await site.open("/no");
+    await context.addInitScript(connection({ effectiveType: "4g", saveData: false }));
+    await page.goto(`${site.url}/`);
+    await isAlive(page);
+    await page.waitForFunction(`${prefetched} > 0`);
+    await close();
+  });
+});

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openSite, type Site } from "./open-site.ts";
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site?.close());
+
+const mode = "document.documentElement.dataset.theme";
+
+describe("the navbar", () => {
+  it("leads to the guides, to the reference, and to the company", async () => {
+    const { page, close } = await site.open("/");
+    const navbar = page.locator("nav.navbar");
+    await navbar.getByRole("link", { name: "Docs", exact: true }).click();
+    await page.waitForURL("**/docs/getting-started");
+    await navbar.getByRole("link", { name: "API", exact: true }).click();
+    await page.waitForURL("**/api/");
+    expect(await page.locator("meta[name=description]").getAttribute("content")).toBe("API Reference for Pragma");
+    const company = navbar.getByRole("link", { name: "Pragma", exact: false }).last();
+    expect(await company.getAttribute("href")).toMatch(/^https:/);
+    await close();
+  });
+
+  it("offers English, the one language that there is", async () => {
+    const { page, close } = await site.open("/");
+    await page.locator("nav.navbar").getByRole("button", { name: "English" }).hover();
+    const languages = page.locator("nav.navbar .dropdown__menu a");
+    expect(await languages.allTextContents()).toEqual(["English"]);
+    await close();
+  });
+
+  it("is a menu at 390 pixels, with the pages of the guides in it", async () => {
+    const { page, close } = await site.open("/docs/requests", { viewport: { width: 390, height: 800 } });
+    await page.getByRole("button", { name: "Toggle navigation bar" }).click();
+    const menu = page.locator(".navbar-sidebar");
+    await menu.getByRole("link", { name: "Webhooks" }).click();
+    await page.waitForURL("**/docs/webhooks");
+    await page.waitForFunction("!document.querySelector('.navbar-sidebar--show')");
+    await close();
+  });
+
+  it.each([996, 997])("changes its layout above 996 pixels: %d", async (width) => {
+    const { page, close } = await site.open("/docs/requests", { viewport: { width, height: 800 } });
+    const isMobile = await page.getByRole("button", { name: "Toggle navigation bar" }).isVisible();
+    expect(isMobile).toBe(width === 996);
+    await close();
+  });
+
+  it("lets people who use the keyboard skip it", async () => {
+    const { page, close } = await site.open("/docs/requests");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to main content");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction("document.activeElement.contains(document.querySelector('h1'))");
+    await close();
+  });
+});
+
+describe("the colour mode", () => {
+  it("is the system's, dark where that has none", async () => {
+    for (const [colorScheme, theme] of [
+      ["light", "light"],
+      ["dark", "dark"],
+      ["no-preference", "light"],
+    ] as const) {
+      const { page, close } = await site.open("/", { colorScheme });
+      // Today's browsers know no such preference any more, and say light.
+      expect(await page.evaluate(mode), colorScheme).toBe(theme);
+      await close();
+    }
+    const markup = await (await fetch(`${site.url}/`)).text();
+    expect(markup).toContain('"dark"');
+  });
+
+  it("is changed with the toggle, and stays so", async () => {
+    const { page, close } = await site.open("/", { colorScheme: "dark" });
+    const toggle = page.getByRole("button", { name: /Switch between dark and light mode/ });
+    for (let clicks = 0; clicks < 3 && (await page.evaluate(mode)) !== "light"; clicks++) await toggle.click();
+    expect(await page.evaluate(mode)).toBe("light");
+    await page.reload();
+    expect(await page.evaluate(mode)).toBe("light");
+    await close();
+  });
+});
+
+describe("a page of the guides", () => {
+  it("has its sidebar open, a table of contents of two levels, and a footer", async () => {
+    const { page, close } = await site.open("/docs/order-live");
+    const sidebar = page.locator("aside .theme-doc-sidebar-menu");
+    expect(await sidebar.getByRole("link").count()).toBeGreaterThanOrEqual(6);
+    expect(await page.locator(".menu__list-item--collapsed").count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Collapse sidebar" }).count()).toBe(0);
+    const contents: string[] = await page.evaluate(
+      "[...document.querySelectorAll('.table-of-contents a')].map((link) => document.querySelector(link.hash).tagName)",
+    );
+    expect(new Set(contents)).toEqual(new Set(["H2", "H3"]));
+    const footer = page.locator("footer.footer");
+    expect(await footer.textContent()).toContain("2025");
+    expect(await footer.getByRole("link").getAttribute("href")).toMatch(/^mailto:.+@/);
+    await close();
+  });
+
+  it("draws its diagrams, and says what they show", async () => {
+    const { page, close } = await site.open("/docs/order-live");
+    const diagram = page.locator(".docusaurus-mermaid-container svg").first();
+    await diagram.waitFor();
+    expect(await diagram.locator("title").first().textContent()).toBe("The life of a live order");
+    expect(await diagram.getAttribute("aria-describedby")).not.toBeNull();
+    await close();
+  });
+
+  it("remembers which version of the documentation was read", async () => {
+    const { page, close } = await site.open("/docs/requests");
+    await page.waitForFunction("localStorage.getItem('docs-preferred-version-default') === 'current'");
+    await close();
+  });
+
+  it("explains every error under its code", async () => {
+    const { page, close } = await site.open("/docs/requests#rate_limited");
+    expect(await page.locator("#rate_limited").textContent()).toContain("rate_limited");
+    await close();
+  });
+});
+
+describe("what is not there", () => {
+  it("is answered with 404 and says so", async () => {
+    expect((await fetch(`${site.url}/docs/nowhere`)).status).toBe(404);
+    const { page, close } = await site.open("/docs/nowhere");
+    expect(await page.locator("h1").textContent()).toBe("Page Not Found");
+    await close();
+  });
+});
+
+describe("the search", () => {
+  it.each([
+    ["revisionHash", "/docs/order-live"],
+    ["Push a till", "/api/push-till-v-2"],
+  ])("finds %s", async (words, path) => {
+    const { page, close } = await site.open("/");
+    await page.keyboard.press("Control+k");
+    const input = page.locator("input.navbar__search-input");
+    await input.pressSequentially(words);
+    const found = page.locator('[class*="suggestion"]').first();
+    await found.waitFor();
+    await page.waitForTimeout(300);
+    await input.press("Enter");
+    await page.waitForURL((url) => url.pathname === path);
+    await close();
+  });
+});
+
+describe("what programs read", () => {
+  it("is there: the OpenAPI document, llms.txt and a Markdown copy of each page", async () => {
+    const read = async (path: string) => {
+      const reply = await fetch(`${site.url}${path}`);
+      expect(reply.status, path).toBe(200);
+      return reply.text();
+    };
+    expect(JSON.parse(await read("/openapi.json"))).toMatchObject({ openapi: "3.1.0" });
+    const index = await read("/llms.txt");
+    const copies = [...index.matchAll(/\(https?:\/\/[^/]+([^)]+\.md)\)/g)].map(([, path = ""]) => path);
+    expect(copies.length).toBeGreaterThan(50);
+    for (const path of copies) expect(await read(path), path).toMatch(/^# \S/);
+    expect(await read("/docs/requests.md")).toContain("#### rate_limited");
+    expect((await fetch(`${site.url}/favicon.ico`)).status).toBe(200);
+  });
+});

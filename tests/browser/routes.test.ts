@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seriousFaults } from "./check-accessibility.ts";
+import { openSite, type Site } from "./open-site.ts";
+
+const guides = ["getting-started", "authentication", "edge-cases", "order-live", "requests", "webhooks"].map(
+  (name) => `/docs/${name}`,
+);
+
+/** Pages that between them have everything that pages have. */
+const looks = [
+  "/",
+  ...guides,
+  "/api/",
+  "/api/list-reports",
+  "/api/rotate-recipient-secret",
+  "/api/receive-test",
+  "/no",
+];
+
+let site: Site;
+let routes: string[];
+beforeAll(async () => {
+  site = await openSite();
+  const sitemap = await (await fetch(`${site.url}/sitemap.xml`)).text();
+  routes = [...sitemap.matchAll(/<loc>https?:\/\/[^/]+([^<]*)<\/loc>/g)].map(([, path = ""]) => path);
+});
+afterAll(() => site?.close());
+
+describe("the site", () => {
+  it("has the routes that it should have, and no others", () => {
+    const others = routes.filter((path) => !/^\/api\/[a-z0-9-]+$/.test(path)).sort();
+    expect(others).toEqual(["/", "/api/", "/docs", ...guides].sort());
+  });
+
+  it("leads from /docs to the first page", async () => {
+    const { page, close } = await site.open("/docs");
+    expect(new URL(page.url()).pathname).toBe("/docs/getting-started");
+    await close();
+  });
+
+  it("has a page with one heading at each", async () => {
+    for (const path of routes.filter((path) => path !== "/docs")) {
+      const reply = await fetch(`${site.url}${path}`);
+      expect(reply.status, path).toBe(200);
+      expect([...(await reply.text()).matchAll(/<h1[ >]/g)].length, path).toBe(1);
+    }
+  });
+
+  it("shows each operation, from the sidebar, with nothing to complain of", async () => {
+    const { page, complaints, close } = await site.open("/api/");
+    const operations = routes.filter((path) => path.startsWith("/api/") && path !== "/api/");
+    expect(operations.length).toBeGreaterThan(50);
+    for (const path of operations) {
+      await page.locator(`.theme-doc-sidebar-menu a[href="${path}"]`).click();
+      await page.waitForFunction(`location.pathname === "${path}" && document.querySelector("article h1")`);
+      expect(complaints, path).toEqual([]);
+    }
+    await close();
+  }, 60_000);
+
+  it.each(looks)("shows %s without a serious fault of accessibility in either mode, at every width", async (path) => {
+    const { page, complaints, close } = await site.open(path);
+    await page.waitForLoadState("networkidle");
+    // The browser itself complains of a page that is answered with 404.
+    expect(complaints.filter((complaint) => !/status of 404/.test(complaint))).toEqual([]);
+    expect(await seriousFaults(page), "in the dark mode").toEqual([]);
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.waitForFunction("document.documentElement.dataset.theme === 'light'");
+    // Colours fade from one into the other.
+    await page.waitForTimeout(700);
+    expect(await seriousFaults(page, ["color-contrast", "link-in-text-block"]), "in the light mode").toEqual([]);
+    for (const width of [390, 996, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await page.evaluate("document.documentElement.scrollWidth"), `at ${width}`).toBeLessThanOrEqual(width);
+    }
+    await close();
+  });
+});

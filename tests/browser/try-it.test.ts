@@ -1,0 +1,106 @@
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { generateTill } from "@pragma/simulator/generate-till";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Product, startProduct } from "../harness/product.ts";
+import { openShop, type Shop } from "../harness/shop.ts";
+import { openSite, type Site } from "./open-site.ts";
+
+let environment: TestEnvironment;
+let product: Product;
+let shop: Shop;
+let site: Site;
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  product = await startProduct(environment.variables);
+  shop = await openShop(product);
+  await shop.pushUntilAnswered(generateTill({ seed: "try it", orders: 3, day: "2026-05-29" }));
+  await shop.reports(1);
+  // The reference asks at the usual address of the gateway: that is where this one is, for the browser.
+  site = await openSite({ flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`] });
+}, 120_000);
+afterAll(async () => {
+  await site?.close();
+  await product?.stop();
+  await environment?.remove();
+});
+
+describe("the form beside an operation", () => {
+  it("sends a request with a key that is typed in, and shows the reply", async () => {
+    const { page, close } = await site.open("/api/list-reports");
+    const form = page.getByRole("form", { name: "Try it" });
+    await form.getByLabel("API key").fill(shop.key);
+    await form.getByLabel("size").fill("1");
+    await form.getByRole("button", { name: "Send" }).click();
+    const reply = page.getByRole("region", { name: "Reply" });
+    await reply.getByText("200 OK").waitFor();
+    expect(await reply.textContent()).toContain('"totalSales"');
+    expect(await reply.textContent()).toContain('"pageSize": 1');
+    await close();
+  });
+
+  it("keeps the key for the next operation, and out of the samples", async () => {
+    const { page, close } = await site.open("/api/list-reports");
+    await page.getByLabel("API key").fill(shop.key);
+    await page.getByRole("link", { name: "List products" }).first().click();
+    await page.waitForURL("**/api/list-products");
+    expect(await page.getByLabel("API key").inputValue()).toBe(shop.key);
+    expect(await page.locator("main").textContent()).not.toContain(shop.key);
+    await close();
+  });
+
+  it("shows why a request was refused", async () => {
+    const { page, close } = await site.open("/api/get-own-location");
+    await page.getByLabel("API key").fill("not-a-key");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("401 Unauthorized").waitFor();
+    expect(await page.getByRole("region", { name: "Reply" }).textContent()).toContain("key_invalid");
+    await close();
+  });
+
+  it("shows a stream as it comes, until it is stopped", async () => {
+    const { page, close } = await site.open("/api/stream-live-orders");
+    await page.getByLabel("API key").fill(shop.key);
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("region", { name: "Reply" }).getByText("event: ready").first().waitFor();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByRole("button", { name: "Send" }).and(page.locator(":enabled")).waitFor();
+    await close();
+  });
+
+  it("says when nobody answers", async () => {
+    const { page, close } = await site.open("/api/get-health");
+    await page.getByLabel("Server").fill("http://127.0.0.1:9");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText(/No answer from http:\/\/127\.0\.0\.1:9/).waitFor();
+    await close();
+  });
+
+  it("writes the request in four languages, as it is typed in", async () => {
+    const { page, close } = await site.open("/api/list-reports");
+    await page.getByLabel("since").fill("2026-05-29");
+    for (const [language, part] of [
+      ["curl", "curl '"],
+      ["TypeScript", "await fetch("],
+      ["Python", "requests.get("],
+      ["PHP", "curl_init("],
+    ] as const) {
+      await page.getByRole("tab", { name: language, exact: true }).click();
+      const sample = page.getByRole("tabpanel").filter({ hasText: part });
+      await sample.getByText("since=2026-05-29").first().waitFor();
+    }
+    await close();
+  });
+});
+
+describe("the introduction of the reference", () => {
+  it("has no footer, and offers the OpenAPI document", async () => {
+    const { page, close } = await site.open("/api/");
+    expect(await page.locator("footer.footer").count()).toBe(0);
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Download the OpenAPI document" }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe("pragma-openapi.json");
+    expect(new URL(download.url()).pathname).toBe("/openapi.json");
+    await close();
+  });
+});
