@@ -1,0 +1,37 @@
+import { createLogger } from "@pragma/runtime/logger";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { sentEvents } from "@pragma/runtime/testing/sent-events";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeOrder, makeTill } from "../testing/make-till.ts";
+import { keyOf, startReporting, type TestReporting } from "../testing/start-reporting.ts";
+import { erasePersonalData } from "./erase-personal-data.ts";
+
+let service: TestReporting;
+beforeAll(async () => {
+  service = await startReporting();
+});
+afterAll(() => service?.remove());
+
+const log = createLogger({ name: "test", level: "silent" });
+const eraseAfter = (personalDataKeptDays: number | undefined) =>
+  erasePersonalData.run({ db: service.db, log, personalDataKeptDays });
+
+describe("personal data", () => {
+  it("is to be erased once its till was pushed too long ago, once", async () => {
+    const { location } = keyOf("reports:read");
+    const [old, recent] = [makeTill([makeOrder()]), makeTill([makeOrder()])];
+    await service.push([old, recent], location.id);
+    await service.db.sql`update tills set pushed_at = now() - interval '100 days' where till_id = ${old.id}`;
+    await eraseAfter(undefined);
+    await eraseAfter(99);
+    await eraseAfter(99);
+
+    const erasures = await eventually("the event", async () => {
+      const found = await sentEvents(service.environment, "orders.erased", old.id);
+      return found.length > 0 && found;
+    });
+    const orderIds = expect.arrayContaining(old.orderList.map(({ id }) => id));
+    expect(erasures).toEqual([{ locationId: location.id, tillId: old.id, orderIds, isWholeTill: true }]);
+    expect(await sentEvents(service.environment, "orders.erased", recent.id)).toEqual([]);
+  });
+});
