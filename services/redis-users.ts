@@ -10,8 +10,6 @@ const rules: Record<string, (namespace: string) => string> = {
 /** What BullMQ asks of Redis. Nothing that concerns the server or the keys of others, nor tells their names. */
 const queueCommands = "+@all -@admin -@dangerous -@pubsub -scan -randomkey -dbsize +info";
 
-export const redisUserNames = Object.keys(rules);
-
 /** `order-live` would log in with the password in REDIS_PASSWORD_ORDER_LIVE. */
 const passwordVariable = (user: string) => `REDIS_PASSWORD_${user.toUpperCase().replaceAll("-", "_")}`;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { serviceNames } from "@pragma/contracts/service-names";
+import { refusals } from "@pragma/runtime/testing/refusals";
 import { natsUsersConfig } from "@pragma/services/nats-users";
 import { redisUsersFile } from "@pragma/services/redis-users";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -81,30 +81,8 @@ describe("a service's role in PostgreSQL", () => {
 });
 
 describe("a service's user of NATS", () => {
-  const connections: NatsConnection[] = [];
-  afterAll(() => Promise.all(connections.map((each) => each.close())));
-
-  async function connectAs(part: Part) {
-    const { host, username, password } = new URL(servers.variablesOf(part).NATS_URL ?? "");
-    const nats = await connect({ servers: host, user: username, pass: password, inboxPrefix: `_INBOX.${part}` });
-    connections.push(nats);
-    const refusals: string[] = [];
-    void (async () => {
-      for await (const { type, ...status } of nats.status()) {
-        if (type === "error") refusals.push(String((status as { error?: Error }).error?.message));
-      }
-    })();
-    return { nats, refusals };
-  }
-
-  /** What the server refused of what was done. */
-  async function refused(part: Part, act: (nats: NatsConnection) => void): Promise<string[]> {
-    const { nats, refusals } = await connectAs(part);
-    act(nats);
-    await nats.flush();
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    return refusals;
-  }
+  const refused = (part: Part, act: Parameters<typeof refusals>[1]) =>
+    refusals(servers.variablesOf(part).NATS_URL ?? "", act);
 
   const subject = (rest: string) => `${servers.variables.NAMESPACE}${rest}`;
 

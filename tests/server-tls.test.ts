@@ -1,6 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { readConfig, runtimeConfig } from "@pragma/runtime/config";
+import { openEventBus } from "@pragma/runtime/event-bus";
+import { createLogger } from "@pragma/runtime/logger";
+import { openDatabase } from "@pragma/runtime/postgres";
+import { openRedis, redisConfig } from "@pragma/runtime/redis";
+import { sleep } from "@pragma/runtime/sleep";
 import { createTestAuthority, type TestAuthority } from "@pragma/runtime/testing/test-authority";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -66,8 +74,32 @@ it("does all its work over TLS to PostgreSQL, NATS and Redis", { timeout: 120_00
   }
 });
 
-it("does not talk to servers whose certificate nobody vouches for", { timeout: 60_000 }, async () => {
+it("does not talk to servers whose certificate nobody vouches for", async () => {
   const other = join(folder, "other.crt");
   await writeFile(other, (await createTestAuthority()).ca);
-  await expect(startProduct({ ...variables, TLS_CA_FILE: other })).rejects.toThrow(/certificate/i);
+  const config = readConfig(runtimeConfig.extend(redisConfig.shape), { ...variables, TLS_CA_FILE: other });
+  const log = createLogger({ name: "test", level: "silent" });
+
+  const database = openDatabase(config, { schema: "any", log });
+  await expect(database.sql`select 1`).rejects.toThrow(/certificate/);
+
+  const redis = openRedis(config, { lazyConnect: true, retryStrategy: () => null });
+  const [, complaint] = await Promise.all([expect(redis.connect()).rejects.toThrow(), once(redis, "error")]);
+  expect(String(complaint)).toMatch(/certificate/);
+
+  const bus = openEventBus(config, { name: "test", log });
+  const outcome = await Promise.race([bus.connected.then(() => "connected"), sleep(1_000).then(() => "not connected")]);
+  expect(outcome).toBe("not connected");
+  await Promise.all([bus.close(), database.close()]);
+});
+
+it("says which certificate file it cannot read", () => {
+  const faulty = {
+    ...variables,
+    TLS_CA_FILE: join(folder, "absent.crt"),
+    TLS_KEY_FILE: fileURLToPath(import.meta.url),
+  };
+  expect(() => readConfig(runtimeConfig, faulty)).toThrow(
+    /TLS_CA_FILE: is no file that can be read[\s\S]*TLS_KEY_FILE: is no PEM file/,
+  );
 });

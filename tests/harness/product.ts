@@ -29,7 +29,8 @@ export interface ProductProcess {
   opsUrl: string;
   /** Of the process as it runs now; undefined before it was started. */
   readonly pid: number | undefined;
-  start(): Promise<void>;
+  /** With other variables than before, if any are given: from now on. */
+  start(changes?: Record<string, string>): Promise<void>;
   /** SIGKILL, as a power cut. */
   kill(): Promise<void>;
   /** SIGTERM: lets what is in flight finish; rejects when it does not end well. */
@@ -95,6 +96,7 @@ export async function prepare(
 ): Promise<ProductProcess> {
   const opsPort = await freePort();
   const opsUrl = `http://127.0.0.1:${opsPort}`;
+  let current = variables;
   let child: ChildProcess | undefined;
 
   async function end(signal: NodeJS.Signals): Promise<number | null> {
@@ -110,11 +112,12 @@ export async function prepare(
     get pid() {
       return child?.pid;
     },
-    async start() {
+    async start(changes = {}) {
+      current = { ...current, ...changes };
       child = spawn(process.execPath, [main], {
         env: {
           PATH: process.env.PATH,
-          ...variables,
+          ...current,
           // Looked at first, so that a service that finds itself among them still listens on its own port.
           ...urls,
           ...(role !== "all" && { SERVICE: role }),
