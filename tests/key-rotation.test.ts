@@ -1,0 +1,88 @@
+import { principalReader, principalSigner } from "@pragma/runtime/principal-token";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Fleet, type FleetRole, startFleet } from "./harness/fleet.ts";
+import { openShop, type Shop } from "./harness/shop.ts";
+
+const old = `old:${"secret-of-the-old-key-".repeat(2)}`;
+const next = `next:${"secret-of-the-next-key-".repeat(2)}`;
+
+/** The gateway signs for every request; the catalogue asks accounts for locations in its own name. */
+const roles: FleetRole[] = ["gateway", "accounts", "catalog"];
+
+let environment: TestEnvironment;
+let fleet: Fleet;
+let shop: Shop;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment({
+    PRINCIPAL_KEYS: old,
+    SHUTDOWN_DELAY_SECONDS: "1",
+    RATE_LIMIT_PER_SECOND: "10000",
+    RATE_LIMIT_BURST: "10000",
+    // So that keys are looked up in accounts all the time.
+    KEY_LIFETIME: "1",
+  });
+  fleet = await startFleet(environment.variables, roles);
+  shop = await openShop(fleet, { scopes: ["catalog:read", "locations:read"] });
+}, 120_000);
+afterAll(async () => {
+  await fleet?.stop();
+  await environment?.remove();
+}, 60_000);
+
+/** Has every part use other keys, one instance of each after the other. */
+async function roll(keys: string): Promise<void> {
+  for (const instance of [0, 1]) {
+    await Promise.all(
+      roles.map(async (role) => {
+        const process = fleet.instances.get(role)?.[instance];
+        await process?.stop();
+        await process?.start({ PRINCIPAL_KEYS: keys });
+      }),
+    );
+  }
+}
+
+const catalog = { products: [], payments: [], taxes: [], modifiers: [], categories: [] };
+
+/** What the shop, and an operator in its place, ask all the time. */
+const requests = [
+  () => shop.ask("GET", "/v1/catalog/"),
+  () => shop.ask("GET", "/v1/locations/own"),
+  () => shop.ask("PUT", `/v1/catalog/?locationId=${shop.locationId}`, { key: fleet.adminKey, body: catalog }),
+];
+
+describe("the key that principals are signed with", () => {
+  it("is exchanged for another while requests go on, and none fails", async () => {
+    const failures: string[] = [];
+    let answered = 0;
+    let isOver = false;
+    const clients = requests.map(async (request, index) => {
+      while (!isOver) {
+        const answer = await request().catch((error: Error) => `${error.message} ${error.cause}`);
+        if (typeof answer === "string") failures.push(`request ${index}: ${answer}`);
+        else if (answer.ok) answered += 1;
+        else failures.push(`request ${index}: ${answer.status} ${await answer.clone().text()}`);
+        if (typeof answer !== "string") await answer.arrayBuffer();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    });
+    for (const keys of [`${old},${next}`, `${next},${old}`, next]) {
+      await roll(keys);
+      expect(failures, `once the keys are ${keys.replace(/:[^,]*/g, "")}`).toEqual([]);
+    }
+    isOver = true;
+    await Promise.all(clients);
+    expect(failures).toEqual([]);
+    expect(answered).toBeGreaterThan(100);
+  }, 300_000);
+
+  it("is believed no longer, once it is left out", async () => {
+    const keyOf = (entry: string) => ({ id: entry.split(":")[0] ?? "", secret: entry.split(":")[1] ?? "" });
+    const token = await principalSigner([keyOf(old)])(testPrincipal());
+    await expect(principalReader([keyOf(next), keyOf(old)])(token)).resolves.toMatchObject({ consumer: "test" });
+    await expect(principalReader([keyOf(next)])(token)).rejects.toMatchObject({ code: "key_missing" });
+  });
+});
