@@ -1,0 +1,52 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { serviceNames } from "@pragma/contracts/service-names";
+import { afterAll, expect, it } from "vitest";
+import { parse } from "yaml";
+
+const checkout = fileURLToPath(new URL("..", import.meta.url));
+const text = readFileSync(join(checkout, "docker-compose.yml"), "utf8");
+const compose = parse(text, { merge: true }) as { services: Record<string, ComposedService> };
+
+interface ComposedService {
+  environment?: Record<string, string>;
+  read_only?: boolean;
+  cap_drop?: string[];
+  depends_on?: Record<string, { condition: string }>;
+}
+
+const scratch = mkdtempSync(join(tmpdir(), "pragma-compose-"));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** Runs make-env beside a copy of the example, and reads what it made. */
+function makeEnv(): Record<string, string> {
+  mkdirSync(join(scratch, "deploy", "docker"), { recursive: true });
+  for (const file of [".env.example", join("deploy", "docker", "make-env")])
+    cpSync(join(checkout, file), join(scratch, file));
+  expect(spawnSync("sh", [join(scratch, "deploy", "docker", "make-env")]).status).toBe(0);
+  expect(statSync(join(scratch, ".env")).mode & 0o077).toBe(0);
+  const lines = readFileSync(join(scratch, ".env"), "utf8").trim().split("\n");
+  return Object.fromEntries(lines.map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]));
+}
+
+it("runs every service by itself, without rights, after its tables are made", () => {
+  for (const name of serviceNames) {
+    const service = compose.services[name];
+    expect(service?.environment).toMatchObject({ SERVICE: name, MIGRATE: "off" });
+    expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"] });
+    expect(service?.depends_on).toMatchObject({ migrate: { condition: "service_completed_successfully" } });
+    expect(compose.services.gateway?.depends_on).toMatchObject({ [name]: { condition: "service_healthy" } });
+  }
+});
+
+it("makes a secret for everything that asks for one, once", () => {
+  const made = makeEnv();
+  const asked = [...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name ?? "");
+  expect(asked.length).toBeGreaterThan(20);
+  for (const name of asked) expect(made[name], name).toMatch(/^(?:first:)?s[0-9a-f]{48}$/);
+  expect(new Set(Object.values(made)).size).toBe(Object.keys(made).length);
+  expect(makeEnv()).toEqual(made);
+});
