@@ -17,7 +17,7 @@ describe("the navbar", () => {
     await page.waitForURL("**/docs/getting-started");
     await navbar.getByRole("link", { name: "API", exact: true }).click();
     await page.waitForURL("**/api/");
-    expect(await page.locator("meta[name=description]").getAttribute("content")).toBe("API Reference for Pragma");
+    await page.locator('meta[name=description][content="API Reference for Pragma"]').waitFor({ state: "attached" });
     const company = navbar.getByRole("link", { name: "Pragma", exact: false }).last();
     expect(await company.getAttribute("href")).toMatch(/^https:/);
     await close();
