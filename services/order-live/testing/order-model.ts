@@ -57,6 +57,14 @@ export class OrderModel {
       .sort();
   }
 
+  /** Live orders and their revisions, also those that no list shows. */
+  get revisions(): string[] {
+    return [...this.orders.values()]
+      .filter(({ isLive }) => isLive)
+      .map(({ order }) => `${order.id} ${order.revisionHash}`)
+      .sort();
+  }
+
   #isRefused(given: OrderLiveInput, before: ModelOrder | undefined): boolean {
     if (this.finalTills.has(given.tillId)) return true;
     if (!before) return false;
