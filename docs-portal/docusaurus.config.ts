@@ -3,10 +3,6 @@ import { darkCode, lightCode } from "./code-colours.ts";
 
 const email = "developers@pragma.example";
 
-/** Labels lie over the lines of a diagram, in both modes. */
-const diagramStyle =
-  ".edgeLabel, .edgeLabel p, .labelBkg { background-color: var(--ifm-background-color); color: var(--ifm-font-color-base); }";
-
 const config: Config = {
   title: "Pragma API",
   tagline: "API references to interact with Pragma",
@@ -22,7 +18,7 @@ const config: Config = {
   i18n: { defaultLocale: "en", locales: ["en"] },
   // With all of v4's flags the site's own colours lose to the framework's.
   future: { v4: { removeLegacyPostBuildHeadAttribute: true, useCssCascadeLayers: false }, faster: true },
-  markdown: { mermaid: true, hooks: { onBrokenMarkdownLinks: "throw", onBrokenMarkdownImages: "throw" } },
+  markdown: { hooks: { onBrokenMarkdownLinks: "throw", onBrokenMarkdownImages: "throw" } },
   headTags: [
     { tagName: "link", attributes: { rel: "icon", href: "/favicon.ico", sizes: "32x32" } },
     { tagName: "link", attributes: { rel: "alternate", type: "text/plain", title: "llms.txt", href: "/llms.txt" } },
@@ -67,7 +63,6 @@ const config: Config = {
   ],
   themes: [
     ["@docusaurus/theme-classic", { customCss: "./src/css/site.css" }],
-    "@docusaurus/theme-mermaid",
     "docusaurus-theme-openapi-docs",
     [
       "./plugins/search.mjs",
@@ -107,7 +102,6 @@ const config: Config = {
       darkTheme: darkCode,
       additionalLanguages: ["bash", "json", "python", "php", "http"],
     },
-    mermaid: { options: { themeCSS: diagramStyle } },
     api: { schemaExpansion: { default: 1 } },
   },
 };

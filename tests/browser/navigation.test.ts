@@ -102,12 +102,20 @@ describe("a page of the guides", () => {
     await close();
   });
 
-  it("draws its diagrams, and says what they show", async () => {
+  it("shows its diagrams in the colours of the page, and says in words what they show", async () => {
     const { page, close } = await site.open("/docs/order-live");
-    const diagram = page.locator(".docusaurus-mermaid-container svg").first();
-    await diagram.waitFor();
-    expect(await diagram.locator("title").first().textContent()).toBe("The life of a live order");
-    expect(await diagram.getAttribute("aria-describedby")).not.toBeNull();
+    const diagram = page.getByRole("img", { name: /^The life of a live order\. An order is opened/ });
+    await diagram.scrollIntoViewIfNeeded();
+    for (const [colorScheme, drawing] of [
+      ["dark", "/diagrams/order-life.dark.svg"],
+      ["light", "/diagrams/order-life.light.svg"],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.locator(`figure img[src="${drawing}"]`).waitFor();
+      await page.waitForFunction(
+        `(({ complete, naturalWidth }) => complete && naturalWidth > 0)(document.querySelector('img[src="${drawing}"]'))`,
+      );
+    }
     await close();
   });
 

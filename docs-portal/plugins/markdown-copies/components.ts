@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Code, RootContent } from "mdast";
 import type { MdxJsxFlowElement, MdxJsxTextElement } from "mdast-util-mdx-jsx";
 import { excerpt } from "../../src/examples/excerpt.ts";
@@ -14,8 +16,8 @@ export function isElement(node: { type: string }): node is Element {
 /** What each component of a page shows, as Markdown. */
 export type Components = Record<string, (element: Element, evaluate: (expression: string) => unknown) => RootContent[]>;
 
-/** The components of pages; requests are shown for the server at this address. */
-export function componentsFor(server: string): Components {
+/** The components of the pages of the site in this folder; requests are shown for the server at this address. */
+export function componentsFor(portal: string, server: string): Components {
   return {
     Request(element, evaluate) {
       const { request } = attribute(element, "of", evaluate) as Exchange;
@@ -42,6 +44,10 @@ export function componentsFor(server: string): Components {
     Amount(element, evaluate) {
       const amount = attribute(element, "of", evaluate) as number;
       return [{ type: "text", value: `${amount} is ${formatAmount(amount)}` }];
+    },
+    Diagram(element, evaluate) {
+      const source = readFileSync(join(portal, "diagrams", `${attribute(element, "name", evaluate)}.mmd`), "utf8");
+      return [paragraph(String(attribute(element, "alt", evaluate))), code("mermaid", source.trimEnd())];
     },
     CodeBlock(element, evaluate) {
       const [child] = element.children;

@@ -23,7 +23,7 @@ export default function markdownCopies({ siteDir, siteConfig }: LoadContext): Pl
     const docs = join(siteDir, "docs");
     const pages = readdirSync(docs).filter((name) => name.endsWith(".mdx") && !name.startsWith("_"));
     return pages.map((name) => {
-      const rendering = { portal: siteDir, absolute, components: componentsFor(server) };
+      const rendering = { portal: siteDir, absolute, components: componentsFor(siteDir, server) };
       const { title, description, markdown } = pageMarkdown(join(docs, name), rendering);
       const path = `/docs/${name.replace(/\.mdx$/, ".md")}`;
       writeFileSync(join(outDir, path), markdown);

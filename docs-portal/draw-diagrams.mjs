@@ -1,0 +1,65 @@
+/**
+ * `npm run diagrams`: draws each `diagrams/<name>.mmd` for both colour modes, `static/diagrams/<name>.<mode>.svg`, and
+ * notes their sizes. Readers get pictures, and not the library that draws them.
+ */
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { findChromium } from "../deploy/local/chromium.mjs";
+import { diagramLooks } from "./diagram-looks.mjs";
+
+const portal = dirname(fileURLToPath(import.meta.url));
+const sources = join(portal, "diagrams");
+const drawings = join(portal, "static", "diagrams");
+const library = fileURLToPath(import.meta.resolve("mermaid/dist/mermaid.min.js"));
+
+const executablePath = findChromium();
+if (executablePath === undefined)
+  throw new Error("Diagrams are drawn with Chromium. Install it, or name it in CHROMIUM.");
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+try {
+  rmSync(drawings, { recursive: true, force: true });
+  mkdirSync(drawings);
+  /** @type {Record<string, { width: number, height: number }>} */
+  const sizes = {};
+  for (const file of readdirSync(sources).sort()) {
+    if (!file.endsWith(".mmd")) continue;
+    const name = basename(file, ".mmd");
+    const source = readFileSync(join(sources, file), "utf8");
+    const hash = createHash("sha256").update(source).digest("hex");
+    for (const [mode, look] of Object.entries(diagramLooks)) {
+      const { svg, width, height } = await draw(name, source, look);
+      writeFileSync(join(drawings, `${name}.${mode}.svg`), `<!-- Drawn from ${hash} -->\n${svg}\n`);
+      sizes[name] = { width, height };
+    }
+  }
+  writeFileSync(join(sources, "sizes.json"), `${JSON.stringify(sizes, null, 2)}\n`);
+} finally {
+  await browser.close();
+}
+
+/**
+ * @param {string} name which begins every id of the drawing
+ * @param {string} source
+ * @param {object} look
+ * @returns {Promise<{ svg: string, width: number, height: number }>} with its size in pixels
+ */
+async function draw(name, source, look) {
+  const page = await browser.newPage();
+  await page.addScriptTag({ path: library });
+  const svg = await page.evaluate(
+    async ({ name, source, look }) => {
+      const { mermaid } = globalThis;
+      mermaid.initialize(look);
+      const { svg } = await mermaid.render(name, source);
+      const drawn = new DOMParser().parseFromString(svg, "text/html").querySelector("svg");
+      return new XMLSerializer().serializeToString(drawn);
+    },
+    { name, source, look },
+  );
+  await page.close();
+  const [, width = 0, height = 0] = /viewBox="\S+ \S+ (\S+) (\S+)"/.exec(svg) ?? [];
+  return { svg, width: Math.ceil(Number(width)), height: Math.ceil(Number(height)) };
+}

@@ -1,0 +1,34 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { packageFolder } from "@pragma/runtime/package-folder";
+import { describe, expect, it } from "vitest";
+
+const portal = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
+const sources = join(portal, "diagrams");
+const drawings = join(portal, "static", "diagrams");
+const docs = join(portal, "docs");
+
+const names = readdirSync(sources)
+  .filter((file) => file.endsWith(".mmd"))
+  .map((file) => basename(file, ".mmd"));
+
+describe("the diagrams of the documentation", () => {
+  it.each(names)("%s is drawn as its source says, for both colour modes (else: npm run diagrams)", (name) => {
+    const hash = createHash("sha256")
+      .update(readFileSync(join(sources, `${name}.mmd`)))
+      .digest("hex");
+    for (const mode of ["light", "dark"])
+      expect(readFileSync(join(drawings, `${name}.${mode}.svg`), "utf8"), mode).toContain(`Drawn from ${hash} `);
+  });
+
+  it("are all shown by a page, and no drawing is left of one that is gone", () => {
+    const pages = readdirSync(docs).filter((file) => file.endsWith(".mdx"));
+    const shown = pages.flatMap((file) =>
+      [...readFileSync(join(docs, file), "utf8").matchAll(/<Diagram name="([^"]+)"/g)].map(([, name]) => name),
+    );
+    expect(shown.sort()).toEqual([...names].sort());
+    const drawn = names.flatMap((name) => [`${name}.dark.svg`, `${name}.light.svg`]);
+    expect(readdirSync(drawings).sort()).toEqual(drawn.sort());
+  });
+});
