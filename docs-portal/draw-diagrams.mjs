@@ -18,7 +18,18 @@ const library = fileURLToPath(import.meta.resolve("mermaid/dist/mermaid.min.js")
 const executablePath = findChromium();
 if (executablePath === undefined)
   throw new Error("Diagrams are drawn with Chromium. Install it, or name it in CHROMIUM.");
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+const browser = await chromium.launch({
+  executablePath,
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
+});
 try {
   rmSync(drawings, { recursive: true, force: true });
   mkdirSync(drawings);
