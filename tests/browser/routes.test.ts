@@ -56,7 +56,7 @@ describe("the site", () => {
       expect(complaints, path).toEqual([]);
     }
     await close();
-  }, 60_000);
+  }, 180_000);
 });
 
 describe("a page", () => {
