@@ -14,7 +14,7 @@ import { miscounts } from "./races/miscounts.ts";
 import { racingTills } from "./races/racing-tills.ts";
 
 /** RACE_RUNS races of two tills each; RACE_SEED has them over the same bodies again. */
-const runs = Number(process.env.RACE_RUNS ?? 40);
+const runs = Number(process.env.RACE_RUNS ?? 20);
 const firstSeed = Number(process.env.RACE_SEED ?? randomInt(1_000_000_000));
 /** Races that are on at once: they meet in the days that they count. */
 const atOnce = 4;
