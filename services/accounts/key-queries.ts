@@ -2,7 +2,8 @@ import type { KeyFacts, LocationFacts } from "@pragma/contracts/account-lookups"
 import type { ApiKey } from "@pragma/contracts/api-key";
 import type { Scope } from "@pragma/contracts/scopes";
 import type { Database, Transaction } from "@pragma/runtime/postgres";
-import type { Stored, Stretch } from "./stored.ts";
+import type { Stretch } from "@pragma/runtime/reply-with-page";
+import type { Stored } from "./stored.ts";
 
 export interface NewKey {
   id: string;

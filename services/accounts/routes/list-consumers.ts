@@ -1,10 +1,10 @@
 import { Consumer } from "@pragma/contracts/consumer";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { readableLocation } from "@pragma/runtime/own-location";
+import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
 import { listConsumers } from "../consumer-queries.ts";
-import { replyWithPage } from "../reply-with-page.ts";
 
 export const listConsumersRoute = defineRoute({
   method: "get",

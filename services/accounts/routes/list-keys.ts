@@ -1,10 +1,10 @@
 import { ApiKey } from "@pragma/contracts/api-key";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
+import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
 import { listKeys } from "../key-queries.ts";
-import { replyWithPage } from "../reply-with-page.ts";
 
 const query = z.object({
   ...pageQuery,

@@ -2,10 +2,10 @@ import { applicationSchema } from "@pragma/contracts/application";
 import { Location } from "@pragma/contracts/location";
 import { integerInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { readableLocation } from "@pragma/runtime/own-location";
+import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
 import { listLocations } from "../location-queries.ts";
-import { replyWithPage } from "../reply-with-page.ts";
 
 const query = z.object({
   ...pageQuery,

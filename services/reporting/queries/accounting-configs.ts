@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import type { Stretch } from "@pragma/runtime/reply-with-page";
 
 /** A config: the reply that is sent, and what it is found by. */
 export interface ConfigRow {
@@ -40,16 +41,25 @@ export async function deleteConfig(sql: Sql, which: ConfigOf): Promise<boolean> 
   return deleted.count === 1;
 }
 
-/** A stretch of a location's configs, newest first: after a place in that order, or so many from its start. */
+/** A config in the list of its location. */
+interface ListedConfig {
+  id: string;
+  createdAt: Date;
+  /** The reply that is sent. */
+  body: string;
+}
+
+/** A stretch of a location's configs, newest first, and how many there are. */
 export async function listConfigs(
   sql: Sql,
   locationId: string,
-  { after, offset, limit }: { after: { at: string; id: string } | null; offset: number; limit: number },
-): Promise<{ rows: ConfigRow[]; total: number }> {
+  { after, offset, limit }: Stretch,
+): Promise<{ rows: ListedConfig[]; total: number }> {
   const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
   const [rows, [counted]] = await Promise.all([
-    sql<ConfigRow[]>`
-      select * from accounting_configs where location_id = ${locationId} and ${isAfter}
+    sql<ListedConfig[]>`
+      select id, created_at as "createdAt", body from accounting_configs
+      where location_id = ${locationId} and ${isAfter}
       order by created_at desc, id desc offset ${offset} limit ${limit}`,
     sql<[{ total: number }]>`select count(*) as total from accounting_configs where location_id = ${locationId}`,
   ]);

@@ -1,5 +1,6 @@
 import type { Application } from "@pragma/contracts/application";
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import type { Stretch } from "@pragma/runtime/reply-with-page";
 
 /** A till as it is held now. */
 export interface TillRow {
@@ -168,37 +169,27 @@ export async function countOverdue(sql: Sql): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** A till's place in the list of its location: newest first. */
-export interface TillPlace {
-  at: string;
-  id: string;
-}
-
 interface TillFilter {
   locationId: string;
   /** A date-time: tills that came in then or later. */
   since: string;
 }
 
-/** Tills of a location in the order of the list, from the one after a place or after so many. */
-export async function findTillsSince(
+/** A stretch of a location's tills, newest first, and how many there are. */
+export async function listTillsSince(
   sql: Sql,
   { locationId, since }: TillFilter,
-  { start, limit }: { start: { after: TillPlace } | { skip: number }; limit: number },
-): Promise<TillRow[]> {
-  const after = "after" in start ? start.after : undefined;
-  return sql<TillRow[]>`
-    select * from tills
-    where location_id = ${locationId} and created_at >= ${since}
-      ${after ? sql`and (created_at, id) < (${after.at}, ${after.id})` : sql``}
-    order by created_at desc, id desc
-    limit ${limit} offset ${"skip" in start ? start.skip : 0}`;
-}
-
-export async function countTills(sql: Sql, { locationId, since }: TillFilter): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*) from tills where location_id = ${locationId} and created_at >= ${since}`;
-  return row?.count ?? 0;
+  { after, offset, limit }: Stretch,
+): Promise<{ rows: TillRow[]; total: number }> {
+  const isListed = sql`location_id = ${locationId} and created_at >= ${since}`;
+  const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
+  const [rows, [counted]] = await Promise.all([
+    sql<TillRow[]>`
+      select * from tills where ${isListed} and ${isAfter}
+      order by created_at desc, id desc offset ${offset} limit ${limit}`,
+    sql<[{ total: number }]>`select count(*) as total from tills where ${isListed}`,
+  ]);
+  return { rows, total: counted.total };
 }
 
 /** Which of these tills of a legacy backoffice a location has. */

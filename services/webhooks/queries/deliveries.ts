@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, DeliveryState } from "@pragma/contracts/delivery";
 import type { SentEvent } from "@pragma/contracts/webhook";
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import type { Stretch } from "../reply-with-page.ts";
+import type { Stretch } from "@pragma/runtime/reply-with-page";
 import type { AttemptName } from "./claims.ts";
 
 type DeliveryDates = "createdAt" | "nextAttemptAt" | "settledAt";

@@ -1,6 +1,6 @@
 import type { Recipient } from "@pragma/contracts/recipient";
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import type { Stretch } from "../reply-with-page.ts";
+import type { Stretch } from "@pragma/runtime/reply-with-page";
 
 /** A recipient as replies show it, with dates. */
 export type RecipientRow = Omit<Recipient, "createdAt" | "updatedAt"> & { createdAt: Date; updatedAt: Date };

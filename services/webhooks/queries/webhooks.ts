@@ -1,6 +1,6 @@
 import type { SentEvent, Webhook } from "@pragma/contracts/webhook";
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import type { Stretch } from "../reply-with-page.ts";
+import type { Stretch } from "@pragma/runtime/reply-with-page";
 
 /** A webhook as replies show it, with dates. */
 export type WebhookRow = Omit<Webhook, "createdAt" | "updatedAt" | "failingSince"> & {

@@ -1,9 +1,9 @@
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { Recipient } from "@pragma/contracts/recipient";
 import { ownLocation } from "@pragma/runtime/own-location";
+import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { listRecipients } from "../queries/recipients.ts";
-import { replyWithPage } from "../reply-with-page.ts";
 import { defineRoute } from "../webhooks.ts";
 import { locationQuery } from "./params.ts";
 

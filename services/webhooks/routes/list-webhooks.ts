@@ -1,9 +1,9 @@
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { Webhook } from "@pragma/contracts/webhook";
 import { ownLocation } from "@pragma/runtime/own-location";
+import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { listWebhooks } from "../queries/webhooks.ts";
-import { replyWithPage } from "../reply-with-page.ts";
 import { defineRoute } from "../webhooks.ts";
 import { locationQuery } from "./params.ts";
 
