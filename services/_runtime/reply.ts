@@ -1,4 +1,4 @@
-import { entityTagsIn } from "./entity-tags.ts";
+import { entityTagOf, entityTagsIn } from "./entity-tags.ts";
 
 /** What a route answers: the text as it is sent, bytes, a stream, or nothing. */
 export interface Reply {
@@ -30,6 +30,11 @@ interface Tag {
 /** One thing that has an entity tag: nothing is sent when the client has it already (If-None-Match). */
 export function tagged(body: string, tag: Tag): Reply {
   return unchanged(tag) ?? text(200, body, tagHeaders(tag));
+}
+
+/** The same for what has no entity tag of its own: it is given that of its content. */
+export function taggedByContent(body: string, { ifNoneMatch }: Pick<Tag, "ifNoneMatch">): Reply {
+  return tagged(body, { etag: entityTagOf(body), ifNoneMatch });
 }
 
 /** JSON that is streamed from elsewhere and has an entity tag: it is not opened when the client has it already. */

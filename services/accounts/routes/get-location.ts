@@ -1,8 +1,8 @@
 import { LocationDetails } from "@pragma/contracts/location";
+import { taggedByContent } from "@pragma/runtime/reply";
 import { defineRoute } from "../accounts.ts";
 import { findLocation } from "../location-queries.ts";
 import { demandReadable, locationNotFound } from "../readable-location.ts";
-import { replyWithOne } from "../reply-with-one.ts";
 import { showDetails } from "../show-location.ts";
 import { locationParams } from "./location-params.ts";
 
@@ -25,6 +25,6 @@ export const getLocationRoute = defineRoute({
     demandReadable(principal, params.id);
     const location = await findLocation(services.db, params.id);
     if (!location) throw locationNotFound(params.id);
-    return replyWithOne(showDetails(location), { ifNoneMatch: header("if-none-match") });
+    return taggedByContent(JSON.stringify(showDetails(location)), { ifNoneMatch: header("if-none-match") });
   },
 });

@@ -1,10 +1,10 @@
 import { LocationHeader } from "@pragma/contracts/location";
 import { ownLocation } from "@pragma/runtime/own-location";
+import { taggedByContent } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
 import { findLocation, listDevices } from "../location-queries.ts";
 import { locationNotFound } from "../readable-location.ts";
-import { replyWithOne } from "../reply-with-one.ts";
 import { showHeader } from "../show-location.ts";
 
 const query = z.object({
@@ -54,9 +54,7 @@ export const getOwnLocationRoute = defineRoute({
     const location = await findLocation(services.db, id);
     if (!location) throw locationNotFound(id);
     const deviceList = query.devices && (await listDevices(services.db, id));
-    return replyWithOne(
-      { ...showHeader(location), ...(deviceList && { deviceList }) },
-      { ifNoneMatch: header("if-none-match") },
-    );
+    const own = { ...showHeader(location), ...(deviceList && { deviceList }) };
+    return taggedByContent(JSON.stringify(own), { ifNoneMatch: header("if-none-match") });
   },
 });

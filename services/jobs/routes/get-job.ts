@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
 import { JobId, JobStatus } from "@pragma/contracts/job";
 import { ownLocation } from "@pragma/runtime/own-location";
-import { tagged } from "@pragma/runtime/reply";
+import { taggedByContent } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { defineRoute } from "../jobs.ts";
 import { showJob } from "../show-job.ts";
@@ -25,8 +24,7 @@ export const getJob = defineRoute({
   errors: ["location_forbidden", "job_not_found"],
   async handle({ params, query, principal, services, header }) {
     const locationId = ownLocation(principal, query.locationId);
-    const body = JSON.stringify(await showJob(services, { locationId, id: params.id }));
-    const etag = createHash("sha256").update(body).digest("base64url").slice(0, 22);
-    return tagged(body, { etag, ifNoneMatch: header("if-none-match") });
+    const job = await showJob(services, { locationId, id: params.id });
+    return taggedByContent(JSON.stringify(job), { ifNoneMatch: header("if-none-match") });
   },
 });

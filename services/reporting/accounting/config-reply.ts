@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { AccountingConfig, AccountingRules } from "@pragma/contracts/accounting-config";
+import { entityTagOf } from "@pragma/runtime/entity-tags";
 
 /** A config as the reply that is stored and sent, with its entity tag. */
 export function configReply(
@@ -8,5 +8,5 @@ export function configReply(
 ): { body: string; etag: string } {
   const times = { createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
   const body = JSON.stringify({ id, ...times, locationId, ...content } satisfies AccountingConfig);
-  return { body, etag: createHash("sha256").update(body).digest("base64url").slice(0, 22) };
+  return { body, etag: entityTagOf(body) };
 }

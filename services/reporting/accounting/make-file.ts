@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import type { AccountingRules } from "@pragma/contracts/accounting-config";
 import type { AccountingProvider } from "@pragma/contracts/accounting-export";
+import { entityTagOf } from "@pragma/runtime/entity-tags";
 import type { WellTill } from "./export-till.ts";
 import { fecRows } from "./fec/fec-rows.ts";
 import { fileFormats } from "./fec/formats.ts";
@@ -29,7 +29,7 @@ export function makeFile(tills: WellTill[], provider: AccountingProvider, config
   const siret = inOrder.at(-1)?.siret ?? "";
   return {
     name: fecName({ siret, lastDay }),
-    etag: createHash("sha256").update(content).digest("base64url").slice(0, 22),
+    etag: entityTagOf(content),
     entries: entries.length,
     content,
   };

@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { AccountingExport } from "@pragma/contracts/accounting-export";
 import { ApiError } from "@pragma/contracts/errors";
 import { readableLocation } from "@pragma/runtime/own-location";
-import { tagged } from "@pragma/runtime/reply";
+import { taggedByContent } from "@pragma/runtime/reply";
 import { exportReply } from "../accounting/export-reply.ts";
 import { findExport } from "../queries/accounting-exports.ts";
 import { defineRoute } from "../reporting.ts";
@@ -29,8 +28,6 @@ export const getAccountingExport = defineRoute({
     if (!found) {
       throw new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });
     }
-    const body = JSON.stringify(exportReply(found, origin));
-    const etag = createHash("sha256").update(body).digest("base64url").slice(0, 22);
-    return tagged(body, { etag, ifNoneMatch: header("if-none-match") });
+    return taggedByContent(JSON.stringify(exportReply(found, origin)), { ifNoneMatch: header("if-none-match") });
   },
 });

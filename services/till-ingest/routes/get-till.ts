@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { Till } from "@pragma/contracts/till";
 import { readableLocation } from "@pragma/runtime/own-location";
-import { tagged } from "@pragma/runtime/reply";
+import { taggedByContent } from "@pragma/runtime/reply";
 import { findTillOf } from "../queries/tills.ts";
 import { defineRoute } from "../till-ingest.ts";
 import { tillParams } from "../till-params.ts";
@@ -24,8 +23,6 @@ export const getTill = defineRoute({
   async handle({ params, principal, services, origin, header }) {
     const till = await findTillOf(services.db.sql, readableLocation(principal), params.id);
     if (!till) throw new ApiError("till_not_found", { detail: `This location has no till ${params.id}.` });
-    const body = JSON.stringify(tillReply(till, origin));
-    const etag = createHash("sha256").update(body).digest("base64url");
-    return tagged(body, { etag, ifNoneMatch: header("if-none-match") });
+    return taggedByContent(JSON.stringify(tillReply(till, origin)), { ifNoneMatch: header("if-none-match") });
   },
 });

@@ -1,8 +1,8 @@
 import { DeliveryDetails } from "@pragma/contracts/delivery";
 import { ApiError } from "@pragma/contracts/errors";
 import { readableLocation } from "@pragma/runtime/own-location";
+import { taggedByContent } from "@pragma/runtime/reply";
 import { findAttempts, findDelivery } from "../queries/deliveries.ts";
-import { replyWithOne } from "../reply-with-one.ts";
 import { defineRoute } from "../webhooks.ts";
 import { deliveryParams } from "./params.ts";
 
@@ -28,6 +28,6 @@ export const getDeliveryRoute = defineRoute({
     const attempts = await findAttempts(db.sql, { deliveryId: delivery.id, claimedFor });
     const head = JSON.stringify({ ...delivery, attempts });
     // The text that is sent, as it is.
-    return replyWithOne(`${head.slice(0, -1)},"payload":${body}}`, { ifNoneMatch: header("if-none-match") });
+    return taggedByContent(`${head.slice(0, -1)},"payload":${body}}`, { ifNoneMatch: header("if-none-match") });
   },
 });

@@ -1,8 +1,8 @@
 import { Recovery } from "@pragma/contracts/delivery";
 import { ApiError } from "@pragma/contracts/errors";
+import { taggedByContent } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { findRecovery } from "../queries/recoveries.ts";
-import { replyWithOne } from "../reply-with-one.ts";
 import { defineRoute } from "../webhooks.ts";
 import { knownWebhook } from "./known-webhook.ts";
 import { webhookParams } from "./params.ts";
@@ -28,6 +28,6 @@ export const getRecoveryRoute = defineRoute({
     const { id: webhookId } = await knownWebhook(services, { id: params.id, principal });
     const recovery = await findRecovery(services.db.sql, { id: params.recoveryId, webhookId });
     if (!recovery) throw new ApiError("recovery_not_found");
-    return replyWithOne(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });
+    return taggedByContent(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });
   },
 });

@@ -1,6 +1,6 @@
 import { WebhookDetails } from "@pragma/contracts/webhook";
+import { taggedByContent } from "@pragma/runtime/reply";
 import { findStatistics } from "../queries/statistics.ts";
-import { replyWithOne } from "../reply-with-one.ts";
 import { defineRoute } from "../webhooks.ts";
 import { knownWebhook } from "./known-webhook.ts";
 import { webhookParams } from "./params.ts";
@@ -23,6 +23,6 @@ export const getWebhookRoute = defineRoute({
   async handle({ params, principal, services, header }) {
     const webhook = await knownWebhook(services, { id: params.id, principal });
     const statistics = await findStatistics(services.db.sql, webhook.id, services.clock());
-    return replyWithOne(JSON.stringify({ ...webhook, statistics }), { ifNoneMatch: header("if-none-match") });
+    return taggedByContent(JSON.stringify({ ...webhook, statistics }), { ifNoneMatch: header("if-none-match") });
   },
 });
