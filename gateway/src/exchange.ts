@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { nextSpan } from "@pragma/runtime/request-context";
-import { beginSpan, type Span, SpanKind } from "@pragma/runtime/tracing";
+import { beginSpanOfClient, type Span, SpanKind } from "@pragma/runtime/tracing";
 import { addressOf, type ClientOrigin, originOf, type Surroundings } from "./caller.ts";
 import type { Cors } from "./cors.ts";
 import type { KnownKey } from "./key-cache.ts";
@@ -63,7 +63,7 @@ export class Exchange {
     this.method = incoming.method ?? "GET";
     this.requestId = typeof given === "string" && acceptableId.test(given) ? given : randomUUID();
     const traceparent = headers.traceparent as string | undefined;
-    this.span = beginSpan({ name: "gateway", kind: SpanKind.SERVER }, traceparent);
+    this.span = beginSpanOfClient({ name: "gateway", kind: SpanKind.SERVER }, traceparent);
     this.trace = this.span?.spanContext() ?? nextSpan(traceparent);
     this.hasBody = this.method !== "GET" && this.method !== "HEAD" && announcesBody(incoming);
     this.#setting = setting;

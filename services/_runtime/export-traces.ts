@@ -9,7 +9,7 @@ import { traceWith } from "./tracing.ts";
  *
  * @returns what sends the rest and ends it.
  */
-export function exportTraces(serviceName: string): () => Promise<void> {
+export function exportTraces(serviceName: string, { trustsClients }: { trustsClients: boolean }): () => Promise<void> {
   const resource = defaultResource()
     .merge(resourceFromAttributes({ "service.name": serviceName, "service.namespace": "pragma" }))
     .merge(detectResources({ detectors: [envDetector] }));
@@ -17,7 +17,7 @@ export function exportTraces(serviceName: string): () => Promise<void> {
     resource,
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
-  traceWith(provider.getTracer("pragma"));
+  traceWith(provider.getTracer("pragma"), { trustsClients });
   return async () => {
     traceWith(undefined);
     await provider.shutdown();

@@ -6,6 +6,8 @@ const tracingConfig = z.object({
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   OTEL_SDK_DISABLED: z.stringbool().default(false),
+  /** Whether who asks says what is recorded: for a gateway that only a proxy which traces itself can reach. */
+  TRACE_TRUSTS_CLIENTS: z.stringbool().default(false),
 });
 
 /** Traces what this process does when there is somewhere to send it; loads nothing when there is not. */
@@ -14,5 +16,5 @@ export async function startTracing(name: string, environment: Environment): Prom
   const isWanted = config.OTEL_EXPORTER_OTLP_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
   if (!isWanted || config.OTEL_SDK_DISABLED) return { stop: async () => {} };
   const { exportTraces } = await import("./export-traces.ts");
-  return { stop: exportTraces(name) };
+  return { stop: exportTraces(name, { trustsClients: config.TRACE_TRUSTS_CLIENTS }) };
 }

@@ -2,6 +2,7 @@ import {
   BasicTracerProvider,
   InMemorySpanExporter,
   type ReadableSpan,
+  type Sampler,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { traceWith } from "../tracing.ts";
@@ -13,11 +14,17 @@ export interface TraceRecord {
   stop(): Promise<void>;
 }
 
-/** From now on everything that this process does is traced. */
-export function recordTraces(): TraceRecord {
+interface Recording {
+  sampler?: Sampler;
+  trustsClients?: boolean;
+}
+
+/** From now on what this process does is traced: everything, unless a sampler says otherwise. */
+export function recordTraces({ sampler, trustsClients = false }: Recording = {}): TraceRecord {
   const exporter = new InMemorySpanExporter();
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  traceWith(provider.getTracer("pragma"));
+  const spanProcessors = [new SimpleSpanProcessor(exporter)];
+  const provider = new BasicTracerProvider({ spanProcessors, ...(sampler && { sampler }) });
+  traceWith(provider.getTracer("pragma"), { trustsClients });
   return {
     spansOf: (traceId) => exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === traceId),
     async stop() {
