@@ -1,5 +1,6 @@
 /**
- * Builds the site into `build/`: the pages of the reference from the OpenAPI document, then everything.
+ * Builds the site into `build/`: the day that the home page draws, the pages of the reference from the OpenAPI document,
+ * then everything.
  * `--if-stale` does nothing when the site was built from what is here now.
  */
 import { spawn } from "node:child_process";
@@ -9,22 +10,25 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { argv, execPath, exit } from "node:process";
 import { fileURLToPath } from "node:url";
+import { drawnDay, sourcesOfDrawnDay } from "./drawn-day.mjs";
 import { fingerprintOf } from "./fingerprint.mjs";
 import { referenceDocument } from "./reference-document.mjs";
 
 const portal = dirname(fileURLToPath(import.meta.url));
 const openapi = join(portal, "..", "contracts", "openapi.json");
+const generated = join(portal, ".generated");
 const docusaurus = createRequire(import.meta.url).resolve("@docusaurus/core/bin/docusaurus.mjs");
 const mark = join(portal, "build", ".built-from");
 
-const fingerprint = fingerprintOf(portal, [openapi, join(portal, "..", "package-lock.json")]);
+const fingerprint = fingerprintOf(portal, [...sourcesOfDrawnDay, openapi, join(portal, "..", "package-lock.json")]);
 const builtFrom = existsSync(mark) ? readFileSync(mark, "utf8") : "";
 if (argv.includes("--if-stale") && builtFrom === fingerprint) exit(0);
 
 for (const folder of ["build", "api", ".generated"]) rmSync(join(portal, folder), { recursive: true, force: true });
 // The reference's folder must be there before it is written: it is a folder of pages like any other.
-for (const folder of ["api", ".generated"]) mkdirSync(join(portal, folder));
-copyFileSync(openapi, join(portal, ".generated", "openapi.json"));
+for (const folder of ["api", ".generated/static"]) mkdirSync(join(portal, folder), { recursive: true });
+copyFileSync(openapi, join(generated, "static", "openapi.json"));
+writeFileSync(join(generated, "drawn-day.json"), JSON.stringify(drawnDay()));
 writeFileSync(join(portal, "api", "openapi.json"), referenceDocument(readFileSync(openapi, "utf8")));
 await run("gen-api-docs", "all");
 await run("build");

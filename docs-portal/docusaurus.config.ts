@@ -14,7 +14,7 @@ const config: Config = {
   onBrokenAnchors: "warn",
   onDuplicateRoutes: "warn",
   clientModules: ["./src/failed-load.ts"],
-  staticDirectories: ["static", ".generated"],
+  staticDirectories: ["static", ".generated/static"],
   i18n: { defaultLocale: "en", locales: ["en"] },
   // With all of v4's flags the site's own colours lose to the framework's.
   future: { v4: { removeLegacyPostBuildHeadAttribute: true, useCssCascadeLayers: false }, faster: true },

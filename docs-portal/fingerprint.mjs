@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 
 /** What is made by building, or has no part in it. */
-const leftOut = new Set(["build", "api", ".generated", ".docusaurus", "node_modules"]);
+const leftOut = new Set(["build", "api", ".generated", ".docusaurus", "node_modules", "dist"]);
 
 /**
- * A hash of everything that the site is built from: the files of its folder, and these others.
+ * A hash of everything that the site is built from: the files of its folder, and these other files and folders.
  * @param {string} folder
  * @param {string[]} others
  * @returns {string}
  */
 export function fingerprintOf(folder, others) {
   const hash = createHash("sha256");
-  for (const file of [...filesIn(folder), ...others]) {
+  for (const file of [folder, ...others].flatMap(filesAt)) {
     hash.update(`${relative(folder, file)}\n`);
     hash.update(createHash("sha256").update(readFileSync(file)).digest());
   }
@@ -21,12 +21,11 @@ export function fingerprintOf(folder, others) {
 }
 
 /**
- * @param {string} folder
- * @returns {string[]}
+ * @param {string} path
+ * @returns {string[]} the file that is there, or those of the folder
  */
-function filesIn(folder) {
-  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !leftOut.has(name));
-  return entries
-    .flatMap((entry) => (entry.isDirectory() ? filesIn(join(folder, entry.name)) : [join(folder, entry.name)]))
-    .sort();
+function filesAt(path) {
+  if (!statSync(path).isDirectory()) return [path];
+  const names = readdirSync(path).filter((name) => !leftOut.has(name));
+  return names.sort().flatMap((name) => filesAt(join(path, name)));
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { packageFolder } from "@pragma/runtime/package-folder";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -17,12 +18,8 @@ import { type Product, startProduct } from "./harness/product.ts";
  * `npm run examples` writes what differs.
  */
 
-const examples = join(
-  packageFolder(import.meta.resolve("@pragma/services/definitions")),
-  "..",
-  "docs-portal",
-  "examples",
-);
+const portal = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
+const examples = join(portal, "examples");
 
 let environment: TestEnvironment;
 let product: Product;
@@ -48,4 +45,19 @@ describe("the examples of the documentation", () => {
     for (const [name, example] of stage.recorder.told())
       await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(join(examples, `${name}.json`));
   }, 90_000);
+});
+
+describe("the day that the home page draws", () => {
+  it("is, to the cent, what the product answers for its till", async () => {
+    const { drawnDay } = await import(pathToFileURL(join(portal, "drawn-day.mjs")).href);
+    const { report, sales } = drawnDay();
+    const { locationId, recorder } = stage;
+    const { body: answered } = await recorder.ask({ path: `/v2/reports/${report.id}` });
+    expect({ ...report, locationId }).toEqual(answered);
+
+    const { body: orders } = await recorder.ask({ path: `/v1/orders/?reportId=${report.id}&size=100` });
+    const total = sales.reduce((sum: number, sale: { total: number }) => sum + sale.total, 0);
+    expect(orders.data).toEqual(expect.arrayContaining(sales.map((sale: object) => expect.objectContaining(sale))));
+    expect(total).toBe(answered.totalSales);
+  });
 });

@@ -1,4 +1,3 @@
-import type { Recorder } from "./recorder.ts";
 import { drawnTill, type Stage } from "./stage.ts";
 
 /** From the first call to a report, its orders and the catalogue. */
@@ -10,7 +9,6 @@ export async function playReading({ recorder }: Stage): Promise<void> {
   const drawn = reports.data.find(({ startedAt }: { startedAt: string }) => startedAt === drawnTill.startedAt);
   const report = await exchange("report", { path: `/v2/reports/${drawn.id}` });
   await exchange("orders-of-report", { path: `/v1/orders/?reportId=${report.id}&size=1` });
-  await tellSales(recorder, report);
 
   await exchange("page-by-index", { path: "/v2/reports/?index=1&size=2" });
   const first = await exchange("page-by-token", { path: "/v2/reports/?size=2" });
@@ -23,16 +21,4 @@ export async function playReading({ recorder }: Stage): Promise<void> {
     path: `/v2/reports/${report.id}`,
     headers: { "if-none-match": response.headers.get("etag") ?? "" },
   });
-}
-
-/** When each sale of a report was made and what it came to, for the home page to draw: together what the report says. */
-async function tellSales({ ask, tell }: Recorder, report: { id: string; totalSales: number }): Promise<void> {
-  const { body } = await ask({ path: `/v1/orders/?reportId=${report.id}&size=100` });
-  const orders: { openedAt: string; total: number; isCanceled: boolean; isTransferred: boolean }[] = body.data;
-  const sales = orders
-    .filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred)
-    .map(({ openedAt, total }) => ({ openedAt, total }));
-  const total = sales.reduce((sum, sale) => sum + sale.total, 0);
-  if (total !== report.totalSales) throw new Error(`The orders come to ${total}, the report to ${report.totalSales}.`);
-  tell("sales-of-report", sales);
 }

@@ -1,8 +1,8 @@
 import { createAdminClient } from "@pragma/client/create-client";
 import type { Scope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { demoRestaurant, demoTimeZone } from "@pragma/simulator/demo-days";
-import { generateTill } from "@pragma/simulator/generate-till";
+import { demoTimeZone } from "@pragma/simulator/demo-days";
+import { drawnDay, exampleTill } from "@pragma/simulator/example-till";
 import type { Product } from "../harness/product.ts";
 import { edgeTill } from "./edge-till.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
@@ -18,10 +18,10 @@ export interface Stage {
   makeKey(consumerName: string, scopes: Scope[]): Promise<string>;
 }
 
-const days = ["2026-05-28", "2026-05-29", "2026-05-30"];
+const days = ["2026-05-28", "2026-05-29", drawnDay];
 
-/** The till of the demo's restaurant that the home page draws the report of: a Saturday. */
-export const drawnTill = demoTill("2026-05-30");
+/** The till that the home page draws the report of. */
+export const drawnTill = exampleTill(drawnDay);
 
 const partnerScopes: Scope[] = [
   "reports:read",
@@ -71,7 +71,7 @@ export async function setStage(product: Product): Promise<Stage> {
 
   const key = await makeKey("Partner", partnerScopes);
   const recorder = createRecorder(product.url, () => key);
-  for (const till of [...days.map(demoTill), edgeTill]) {
+  for (const till of [...days.map(exampleTill), edgeTill]) {
     recorder.keep(till);
     const { response } = await recorder.ask({ method: "POST", path: "/v2/tills/", body: till });
     if (response.status !== 201) throw new Error(`A till was answered ${response.status}.`);
@@ -81,8 +81,4 @@ export async function setStage(product: Product): Promise<Stage> {
     return body.meta.totalCount === days.length + 1;
   });
   return { locationId: location.id, key, adminKey: product.adminKey, recorder, makeKey };
-}
-
-function demoTill(day: string) {
-  return generateTill({ seed: demoRestaurant, orders: 60, day, timeZone: demoTimeZone });
 }

@@ -51,7 +51,9 @@ export default function markdownCopies({ siteDir, siteConfig }: LoadContext): Pl
   return {
     name: "markdown-copies",
     async postBuild({ outDir }) {
-      const document: OpenApiDocument = JSON.parse(readFileSync(join(siteDir, ".generated", "openapi.json"), "utf8"));
+      const document: OpenApiDocument = JSON.parse(
+        readFileSync(join(siteDir, ".generated", "static", "openapi.json"), "utf8"),
+      );
       const listOf = (entries: Entry[]) =>
         entries.map(({ path, title, description }) => `- [${title}](${absolute(path)}): ${description}`).join("\n");
       const index = [

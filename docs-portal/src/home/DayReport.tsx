@@ -1,5 +1,4 @@
-import example from "@site/examples/report.json";
-import sales from "@site/examples/sales-of-report.json";
+import drawn from "@site/.generated/drawn-day.json";
 import type { ReactNode } from "react";
 import { formatAmount } from "../money/format-amount.ts";
 import { HourChart } from "./HourChart.tsx";
@@ -7,7 +6,7 @@ import styles from "./report.module.css";
 import { Shares } from "./Shares.tsx";
 import { salesByHour, sumsByName } from "./sums.ts";
 
-const report = example.reply.body;
+const { report, sales } = drawn;
 const timeZone = "Europe/Paris";
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone }).format(new Date(report.startedAt));
 const hours = salesByHour(sales, timeZone);
@@ -21,7 +20,7 @@ const payments = sumsByName(
   })),
 );
 
-/** The end-of-day report of the demo location, drawn from what the API answers. */
+/** The end-of-day report of the demo location, drawn from what the API makes of its till. */
 export function DayReport(): ReactNode {
   return (
     <article className={styles.report} aria-label="A report">
