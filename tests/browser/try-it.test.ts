@@ -81,8 +81,8 @@ describe("the form beside an operation", () => {
     for (const [language, part] of [
       ["curl", "curl '"],
       ["TypeScript", "await fetch("],
-      ["Python", "requests.get("],
-      ["PHP", "curl_init("],
+      ["Python", "urllib.request.Request("],
+      ["PHP", "stream_context_create("],
     ] as const) {
       await page.getByRole("tab", { name: language, exact: true }).click();
       const sample = page.getByRole("tabpanel").filter({ hasText: part });

@@ -34,13 +34,14 @@ interface MediaType {
 }
 
 /** What a success is answered with. */
-export type ReplyKind = "json" | "nothing" | "stream";
+export type ReplyKind = "json" | "file" | "nothing" | "stream";
 
 export function replyKindOf({ responses = {} }: Operation): ReplyKind {
   const success = Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1];
   const types = Object.keys(success?.content ?? {});
+  if (types.length === 0) return "nothing";
   if (types.includes("text/event-stream")) return "stream";
-  return types.length > 0 ? "json" : "nothing";
+  return types.some((type) => type.endsWith("json")) ? "json" : "file";
 }
 
 /** The example of the body that the operation takes, as JSON text; undefined when it takes none. */

@@ -1,4 +1,4 @@
-import { type SampleOf, sampleBodyOf } from "./sample.ts";
+import { replyFile, type SampleOf, sampleBodyOf } from "./sample.ts";
 
 /** The request for a shell. */
 export function curlSample({ request, replies }: SampleOf): string {
@@ -12,6 +12,7 @@ export function curlSample({ request, replies }: SampleOf): string {
     `curl ${options.join(" ")}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
   ];
+  if (replies === "file") lines.push(`-o ${replyFile}`);
   if (body !== undefined) lines.push(`--data-binary ${"file" in body ? `@${body.file}` : quoted(request.body ?? "")}`);
   return lines.join(" \\\n  ");
 }

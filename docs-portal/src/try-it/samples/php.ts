@@ -1,30 +1,40 @@
-import { indented, type SampleOf, sampleBodyOf } from "./sample.ts";
+import { indented, replyFile, type SampleOf, sampleBodyOf } from "./sample.ts";
 
-/** The request with PHP's curl extension. */
+/** The request with what PHP has built in. */
 export function phpSample({ request, replies }: SampleOf): string {
   const { method, url, headers } = request;
   const body = sampleBodyOf(request);
   const options = [
-    ...(method === "GET" ? [] : [`CURLOPT_CUSTOMREQUEST => ${quoted(method)},`]),
-    ...(Object.keys(headers).length === 0 ? [] : [`CURLOPT_HTTPHEADER => ${indented(headerList(headers), 4)},`]),
-    ...(body === undefined ? [] : [`CURLOPT_POSTFIELDS => ${indented(bodyOf(body), 4)},`]),
-    "CURLOPT_FAILONERROR => true,",
+    `'method' => ${quoted(method)},`,
+    ...(Object.keys(headers).length === 0 ? [] : [`'header' => ${indented(headerList(headers), 4)},`]),
+    ...(body === undefined ? [] : [`'content' => ${indented(bodyOf(body), 4)},`]),
     ...(replies === "stream"
-      ? ["CURLOPT_WRITEFUNCTION => function ($curl, $part) { echo $part; return strlen($part); },"]
-      : ["CURLOPT_RETURNTRANSFER => true,"]),
+      ? ["'protocol_version' => '1.0', // in 1.1 PHP holds back what comes in small parts"]
+      : []),
   ];
   return [
     "<?php",
     "",
-    `$curl = curl_init(${quoted(url)});`,
-    "curl_setopt_array($curl, [",
+    "$context = stream_context_create(['http' => [",
     ...options.map((option) => `    ${option}`),
-    "]);",
-    "$reply = curl_exec($curl);",
-    "if ($reply === false) throw new RuntimeException(curl_error($curl));",
-    ...(replies === "json" ? ["print_r(json_decode($reply, true));"] : []),
+    "]]);",
+    ...(replies === "stream"
+      ? [
+          `$reply = fopen(${quoted(url)}, 'r', false, $context);`,
+          failing,
+          "while (($line = fgets($reply)) !== false) echo $line;",
+        ]
+      : [`$reply = file_get_contents(${quoted(url)}, false, $context);`, failing, ...reading[replies]]),
   ].join("\n");
 }
+
+const failing = "if ($reply === false) throw new RuntimeException(error_get_last()['message']);";
+
+const reading = {
+  json: ["print_r(json_decode($reply, true));"],
+  file: [`file_put_contents('${replyFile}', $reply);`],
+  nothing: [],
+};
 
 function bodyOf(body: NonNullable<ReturnType<typeof sampleBodyOf>>): string {
   if ("file" in body) return `file_get_contents(${quoted(body.file)})`;

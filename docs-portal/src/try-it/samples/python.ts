@@ -1,37 +1,42 @@
-import { indented, type SampleOf, sampleBodyOf } from "./sample.ts";
+import { indented, replyFile, type SampleOf, sampleBodyOf } from "./sample.ts";
 
-/** The request with the requests package. */
+/** The request with what Python has built in. */
 export function pythonSample({ request, replies }: SampleOf): string {
   const { method, url, headers } = request;
   const body = sampleBodyOf(request);
-  // requests sets this header for what it writes itself.
-  const { "content-type": contentType, ...own } = headers;
-  const sent = body !== undefined && "value" in body ? own : headers;
-  const lines = [
-    `${JSON.stringify(url)},`,
-    ...(Object.keys(sent).length === 0 ? [] : [`headers=${indented(pythonLiteral(sent), 4)},`]),
-    ...(body === undefined ? [] : [`${indented(bodyOf(body), 4)},`]),
-    ...(replies === "stream" ? ["stream=True,"] : ["timeout=30,"]),
+  const options = [
+    ...(method === "GET" ? [] : [`method=${JSON.stringify(method)},`]),
+    ...(Object.keys(headers).length === 0 ? [] : [`headers=${indented(pythonLiteral(headers), 4)},`]),
+    ...(body === undefined ? [] : [`data=${indented(bodyOf(body), 4)},`]),
   ];
+  const needsJson = replies === "json" || (body !== undefined && "value" in body);
   return [
-    "import requests\n",
-    `response = requests.${method.toLowerCase()}(`,
-    ...lines.map((line) => `    ${line}`),
+    ...(needsJson ? ["import json"] : []),
+    "import urllib.request\n",
+    "request = urllib.request.Request(",
+    ...[`${JSON.stringify(url)},`, ...options].map((line) => `    ${line}`),
     ")",
-    "response.raise_for_status()",
     ...reading[replies],
   ].join("\n");
 }
 
 const reading = {
-  json: ["print(response.json())"],
-  nothing: [],
-  stream: ["for line in response.iter_lines(decode_unicode=True):", "    print(line)"],
+  json: ["with urllib.request.urlopen(request, timeout=30) as response:", "    print(json.load(response))"],
+  file: [
+    `with urllib.request.urlopen(request, timeout=30) as response, open("${replyFile}", "wb") as file:`,
+    "    file.write(response.read())",
+  ],
+  nothing: ["urllib.request.urlopen(request, timeout=30).close()"],
+  stream: [
+    "with urllib.request.urlopen(request, timeout=30) as response:",
+    "    for line in response:",
+    '        print(line.decode(), end="", flush=True)',
+  ],
 };
 
 function bodyOf(body: NonNullable<ReturnType<typeof sampleBodyOf>>): string {
-  if ("file" in body) return `data=open(${JSON.stringify(body.file)}, "rb")`;
-  return "text" in body ? `data=${JSON.stringify(body.text)}` : `json=${pythonLiteral(body.value)}`;
+  if ("file" in body) return `open(${JSON.stringify(body.file)}, "rb").read()`;
+  return "text" in body ? `${JSON.stringify(body.text)}.encode()` : `json.dumps(${pythonLiteral(body.value)}).encode()`;
 }
 
 /** A JSON value as Python writes it, over several lines where it has parts. */

@@ -10,6 +10,9 @@ export interface SampleOf {
 /** The body for a sample: a value, or text where it is no JSON, or nothing but the name of a file where it is long. */
 export type SampleBody = { value: unknown } | { text: string } | { file: string };
 
+/** What a sample saves a reply as that is no JSON. */
+export const replyFile = "reply.txt";
+
 /** Characters of JSON above which a sample reads the body from a file. */
 const longest = 1_500;
 

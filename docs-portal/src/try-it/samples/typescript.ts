@@ -1,4 +1,4 @@
-import { indented, type SampleOf, sampleBodyOf } from "./sample.ts";
+import { indented, replyFile, type SampleOf, sampleBodyOf } from "./sample.ts";
 
 /** The request with what browsers and Node.js have built in. */
 export function typescriptSample({ request, replies }: SampleOf): string {
@@ -10,8 +10,12 @@ export function typescriptSample({ request, replies }: SampleOf): string {
     ...(body === undefined ? [] : [`body: ${indented(bodyOf(body), 2)},`]),
   ];
   const call = init.length === 0 ? JSON.stringify(url) : `${JSON.stringify(url)}, {\n  ${init.join("\n  ")}\n}`;
+  const imported = [
+    ...(body !== undefined && "file" in body ? ["readFile"] : []),
+    ...(replies === "file" ? ["writeFile"] : []),
+  ].join(", ");
   return [
-    ...(body !== undefined && "file" in body ? ['import { readFile } from "node:fs/promises";\n'] : []),
+    ...(imported === "" ? [] : [`import { ${imported} } from "node:fs/promises";\n`]),
     `const response = await fetch(${call});`,
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code of the sample
     "if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);",
@@ -21,6 +25,7 @@ export function typescriptSample({ request, replies }: SampleOf): string {
 
 const reading = {
   json: ["console.log(await response.json());"],
+  file: [`await writeFile("${replyFile}", Buffer.from(await response.arrayBuffer()));`],
   nothing: [],
   stream: [
     "const text = response.body!.pipeThrough(new TextDecoderStream());",
