@@ -116,7 +116,10 @@ async function seedDemo(url, env) {
   const demo = join(checkout, "simulator", "dist", "src", "demo.js");
   if (!existsSync(demo)) return "";
   return withProgress("Seeding the demo location", async () => {
-    const { code, output } = await runCommand(process.execPath, [demo], { env: { ...env, PRAGMA_URL: url } });
+    const { code, output } = await runCommand(process.execPath, [demo], {
+      // Where the documentation is, or why it is not there, is told apart from the demo.
+      env: { ...env, PRAGMA_URL: url, DOCS_URL: undefined },
+    });
     if (code !== 0) throw new Failure(`The demo location could not be seeded:\n${endOf(output)}`);
     return output.trimEnd();
   });
