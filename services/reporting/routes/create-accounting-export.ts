@@ -6,6 +6,7 @@ import {
 import { jsonBody } from "@pragma/runtime/define-route";
 import { json } from "@pragma/runtime/reply";
 import { addToLog } from "@pragma/runtime/request-context";
+import { formatsDescribed } from "../accounting/described.ts";
 import { requestExport } from "../accounting/request-export.ts";
 import { defineRoute } from "../reporting.ts";
 
@@ -21,7 +22,7 @@ export const createAccountingExport = defineRoute({
     `Has journal entries made from the reports of 1 to ${mostExportedTills} tills, and files of them that accounting software imports. Tills of the same location, config and provider come into one file, in the order in which they were closed. ` +
     "The export is made beside everything else: ask for it by its id until its state is done or failed. " +
     "A till whose figures contradict each other is left out, and the export says by how much they do; the others are in their files all the same. " +
-    "A location other than the key's needs a key that may act for any.",
+    `A location other than the key's needs a key that may act for any.\n\n${formatsDescribed}`,
   request: { body: jsonBody(CreateAccountingExport) },
   responses: { 202: { description: "The export will be made", schema: StartedAccountingExport } },
   errors: ["location_forbidden"],

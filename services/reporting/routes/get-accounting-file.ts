@@ -3,6 +3,7 @@ import { accountingFileExample } from "@pragma/contracts/examples/accounting";
 import { readableLocation } from "@pragma/runtime/own-location";
 import { taggedFile } from "@pragma/runtime/reply";
 import { z } from "zod";
+import { columnsDescribed, formatsDescribed } from "../accounting/described.ts";
 import { fileFormats } from "../accounting/fec/formats.ts";
 import { findFile } from "../queries/accounting-exports.ts";
 import { defineRoute } from "../reporting.ts";
@@ -16,8 +17,7 @@ export const getAccountingFile = defineRoute({
   audience: "public",
   scope: "accounting:write",
   summary: "Get a file of an accounting export",
-  description:
-    "The file as accounting software imports it: a line with the names of the 18 columns of the French fichier des écritures comptables (FEC), then a line for each line of each journal entry, ended by CR and LF. Amounts have a decimal comma, days are YYYYMMDD, and entries are numbered from 1 without gaps. For INEXWEB and FULLL fields are separated by tabulators, in ISO-8859-15; for ISACOMPTA by |, in ASCII, with texts of at most 30 characters.",
+  description: `The file as accounting software imports it.\n\n${formatsDescribed}\n\n${columnsDescribed}`,
   request: { params: fileParams },
   responses: {
     200: {

@@ -1,0 +1,77 @@
+import type { AccountingProvider } from "@pragma/contracts/accounting-export";
+import { paymentAccounts, salesAccounts, singleAccounts, vatAccounts } from "@pragma/contracts/chart-of-accounts";
+import { fecColumns } from "./fec/columns.ts";
+import { fileFormats } from "./fec/formats.ts";
+
+/*
+ * What the reference tells readers of accounting exports, in Markdown. README.md beside this file says more, and what
+ * of it is standard.
+ */
+
+const { cash, card, check, restaurantCheck } = paymentAccounts;
+const { unpaid, discounts, tips, owedToCustomers, cashIn, cashOut, deposits, shortage, surplus } = singleAccounts;
+const byRate = (accounts: readonly { taxRate: number; account: string }[]) =>
+  accounts.map(({ taxRate, account }) => `${account} for ${taxRate / 100} %`).join(", ");
+
+/** What is booked where. */
+export const entriesDescribed = `A till gives at most three journal entries, in each of which debit is credit to the cent. They are dated with the day on which the shift began, and refer to the report as Z and its number (\`Z24\`). Unless the config says otherwise, they are on these accounts:
+
+| Entry | Debit | Credit |
+|---|---|---|
+| Sales | payments, by method: cash ${cash.account}, cards ${card.account}, cheques ${check.account}, vouchers ${restaurantCheck.account} and so on; what orders leave to pay ${unpaid.account}; discounts, where they are booked gross, ${discounts.account} | sales without VAT, by rate: ${byRate(salesAccounts)}; collected VAT: ${byRate(vatAccounts)}; tips ${tips.account}; refunds that are still owed ${owedToCustomers.account} |
+| Movements of the drawer | cash in: ${cash.account}; cash out: ${cashOut.account} | cash in: ${cashIn.account}, deposits ${deposits.account}, payments of customers' accounts ${unpaid.account}; cash out: ${cash.account} |
+| Cash difference | missing cash: ${shortage.account}; too much: ${cash.account} | missing cash: ${cash.account}; too much: ${surplus.account} |
+
+Negative amounts are on the other side of the same account. VAT on deposits is not booked: points of sale give no rate with them.`;
+
+const imports: Record<AccountingProvider, string> = {
+  INEXWEB: "as a FEC. It takes one financial year at a time: export so",
+  FULLL: "as a FEC. It is INEXWEB under its present name",
+  ISACOMPTA: "as a text file with named columns. Its maker publishes no description: try one till first",
+};
+
+/** How the files of each provider are written. */
+export const formatsDescribed = `Every file has the 18 columns of the French *fichier des écritures comptables* (FEC). The provider decides how they are written:
+
+| Provider | Between fields | Characters | Longest text | How to import it |
+|---|---|---|---|---|
+${Object.entries(fileFormats)
+  .map(([provider, { separator, charset, longestText }]) => [
+    provider,
+    separator === "\t" ? "tabulator" : "vertical bar",
+    charset,
+    longestText,
+    imports[provider as AccountingProvider],
+  ])
+  .map((cells) => `| ${cells.join(" | ")} |`)
+  .join("\n")}
+
+It is a file to import, and not the FEC that a company hands to the tax administration, which holds a year of all its journals.`;
+
+const contents: Record<(typeof fecColumns)[number], string> = {
+  JournalCode: "`journalCode` of the config",
+  JournalLib: "`journalLabel` of the config",
+  EcritureNum: "number of the entry in the file: 1, 2, 3, without gaps",
+  EcritureDate: "day on which the shift began, in the location's time zone",
+  CompteNum: "account",
+  CompteLib: "name of the account",
+  CompAuxNum: "auxiliary account, where the config has a `customerAuxiliary`",
+  CompAuxLib: "its name",
+  PieceRef: "Z and the number of the report",
+  PieceDate: "as EcritureDate",
+  EcritureLib: "`entryLabel` of the config, the report, and what the line is",
+  Debit: "amount, or 0,00",
+  Credit: "amount, or 0,00",
+  EcritureLet: "empty: nothing is lettered yet",
+  DateLet: "empty",
+  ValidDate: "day on which the shift was closed",
+  Montantdevise: "empty: amounts are in the currency of the books",
+  Idevise: "empty",
+};
+
+/** What the columns of a file hold. */
+export const columnsDescribed = `The first line names the columns; then there is a line for each line of each journal entry. Days are YYYYMMDD, amounts have a decimal comma and two decimals, and lines end with CR and LF.
+
+| Column | What it holds |
+|---|---|
+${fecColumns.map((column) => `| ${column} | ${contents[column]} |`).join("\n")}`;
