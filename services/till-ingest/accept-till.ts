@@ -23,8 +23,9 @@ export interface AcceptedTill {
 }
 
 /**
- * Stores a till's exact bytes, then the till, its `till.pushed` event and that its device was seen in one transaction. The same id with the same
- * bytes in the same location is the same till, and nothing happens. Of pushes at the same instant one is the first.
+ * Stores a till's exact bytes, then the till, its `till.pushed` event and that its device was seen in one transaction.
+ * The same id with the same bytes in the same location is the same till, and nothing happens. Of pushes at the same
+ * instant one is the first.
  *
  * @throws `ApiError` till_conflict when the id is held with other bytes or by another location: it does not say which.
  */
@@ -81,9 +82,13 @@ export function bodyKey(locationId: string, hash: string): string {
   return `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
 }
 
+/** Whether a till came to be what it is by this body: it has it, or had it until its personal data was erased. */
+export function isBodyOf(known: TillRow, { hash }: Pick<NewTill, "hash">): boolean {
+  return known.hash === hash || known.pushed_hash === hash;
+}
+
 function sameTill(known: TillRow, pushed: NewTill): TillRow {
-  const isSame = known.hash === pushed.hash || known.pushed_hash === pushed.hash;
-  if (known.location_id === pushed.location_id && isSame) return known;
+  if (known.location_id === pushed.location_id && isBodyOf(known, pushed)) return known;
   throw new ApiError("till_conflict", {
     detail:
       "This till id is taken. A till that was pushed is not changed by pushing it again: give each till an id of its own.",

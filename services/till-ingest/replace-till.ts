@@ -1,11 +1,11 @@
 import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { newTill } from "./accept-till.ts";
+import { isBodyOf, newTill } from "./accept-till.ts";
 import { announceTill } from "./announce-till.ts";
 import { intend, settleIntent } from "./queries/object-intents.ts";
 import { insertVersion } from "./queries/till-versions.ts";
-import { lockTill, nextRevision, type TillRow } from "./queries/tills.ts";
+import { findTill, lockTill, nextRevision, type TillRow } from "./queries/tills.ts";
 import type { TillIngest } from "./till-ingest.ts";
 import type { ReceivedTill } from "./till-reader.ts";
 
@@ -17,7 +17,8 @@ interface ReplaceTill {
 
 /**
  * Puts another body in the place of a till's, as its next revision: its report keeps its id, and everything else follows
- * from the new body. Earlier bodies are kept. The body that it has already changes nothing.
+ * from the new body. Earlier bodies are kept. The body that it has already changes nothing, nor does the one that it had
+ * until personal data was erased from it: a request that is repeated brings none of that back.
  *
  * @throws `ApiError` till_not_found when the location has no such till.
  */
@@ -26,6 +27,9 @@ export async function replaceTill(
   { location, till, principal }: ReplaceTill,
 ): Promise<TillRow> {
   const body = newTill(location, till);
+  const before = await findTill(db.sql, body.id);
+  if (before?.location_id === location.id && isBodyOf(before, body)) return before;
+
   await intend(db.sql, body.object_key);
   await objects.put(body.object_key, till.bytes, { contentType: "application/json" });
   return db.transaction(async (tx) => {
@@ -33,6 +37,8 @@ export async function replaceTill(
     if (known?.location_id !== location.id) {
       throw new ApiError("till_not_found", { detail: `This location has no till ${body.id} to replace: push it.` });
     }
+    // Erased since: what was written above is nobody's then, and goes as an orphan.
+    if (known.pushed_hash === body.hash) return known;
     await settleIntent(tx, body.object_key);
     if (known.hash === body.hash) return known;
     const replaced = await nextRevision(tx, known, { body, sweepAfter });
