@@ -9,6 +9,9 @@ import { insertReprocessing } from "../queries/reprocessings.ts";
 import { reprocessingReply } from "../reprocessing-reply.ts";
 import { defineRoute } from "../till-ingest.ts";
 
+/** No version is higher than the database has numbers for it. */
+const highestVersion = 2 ** 31 - 1;
+
 const query = z.object({
   lteReportVersion: integerInQuery(z.int().min(0)).meta({
     description:
@@ -41,7 +44,7 @@ export const reprocessTills = defineRoute({
     const row = {
       id: randomUUID(),
       location_id: isForAll ? null : ownLocation(principal, locationId),
-      lte_report_version: lteReportVersion,
+      lte_report_version: Math.min(lteReportVersion, highestVersion),
       key_id: principal.keyId,
       consumer: principal.consumer,
     };

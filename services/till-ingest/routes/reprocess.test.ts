@@ -78,6 +78,15 @@ describe("POST /v1/tills/reprocess", () => {
     expect(await Promise.all(ids.map(revisionsOf))).toEqual([[1, 2], [1, 2], ...ids.slice(2).map(() => [1, 2, 3])]);
   });
 
+  it("means every till when the version is beyond any", async () => {
+    const [id = ""] = await pushed(1);
+    const path = `/v1/tills/reprocess?lteReportVersion=${Number.MAX_SAFE_INTEGER}`;
+    const answer = await service.ask("POST", path, { principal });
+    expect(answer.status).toBe(202);
+    expect(await finished(answer.headers.get("location") ?? "")).toMatchObject({ total: 1, done: 1 });
+    expect(await revisionsOf(id)).toEqual([1, 2]);
+  });
+
   it("names what is missing, and shows it to no other location", async () => {
     expect(await service.refusal("POST", "/v1/tills/reprocess", { principal })).toMatchObject({
       errors: [{ in: "query", path: "lteReportVersion", code: "required" }],
