@@ -6,6 +6,9 @@ import { bodyFault } from "./body-fault.ts";
 /** Runs of a pattern that are looked at for the least time between two. */
 const looksAhead = 200;
 
+/** The last millisecond of the year 9999: a queue reckons with dates, which know none that are much later. */
+const latestDate = Date.parse("9999-12-31T23:59:59.999Z");
+
 /** What each run of a repeating job has of its own, so that the job cannot have it. */
 const ofEachRun = {
   jobId: "Each run of a repeating job is given an id of its own",
@@ -33,6 +36,9 @@ export function checkRepeat(options: JobOptions, shortest: number, now: number):
     refuse("", "conflict", "Has to have either every or a pattern");
   if (immediately && startDate !== undefined) {
     refuse(".immediately", "conflict", "A first run at once and a startDate contradict each other");
+  }
+  for (const [option, date] of Object.entries({ startDate, endDate })) {
+    if (date !== undefined && instantOf(date) > latestDate) refuse(`.${option}`, "too_big", "Is after the year 9999");
   }
   if (endDate !== undefined && instantOf(endDate) <= now) refuse(".endDate", "too_small", "Is over");
   if (endDate !== undefined && startDate !== undefined && instantOf(endDate) <= instantOf(startDate)) {

@@ -78,6 +78,9 @@ export async function endRepeating(tx: Transaction, { location_id, id }: JobKey)
     where location_id = ${location_id} and id = ${id} and finished_at is null`;
 }
 
+/** A hundred years, in seconds: an age that no job reaches, and that a date can be before another by. */
+const beyondAnyAge = 100 * 365 * 24 * 60 * 60;
+
 /** Forgets what need not be kept now that this job has finished: the rule by which its queue forgets. */
 export async function forgetFinished(
   tx: Transaction,
@@ -94,7 +97,7 @@ export async function forgetFinished(
       delete from jobs where (location_id, id) in (
         select location_id, id from jobs
         where location_id = ${location_id} and outcome = ${outcome}
-          and finished_at <= now() - make_interval(secs => ${age}) and id <> ${id}
+          and finished_at <= now() - make_interval(secs => ${Math.min(age, beyondAnyAge)}) and id <> ${id}
         order by finished_at limit ${limit})`;
   }
   if (count !== undefined) {
