@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type EventData, type EventEnvelope, type EventType, eventCatalogue } from "@pragma/contracts/events";
+import type { EventData, EventType } from "@pragma/contracts/events";
+import { envelopeOf } from "./event-envelope.ts";
 import { markPublishing, type Transaction } from "./postgres.ts";
 import { currentTraceparent } from "./request-context.ts";
 
@@ -20,17 +21,7 @@ export async function publish<Type extends EventType>(
   type: Type,
   { subject, data, id = randomUUID() }: Publication<Type>,
 ): Promise<void> {
-  const traceparent = currentTraceparent();
-  const envelope: EventEnvelope = {
-    specversion: "1.0",
-    id,
-    type,
-    source: "/pragma",
-    time: new Date().toISOString(),
-    subject,
-    ...(traceparent && { traceparent }),
-    data: eventCatalogue[type].parse(data),
-  };
+  const envelope = envelopeOf(type, { id, subject, data, traceparent: currentTraceparent() });
   await tx`
     insert into outbox ${tx({ id, type, location_id: data.locationId, body: JSON.stringify(envelope) })}
     on conflict (id) do nothing`;

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { type EventData, type EventEnvelope, type EventType, eventCatalogue } from "@pragma/contracts/events";
+import type { EventData, EventType } from "@pragma/contracts/events";
 import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { OrderLiveInput } from "@pragma/contracts/order-live";
 import { readConfig, runtimeConfig } from "@pragma/runtime/config";
 import { openEventBus } from "@pragma/runtime/event-bus";
+import { envelopeOf } from "@pragma/runtime/event-envelope";
 import { createLogger } from "@pragma/runtime/logger";
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
 
@@ -23,15 +24,7 @@ export function openEventSender({ variables }: Pick<TestEnvironment, "variables"
       isThere ??= bus.ensureStream();
       await isThere;
       const { client } = await bus.connected;
-      const envelope: EventEnvelope = {
-        specversion: "1.0",
-        id,
-        type,
-        source: "/pragma",
-        time: new Date().toISOString(),
-        subject: id,
-        data: eventCatalogue[type].parse(data),
-      };
+      const envelope = envelopeOf(type, { id, subject: id, data });
       await client.publish(bus.subjectOf(type, data.locationId), JSON.stringify(envelope), { msgID: id });
       return id;
     },
