@@ -1,6 +1,6 @@
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTraffic } from "./fleet/traffic.ts";
+import { startTraffic, trafficScopes } from "./fleet/traffic.ts";
 import { type Fleet, fleetRoles, startFleet } from "./harness/fleet.ts";
 import { openShop, type Shop } from "./harness/shop.ts";
 import { expectConsistency } from "./round/expect-consistency.ts";
@@ -17,17 +17,7 @@ beforeAll(async () => {
     RATE_LIMIT_BURST: "10000",
   });
   fleet = await startFleet(environment.variables);
-  shop = await openShop(fleet, {
-    scopes: [
-      "tills:write",
-      "reports:read",
-      "orders:read",
-      "orders:write",
-      "catalog:read",
-      "locations:read",
-      "webhooks:write",
-    ],
-  });
+  shop = await openShop(fleet, { scopes: trafficScopes });
 }, 180_000);
 afterAll(async () => {
   await fleet?.stop();

@@ -2,7 +2,7 @@ import { sleep } from "@pragma/runtime/sleep";
 import { type PrivateServer, startPrivateServer } from "@pragma/runtime/testing/private-server";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTraffic } from "../fleet/traffic.ts";
+import { startTraffic, trafficScopes } from "../fleet/traffic.ts";
 import { type Fleet, fleetRoles, startFleet } from "../harness/fleet.ts";
 import { openShop } from "../harness/shop.ts";
 import { expectConsistency } from "../round/expect-consistency.ts";
@@ -36,17 +36,7 @@ const say = (line: string) => process.stderr.write(`${line}\n`);
 describe("two instances of everything on three NATS servers", () => {
   it("lose nothing and do nothing twice while one of each is killed", async () => {
     const stream = `${environment.namespace}_events`;
-    const shop = await openShop(fleet, {
-      scopes: [
-        "tills:write",
-        "reports:read",
-        "orders:read",
-        "orders:write",
-        "catalog:read",
-        "locations:read",
-        "webhooks:write",
-      ],
-    });
+    const shop = await openShop(fleet, { scopes: trafficScopes });
     const traffic = await startTraffic(shop, { clients: 8, pause: 40, isPatient: true });
     const { tally } = traffic;
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Scope } from "@pragma/contracts/scopes";
 import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
@@ -27,6 +28,17 @@ export interface Traffic {
   expectNothingLost(): Promise<{ toldTwice: number }>;
   close(): Promise<void>;
 }
+
+/** What the key of a shop has to be good for, that there may be traffic of it. */
+export const trafficScopes: Scope[] = [
+  "tills:write",
+  "reports:read",
+  "orders:read",
+  "orders:write",
+  "catalog:read",
+  "locations:read",
+  "webhooks:write",
+];
 
 interface TrafficOptions {
   clients: number;
