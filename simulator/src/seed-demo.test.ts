@@ -59,6 +59,14 @@ describe("seedDemo", () => {
     ]);
   });
 
+  it("gives out a key with which every operation of the public reference can be tried", async () => {
+    await seed();
+    const document = await readFile(new URL("../../contracts/openapi.json", import.meta.url), "utf8");
+    const needed = new Set([...document.matchAll(/Scope: `([a-z:]+)`/g)].map(([, scope]) => scope));
+    expect(needed).toContain("webhooks:write");
+    expect(api.scopes).toEqual(expect.arrayContaining([...needed]));
+  });
+
   it("makes a location with thirty tills, and tells how to read them", async () => {
     const story = await seed();
     expect(api.tills.size).toBe(30);

@@ -35,6 +35,11 @@ export class PretendApi {
     this.#keys = [];
   }
 
+  /** What the consumers may do. */
+  get scopes(): string[] {
+    return this.#consumers.flatMap(({ scopes }) => scopes);
+  }
+
   /** Changes what the demo's consumer may do, behind its back. */
   setScopes(scopes: string[]): void {
     for (const consumer of this.#consumers) consumer.scopes = scopes;
