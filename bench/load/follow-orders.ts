@@ -4,6 +4,8 @@ import { type Dispatcher, Pool } from "undici";
 import { percentile } from "../spread.ts";
 import { ask } from "./ask.ts";
 import type { Following, FollowingAnswer } from "./jobs.ts";
+import { orderCopies } from "./order-copies.ts";
+import { sendAtRate } from "./send-at-rate.ts";
 
 /** How long readers may be in hearing of the last change before the run is given up, in milliseconds. */
 const patience = 30_000;
@@ -12,7 +14,7 @@ const connections = 16;
 
 /** Sends changes of orders at a fixed rate while readers listen. Rejects when one of them missed a change. */
 export async function follow(job: Following): Promise<FollowingAnswer> {
-  const { origin, headers, paths, perSecond, seconds, readers } = job;
+  const { origin, headers, paths, readers } = job;
   const streams = new Pool(origin, { connections: readers, pipelining: 1, bodyTimeout: 0 });
   const upserts = new Pool(origin, { connections, pipelining: 1 });
   const arrivals = new Map<string, number[]>();
@@ -22,10 +24,13 @@ export async function follow(job: Following): Promise<FollowingAnswer> {
     const heard = (hash: string) => arrivals.get(hash)?.push(performance.now());
     await Promise.all(Array.from({ length: readers }, () => listen(streams, { path: paths.stream, headers, heard })));
 
-    const change = createChanges(job);
+    const copyOf = orderCopies(job.template);
+    const ids = Array.from({ length: job.orders }, () => randomUUID());
     const type = { ...headers, "content-type": "application/json" };
+    let count = 0;
     const send = async () => {
-      const { hash, body } = change();
+      const [id = "", hash] = [ids[count++ % ids.length], randomUUID()];
+      const body = copyOf({ id, revisionHash: hash });
       arrivals.set(hash, []);
       const since = performance.now();
       const { status } = await ask(upserts, { path: paths.orders, method: "POST", headers: type, body });
@@ -33,14 +38,7 @@ export async function follow(job: Following): Promise<FollowingAnswer> {
       repliedAt.set(hash, performance.now());
       took.push(performance.now() - since);
     };
-    const started = performance.now();
-    const sending: Promise<void>[] = [];
-    for (let sent = 0; sent < perSecond * seconds; sent += 1) {
-      const due = started + (sent / perSecond) * 1000;
-      if (due > performance.now()) await sleep(due - performance.now());
-      sending.push(send());
-    }
-    await Promise.all(sending);
+    await sendAtRate(send, job);
     await untilHeard(arrivals, readers);
     const delays = [...arrivals].flatMap(([hash, times]) =>
       times.map((at) => Math.max(0, at - (repliedAt.get(hash) ?? at))),
@@ -53,20 +51,6 @@ export async function follow(job: Following): Promise<FollowingAnswer> {
   } finally {
     await Promise.all([streams.destroy(), upserts.close()]);
   }
-}
-
-/** Changes of so many orders in turn, each with a revision hash of its own. */
-function createChanges({ template, orders }: Following): () => { hash: string; body: string } {
-  const { id, revisionHash } = JSON.parse(template) as { id: string; revisionHash: string };
-  const parts = template.split(new RegExp(`(${id}|${revisionHash})`));
-  const ids = Array.from({ length: orders }, () => randomUUID() as string);
-  let count = 0;
-  return () => {
-    const hash = randomUUID();
-    const own = ids[count++ % orders] as string;
-    const order = parts.map((part) => (part === id ? own : part === revisionHash ? hash : part)).join("");
-    return { hash, body: `[${order}]` };
-  };
 }
 
 interface Listening {

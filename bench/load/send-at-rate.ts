@@ -1,0 +1,18 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+interface Rate {
+  perSecond: number;
+  seconds: number;
+}
+
+/** Sends at a fixed rate, however long answers take. Resolves with the last answer; rejects when one is not good. */
+export async function sendAtRate(send: () => Promise<void>, { perSecond, seconds }: Rate): Promise<void> {
+  const started = performance.now();
+  const sending: Promise<void>[] = [];
+  for (let sent = 0; sent < perSecond * seconds; sent += 1) {
+    const due = started + (sent / perSecond) * 1000;
+    if (due > performance.now()) await sleep(due - performance.now());
+    sending.push(send());
+  }
+  await Promise.all(sending);
+}
