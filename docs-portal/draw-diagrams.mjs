@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { findChromium } from "../deploy/local/chromium.mjs";
+import { chromiumFlags, findChromium } from "../deploy/local/chromium.mjs";
 import { diagramLooks } from "./diagram-looks.mjs";
 
 const portal = dirname(fileURLToPath(import.meta.url));
@@ -18,18 +18,7 @@ const library = fileURLToPath(import.meta.resolve("mermaid/dist/mermaid.min.js")
 const executablePath = findChromium();
 if (executablePath === undefined)
   throw new Error("Diagrams are drawn with Chromium. Install it, or name it in CHROMIUM.");
-const browser = await chromium.launch({
-  executablePath,
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-  ],
-});
+const browser = await chromium.launch({ executablePath, args: chromiumFlags });
 try {
   rmSync(drawings, { recursive: true, force: true });
   mkdirSync(drawings);

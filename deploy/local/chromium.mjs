@@ -11,6 +11,17 @@ const places = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
+/** How it is started: without a screen, also as root, and asking the network for nothing of its own. */
+export const chromiumFlags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
 /**
  * The Chromium of this machine, for browser tests: the one that CHROMIUM names, else one that is installed.
  * @returns {string | undefined} its path

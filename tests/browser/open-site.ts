@@ -4,19 +4,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { packageFolder } from "@pragma/runtime/package-folder";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { findChromium } from "../../deploy/local/chromium.mjs";
+import { chromiumFlags, findChromium } from "../../deploy/local/chromium.mjs";
 
 const portal = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
-
-const launchOptions = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 /** The built documentation, served, and a browser to look at it with. */
 export interface Site {
@@ -43,7 +33,7 @@ export async function openSite({ flags = [] }: { flags?: string[] } = {}): Promi
   const server = spawn(process.execPath, [join(portal, "serve.mjs"), "0"], { stdio: ["ignore", "pipe", "inherit"] });
   const [told] = await once(server.stdout, "data");
   const url = /http:\S+/.exec(String(told))?.[0] ?? "";
-  const browser: Browser = await chromium.launch({ executablePath, args: [...launchOptions, ...flags] });
+  const browser: Browser = await chromium.launch({ executablePath, args: [...chromiumFlags, ...flags] });
   return {
     url,
     async open(path, options = {}) {
