@@ -9,7 +9,7 @@ import { redisUsersFile } from "./redis-users.ts";
 
 const namespace = process.env.NAMESPACE || "pragma";
 const files = {
-  "../deploy/nats/users.conf": natsUsersConfig(namespace),
+  "../deploy/nats/users.conf": await natsUsersConfig(namespace),
   "../deploy/redis/users.acl": redisUsersFile(namespace),
 };
 for (const [path, text] of Object.entries(files)) {

@@ -1,12 +1,11 @@
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import { startGateway } from "@pragma/gateway/main";
 import { numberFromEnv, readConfig } from "@pragma/runtime/config";
 import { listen } from "@pragma/runtime/http-server";
 import { type ProcessBase, type ProcessPart, runProcess } from "@pragma/runtime/run-process";
 import { startService } from "@pragma/runtime/start-service";
 import { createUpstreams } from "@pragma/runtime/upstreams";
 import { z } from "zod";
-import { services } from "./definitions.ts";
+import { definitionOf, services } from "./definitions.ts";
 
 const roles = [...serviceNames, "gateway"] as const;
 const roleConfig = z.object({
@@ -21,20 +20,24 @@ await runProcess(role ?? "pragma", async (base, started) => {
   const upstreams = createUpstreams(base.environment);
   if (role === undefined) {
     for (const name of serviceNames) {
-      const service = await startService(services[name].definition, { ...base, upstreams });
+      const service = await startService(await definitionOf(name), { ...base, upstreams });
       upstreams.add(name, service.fetch);
       started(service);
     }
   }
-  if (role === undefined || role === "gateway") started(await startGateway({ ...base, upstreams }));
-  else started(await startAlone(role, base));
+  if (role === undefined || role === "gateway") {
+    const { startGateway } = await import("@pragma/gateway/main");
+    started(await startGateway({ ...base, upstreams }));
+  } else started(await startAlone(role, base));
 });
 
 /** One service behind a port of its own. */
 async function startAlone(name: ServiceName, base: ProcessBase): Promise<ProcessPart> {
-  const { definition, port: usualPort } = services[name];
-  const service = await startService(definition, { ...base, upstreams: createUpstreams(base.environment) });
-  const server = await listen((request) => service.fetch(request), { port: port ?? usualPort });
+  const service = await startService(await definitionOf(name), {
+    ...base,
+    upstreams: createUpstreams(base.environment),
+  });
+  const server = await listen((request) => service.fetch(request), { port: port ?? services[name].port });
   base.log.info({ port: server.port }, "listening");
   return {
     ...service,

@@ -10,7 +10,7 @@ import { schemaOf } from "@pragma/runtime/start-service";
 import { whenDatabaseIsThere } from "@pragma/runtime/when-database-is-there";
 import { z } from "zod";
 import { grantSchema } from "./database-role.ts";
-import { services } from "./definitions.ts";
+import { definitionOf } from "./definitions.ts";
 
 /** `till-ingest` logs in with TILL_INGEST_DATABASE_URL. */
 const urlVariable = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
@@ -40,7 +40,7 @@ export async function migrateAll(
     const schema = schemaOf(config.NAMESPACE, name);
     const db = openDatabase({ ...config, DATABASE_POOL: 3 }, { schema, log });
     try {
-      const folders = [packageFolder(services[name].definition.module)];
+      const folders = [packageFolder((await definitionOf(name)).module)];
       await whenDatabaseIsThere(() => migrate(db, { folders, log }), log);
       const url = urls[urlVariable(name)];
       if (url !== undefined) await grantSchema(db, { url, tls: config, log });

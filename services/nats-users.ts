@@ -1,7 +1,7 @@
 import type { EventType } from "@pragma/contracts/events";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { consumerNameOf } from "@pragma/runtime/consume";
-import { services } from "./definitions.ts";
+import { definitionOf } from "./definitions.ts";
 import { eventPublishers } from "./event-publishers.ts";
 
 /** What a user of NATS may send to and listen on. */
@@ -16,10 +16,10 @@ const passwordVariable = (user: string) => `NATS_PASSWORD_${user.toUpperCase().r
 
 const inboxOf = (user: string) => `_INBOX.${user}.>`;
 
-function serviceUser(name: ServiceName, namespace: string): NatsUser {
+async function serviceUser(name: ServiceName, namespace: string): Promise<NatsUser> {
   const stream = `${namespace}_events`;
   const sent = (Object.keys(eventPublishers) as EventType[]).filter((type) => eventPublishers[type].includes(name));
-  const heard = (services[name].definition.subscriptions ?? []).map(({ type }) => type);
+  const heard = ((await definitionOf(name)).subscriptions ?? []).map(({ type }) => type);
   const signals = [name, `${name}-outbox`].map((topic) => `${namespace}-signals.${topic}.*`);
   return {
     name,
@@ -60,13 +60,14 @@ function migrateUser(namespace: string): NatsUser {
 }
 
 /** Every user of NATS: each service, the gateway, and the `migrate` command, with what it needs and nothing else. */
-export function natsUsers(namespace: string): NatsUser[] {
-  return [...serviceNames.map((name) => serviceUser(name, namespace)), gatewayUser(namespace), migrateUser(namespace)];
+export async function natsUsers(namespace: string): Promise<NatsUser[]> {
+  const ofServices = await Promise.all(serviceNames.map((name) => serviceUser(name, namespace)));
+  return [...ofServices, gatewayUser(namespace), migrateUser(namespace)];
 }
 
 /** The users in the words of nats-server's configuration; passwords come from its environment. */
-export function natsUsersConfig(namespace: string): string {
-  const users = natsUsers(namespace).map(
+export async function natsUsersConfig(namespace: string): Promise<string> {
+  const users = (await natsUsers(namespace)).map(
     ({ name, publish, subscribe }) => `    {
       user: ${JSON.stringify(name)}, password: $${passwordVariable(name)}
       permissions: {

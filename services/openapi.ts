@@ -6,7 +6,7 @@ import { webhookHeaders } from "@pragma/contracts/webhook-headers";
 import { operations as gatewayOperations } from "@pragma/gateway/operations";
 import { describeOperations, type OpenApiDocument } from "@pragma/runtime/openapi-document";
 import { packageFolder } from "@pragma/runtime/package-folder";
-import { services } from "./definitions.ts";
+import { allDefinitions } from "./definitions.ts";
 
 /*
  * Writes the OpenAPI documents from the route definitions: `contracts/openapi.json` for partners and POS apps,
@@ -59,7 +59,7 @@ const webhooks = (Object.keys(webhookBodies) as SentEvent[]).map((name) => ({
   },
 }));
 
-const operations = [...gatewayOperations, ...Object.values(services).flatMap(({ definition }) => definition.routes)];
+const operations = [...gatewayOperations, ...(await allDefinitions()).flatMap(({ routes }) => routes)];
 
 const documents = {
   "openapi.json": describeOperations(operations, {

@@ -53,7 +53,7 @@ it("has a deployment, an address, a budget and a policy for every part", async (
 
 it("knows every user of NATS", async () => {
   const policies = (await written("base")).filter(({ kind }) => kind === "NetworkPolicy");
-  for (const { name } of natsUsers("pragma")) {
+  for (const { name } of await natsUsers("pragma")) {
     const policy = policies.find(({ metadata }) => metadata.name === name);
     expect(JSON.stringify(policy?.spec?.egress), name).toContain('"nats"');
   }

@@ -173,6 +173,6 @@ describe("a service's user of Redis", () => {
 
 it("has committed what the servers are given", async () => {
   const read = (path: string) => readFile(new URL(`../deploy/${path}`, import.meta.url), "utf8");
-  expect(await read("nats/users.conf"), "run npm run access").toBe(natsUsersConfig("pragma"));
+  expect(await read("nats/users.conf"), "run npm run access").toBe(await natsUsersConfig("pragma"));
   expect(await read("redis/users.acl"), "run npm run access").toBe(redisUsersFile("pragma"));
 });

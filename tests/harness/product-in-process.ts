@@ -6,7 +6,7 @@ import { createMetrics } from "@pragma/runtime/metrics";
 import type { ProcessPart } from "@pragma/runtime/run-process";
 import { startService } from "@pragma/runtime/start-service";
 import { createUpstreams } from "@pragma/runtime/upstreams";
-import { services } from "@pragma/services/definitions";
+import { definitionOf } from "@pragma/services/definitions";
 import type { ReachableProduct } from "./product.ts";
 
 /** The product within the test's own process, for looking at what it says of itself. */
@@ -20,7 +20,7 @@ export async function startProductInProcess(
   const upstreams = createUpstreams({});
   const parts: ProcessPart[] = [];
   for (const name of serviceNames) {
-    const service = await startService(services[name].definition, { environment, log, metrics, upstreams });
+    const service = await startService(await definitionOf(name), { environment, log, metrics, upstreams });
     upstreams.add(name, service.fetch);
     parts.push(service);
   }

@@ -42,7 +42,7 @@ export async function startGuardedServers(): Promise<GuardedServers> {
   const passwordsIn = (text: string) => text.replace(/\$(?:NATS|REDIS)_PASSWORD_[A-Z_]+/g, password);
   const [postgres, nats, redis] = await Promise.all([
     startPostgres({ dataFolder: join(folder, "postgres"), durable: false }),
-    startNats({ dataFolder: join(folder, "nats"), config: passwordsIn(natsUsersConfig(namespace)) }),
+    startNats({ dataFolder: join(folder, "nats"), config: passwordsIn(await natsUsersConfig(namespace)) }),
     startRedis({ dataFolder: join(folder, "redis"), users: passwordsIn(redisUsersFile(namespace)) }),
   ]);
   const as = ({ url }: RunningServer, user: string, secret = password) => {
