@@ -43,6 +43,11 @@ it("runs the servers in containers where their programs are not on the machine",
     hearFrom({ port, greeting: `${greeting}\r\n`, until: /\r\n.*\r\n|^\+/ });
   expect(await ask(redis.port, "SET kept yes")).toBe("+OK\r\n");
 
+  redis.hang();
+  expect(await hearFrom({ port: redis.port, greeting: "PING\r\n", until: /PONG/ })).toBeUndefined();
+  redis.resume();
+  expect(await ask(redis.port, "GET kept")).toContain("yes");
+
   await redis.kill();
   const again = await startRedis({ dataFolder: dataFolder("redis"), port: redis.port });
   expect(again.url).toBe(redis.url);
@@ -50,4 +55,19 @@ it("runs the servers in containers where their programs are not on the machine",
   expect(
     spawnSync("docker", ["ps", "--quiet", "--filter", `label=pragma.folder=${dataFolder("nats")}`]).stdout.length,
   ).toBe(0);
+});
+
+it("keeps who may do what in containers, too", { timeout: 300_000 }, async () => {
+  if (!canRun) return;
+  vi.stubEnv("PRAGMA_SERVERS", "docker");
+  const users = "user default off\nuser somebody on >secret ~* +@all\n";
+  const redis = await startRedis({ dataFolder: join(folder, "guarded-redis"), users });
+  const ask = (greeting: string) => hearFrom({ port: redis.port, greeting, until: /\r\n/ });
+  expect(await ask("PING\r\n")).toMatch(/^-NOAUTH/);
+  expect(await ask("AUTH somebody secret\r\n")).toMatch(/^\+OK/);
+
+  const config = 'authorization { users: [{ user: "somebody", password: "secret" }] }\n';
+  const nats = await startNats({ dataFolder: join(folder, "guarded-nats"), config });
+  expect(await hearFrom({ port: nats.port, until: /\n/ })).toMatch(/"auth_required":\s*true/);
+  await Promise.all([redis.stop(), nats.stop()]);
 });

@@ -26,11 +26,16 @@ export function hasDocker() {
  * @param {number} container.port on the host's loopback interface
  * @param {number} container.containerPort
  * @param {Record<string, string>} [container.env]
- * @param {string[]} [container.args] for the image's entry point
- * @returns {{ command: string, args: string[], cleanUp: () => void }} `cleanUp` removes the container, running or not
+ * @param {string} [container.entrypoint] instead of the image's
+ * @param {string[]} [container.args] for the entry point. They may name files of `folder`, which the container sees in
+ *   the same place and cannot change
+ * @returns {{ command: string, args: string[], cleanUp: () => void, hang: () => void, resume: () => void }} `cleanUp`
+ *   removes the container, running or not
  */
-export function containerCommand({ folder, image, dataPath, port, containerPort, env = {}, args = [] }) {
+export function containerCommand({ folder, image, dataPath, port, containerPort, env = {}, entrypoint, args = [] }) {
   const name = volumeOf(folder);
+  /** @param {string[]} words */
+  const docker = (...words) => void spawnSync("docker", [...words, name], { stdio: "ignore" });
   return {
     command: "docker",
     args: [
@@ -42,13 +47,18 @@ export function containerCommand({ folder, image, dataPath, port, containerPort,
       `pragma.folder=${folder}`,
       "--volume",
       `${name}:${dataPath}`,
+      "--volume",
+      `${folder}:${folder}:ro`,
       "--publish",
       `127.0.0.1:${port}:${containerPort}`,
       ...Object.entries(env).flatMap(([key, value]) => ["--env", `${key}=${value}`]),
+      ...(entrypoint === undefined ? [] : ["--entrypoint", entrypoint]),
       image,
       ...args,
     ],
-    cleanUp: () => void spawnSync("docker", ["rm", "--force", name], { stdio: "ignore" }),
+    cleanUp: () => docker("rm", "--force"),
+    hang: () => docker("pause"),
+    resume: () => docker("unpause"),
   };
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { writeCertificate } from "./certificate-files.mjs";
 import { containerCommand } from "./docker.mjs";
+import { Failure } from "./failure.mjs";
 import { findServers } from "./find-servers.mjs";
 import { runServer } from "./private-server.mjs";
 import { hearFrom } from "./probe.mjs";
@@ -10,10 +11,12 @@ import { hearFrom } from "./probe.mjs";
  * Starts a private NATS with JetStream on file storage.
  * @param {import("./servers.d.mts").NatsOptions} options
  * @returns {Promise<import("./servers.d.mts").RunningServer>}
+ * @throws {Failure} when it should be of a cluster, and there are only containers, which do not share their ports
  */
 export async function startNats({ dataFolder, port, cluster, config = "", tls, log = () => {} }) {
   const folder = resolve(dataFolder);
   const { nats: means } = await findServers(["nats"]);
+  if (means.by === "docker" && cluster) throw new Failure("A cluster of NATS needs nats-server on this machine.");
   const server = await runServer({
     name: "NATS",
     folder,
@@ -28,11 +31,11 @@ export async function startNats({ dataFolder, port, cluster, config = "", tls, l
             dataPath: "/data",
             port: onPort,
             containerPort: 4222,
-            args: ["--jetstream", "--store_dir", "/data"],
+            args: ["--config", writeConfig(folder, { listen: "0.0.0.0:4222", store: "/data", config, tls })],
           })
         : {
             command: /** @type {string} */ (means.binaries[0]?.path),
-            args: ["--config", writeConfig(folder, onPort, { cluster, config, tls })],
+            args: ["--config", writeConfig(folder, { ...ownPlace(folder, onPort), cluster, config, tls })],
           },
     isReady: async (onPort) => (await hearFrom({ port: onPort, until: /"jetstream":\s*true/ })) !== undefined,
   });
@@ -42,14 +45,21 @@ export async function startNats({ dataFolder, port, cluster, config = "", tls, l
 /**
  * @param {string} folder
  * @param {number} port
- * @param {Pick<import("./servers.d.mts").NatsOptions, "cluster" | "config" | "tls">} more
- * @returns {string} the file
  */
-function writeConfig(folder, port, { cluster, config = "", tls }) {
-  const file = join(folder, "nats.conf");
+function ownPlace(folder, port) {
   const store = join(folder, "data");
   mkdirSync(store, { recursive: true });
-  const own = `listen: "127.0.0.1:${port}"\njetstream {\n  store_dir: ${JSON.stringify(store)}\n}\n`;
+  return { listen: `127.0.0.1:${port}`, store };
+}
+
+/**
+ * @param {string} folder
+ * @param {{ listen: string, store: string } & Pick<import("./servers.d.mts").NatsOptions, "cluster" | "config" | "tls">} what
+ * @returns {string} the file
+ */
+function writeConfig(folder, { listen, store, cluster, config = "", tls }) {
+  const file = join(folder, "nats.conf");
+  const own = `listen: "${listen}"\njetstream {\n  store_dir: ${JSON.stringify(store)}\n}\n`;
   const parts = [own, cluster && clusterConfig(cluster), tls && tlsConfig(folder, tls), config];
   writeFileSync(file, parts.filter(Boolean).join(""));
   return file;

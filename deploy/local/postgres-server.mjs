@@ -46,7 +46,7 @@ export async function startPostgres({ dataFolder, port, durable = true, log = ()
   };
   const server =
     means.by === "docker"
-      ? await runServer({ ...plan, launch: (onPort) => container(folder, onPort, password, parameters) })
+      ? await runServer({ ...plan, launch: (onPort) => container(folder, { port: onPort, password, parameters, tls }) })
       : await runProgram({ binaries: means.binaries, plan, password, parameters, durable, tls });
   return { ...server, url: `postgres://pragma:${password}@127.0.0.1:${server.port}/pragma` };
 }
@@ -103,13 +103,22 @@ function tlsParameters(cluster, certificate, user) {
   return { ssl: "on", ssl_ca_file: ca, ssl_cert_file: cert, ssl_key_file: key };
 }
 
+/** Gives the server's user copies of the certificate's files, which it cannot read, and does what the image does. */
+const withOwnCertificate =
+  'mkdir /certificate && cp "$0"/tls-*.pem /certificate && chown -R postgres /certificate && exec docker-entrypoint.sh "$@"';
+
 /**
  * @param {string} folder
- * @param {number} port
- * @param {string} password
- * @param {Record<string, string | number>} parameters
+ * @param {object} server
+ * @param {number} server.port
+ * @param {string} server.password
+ * @param {Record<string, string | number>} server.parameters
+ * @param {import("./servers.d.mts").ServerCertificate | undefined} server.tls
  */
-function container(folder, port, password, parameters) {
+function container(folder, { port, password, parameters, tls }) {
+  const files = tlsParameters(folder, tls, undefined);
+  const inContainer = Object.entries(files).map(([key, file]) => [key, file.replace(folder, "/certificate")]);
+  const command = ["postgres", ...asOptions({ ...parameters, ...Object.fromEntries(inContainer) })];
   return containerCommand({
     folder,
     image: "postgres:17-alpine",
@@ -117,7 +126,7 @@ function container(folder, port, password, parameters) {
     port,
     containerPort: 5432,
     env: { POSTGRES_USER: "pragma", POSTGRES_PASSWORD: password, POSTGRES_DB: "pragma" },
-    args: ["postgres", ...asOptions(parameters)],
+    ...(tls ? { entrypoint: "sh", args: ["-c", withOwnCertificate, folder, ...command] } : { args: command }),
   });
 }
 

@@ -16,6 +16,8 @@ import { endLeftOver, removeRecord, writeRecord } from "./server-record.mjs";
  * @property {NodeJS.ProcessEnv} [env] instead of this process's, with English messages
  * @property {{ uid: number, gid: number }} [user] when not this process's
  * @property {() => void} [cleanUp] removes what a killed command leaves behind
+ * @property {() => void} [hang] instead of stopping the command's process in its tracks
+ * @property {() => void} [resume]
  */
 /**
  * @typedef {object} ServerPlan
@@ -30,7 +32,7 @@ import { endLeftOver, removeRecord, writeRecord } from "./server-record.mjs";
  * @property {(line: string) => void} log receives what a person should know
  * @property {(story: string) => void} [onEnd] told when it ends by itself; default: `log` is
  */
-/** @typedef {{ pid: number, port: number, stop: () => Promise<void>, kill: () => Promise<void> }} RunningServer */
+/** @typedef {Omit<import("./servers.d.mts").RunningServer, "url">} RunningServer */
 
 const readyWithinMs = 60_000;
 const usualStopWithinMs = 20_000;
@@ -91,7 +93,9 @@ export async function runServer(plan) {
     forget();
     onEnd(`${name} ended by itself (${how}). ${endOfLog(logFile, logFrom)}`);
   });
-  return { pid: known.pid, port, stop, kill };
+  const hang = launch.hang ?? (() => send(known, "SIGSTOP"));
+  const resume = launch.resume ?? (() => send(known, "SIGCONT"));
+  return { pid: known.pid, port, stop, kill, hang, resume };
 }
 
 /**

@@ -30,11 +30,13 @@ export async function startRedis({ dataFolder, port, log = () => {}, users, tls 
             dataPath: "/data",
             port: onPort,
             containerPort: 6379,
-            args: Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value === '""' ? "" : value]),
+            // The image's own changes to another user, who cannot read passwords and keys of this one.
+            entrypoint: "redis-server",
+            args: [writeConfig(folder, { ...containerPlace, users, tls })],
           })
         : {
             command: /** @type {string} */ (means.binaries[0]?.path),
-            args: [writeConfig(folder, onPort, { users, tls })],
+            args: [writeConfig(folder, { ...ownPlace(folder, onPort), users, tls })],
           },
     isReady: async (onPort) =>
       (await hearFrom({
@@ -47,18 +49,28 @@ export async function startRedis({ dataFolder, port, log = () => {}, users, tls 
   return { ...server, url: `redis://127.0.0.1:${server.port}` };
 }
 
+/** In a container: what reaches its port is what Docker lets through. */
+const containerPlace = { port: 6379, place: { bind: "*", "protected-mode": "no", dir: "/data" } };
+
 /**
  * @param {string} folder
  * @param {number} port
- * @param {Pick<import("./servers.d.mts").RedisOptions, "users" | "tls">} access
- * @returns {string} the file
  */
-function writeConfig(folder, port, { users, tls }) {
-  const file = join(folder, "redis.conf");
+function ownPlace(folder, port) {
   const data = join(folder, "data");
   mkdirSync(data, { recursive: true });
+  return { port, place: { bind: "127.0.0.1", dir: JSON.stringify(data) } };
+}
+
+/**
+ * @param {string} folder
+ * @param {{ port: number, place: Record<string, string> } & Pick<import("./servers.d.mts").RedisOptions, "users" | "tls">} what
+ * @returns {string} the file
+ */
+function writeConfig(folder, { port, place, users, tls }) {
+  const file = join(folder, "redis.conf");
   const ports = tls === undefined ? { port } : { port: 0, "tls-port": port, ...tlsSettings(folder, tls) };
-  const lines = Object.entries({ bind: "127.0.0.1", ...ports, dir: JSON.stringify(data), ...settings });
+  const lines = Object.entries({ ...place, ...ports, ...settings });
   if (users !== undefined) {
     const acl = join(folder, "users.acl");
     writeFileSync(acl, users, { mode: 0o600 });

@@ -45,6 +45,9 @@ export interface RunningServer {
   stop(): Promise<void>;
   /** SIGKILL, as a power cut: waits until the process is gone; the data stays. */
   kill(): Promise<void>;
+  /** Stops it in its tracks, so that it takes connections and answers nobody, until it is resumed. */
+  hang(): void;
+  resume(): void;
 }
 
 export interface ServerUrls {

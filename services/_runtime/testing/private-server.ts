@@ -28,8 +28,8 @@ export async function startPrivateServer(which: keyof typeof starters): Promise<
     async start() {
       running = await starters[which]({ dataFolder, port: running.port });
     },
-    hang: () => void process.kill(running.pid, "SIGSTOP"),
-    resume: () => void process.kill(running.pid, "SIGCONT"),
+    hang: () => running.hang(),
+    resume: () => running.resume(),
     stop: () => running.stop(),
   };
 }
