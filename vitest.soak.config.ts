@@ -6,7 +6,10 @@ export default defineConfig({
   ...config,
   test: {
     ...config.test,
-    include: ["kill", "fuzz", "races", "isolation", "revocation", "webhooks"].map((name) => `tests/${name}.test.ts`),
+    include: [
+      ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks"].map((name) => `tests/${name}.test.ts`),
+      "services/order-live/random-turns.test.ts",
+    ],
     env: {
       SOAK_ROUNDS: "5",
       FUZZ_RUNS: "2000",
@@ -15,6 +18,7 @@ export default defineConfig({
       // As long as keys are remembered where nothing else is said.
       KEY_LIFETIME: "60",
       WEBHOOK_ROUNDS: "1",
+      LIVE_RUNS: "300",
       ...process.env,
     },
     maxWorkers: 1,
