@@ -138,8 +138,8 @@ describe("operators", () => {
       (await db.sql`select 1 from tills where id = ${body.id} and next_sweep_at is null`).length > 0;
     await eventually("its result", isFinished);
     await db.sql`
-      update tills set next_sweep_at = now() + interval '1 hour', result_revision = 0, updated_at = now() - interval '1 hour'
-      where id = ${body.id}`;
+      update tills set next_sweep_at = now() + interval '1 hour', result_revision = 0 where id = ${body.id}`;
+    await db.sql`update till_versions set created_at = now() - interval '1 hour' where till_id = ${body.id}`;
 
     expect(await operate("tills", "unfinished")).toMatchObject([{ tillId: body.id, locationId: shop.locationId }]);
     expect(await operate("tills", "retry", body.id)).toEqual({ [body.id]: [{ tillId: body.id, isAnnounced: true }] });

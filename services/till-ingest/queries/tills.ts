@@ -138,7 +138,8 @@ export interface UnfinishedTill {
   tillId: string;
   locationId: string;
   revision: number;
-  receivedAt: Date;
+  /** When this revision came to be. */
+  waitingSince: Date;
   /** How often it was announced again, and when it is next. */
   sweeps: number;
   nextSweepAt: Date;
@@ -148,11 +149,11 @@ export interface UnfinishedTill {
 export async function listUnfinished(sql: Sql, { seconds, limit }: { seconds: number; limit: number }) {
   return sql<UnfinishedTill[]>`
     select
-      id as "tillId", location_id as "locationId", revision, updated_at as "receivedAt", sweeps,
+      id as "tillId", location_id as "locationId", tills.revision, version.created_at as "waitingSince", sweeps,
       next_sweep_at as "nextSweepAt"
-    from tills
-    where next_sweep_at is not null and updated_at < now() - make_interval(secs => ${seconds})
-    order by updated_at limit ${limit}`;
+    from tills join till_versions version on till_id = id and version.revision = tills.revision
+    where next_sweep_at is not null and version.created_at < now() - make_interval(secs => ${seconds})
+    order by version.created_at limit ${limit}`;
 }
 
 /** Has a till announced again at once, unless it has its result; whether it does not. */
