@@ -1,10 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { createApiKey, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
-import { advisoryLockKey, type Transaction } from "@pragma/runtime/postgres";
+import type { Transaction } from "@pragma/runtime/postgres";
 import type { Accounts } from "./accounts.ts";
-import { consumerByName, insertConsumer } from "./consumer-queries.ts";
 import { publishKey } from "./key-event.ts";
-import { everHadKey, insertKey, keyByHash, type NewKey, revokeKeysFromEnvironment } from "./key-queries.ts";
+import { consumerByName, insertConsumer } from "./queries/consumers.ts";
+import {
+  everHadKey,
+  insertKey,
+  keyByHash,
+  lockAdminKey,
+  type NewKey,
+  revokeKeysFromEnvironment,
+} from "./queries/keys.ts";
 
 /** The operator's own consumer. */
 export const adminConsumer = "admin";
@@ -18,7 +25,7 @@ export const adminConsumer = "admin";
  */
 export async function ensureAdminKey({ db, log }: Accounts, given: string | undefined): Promise<string | undefined> {
   return db.transaction(async (tx) => {
-    await tx`select pg_advisory_xact_lock(${advisoryLockKey(`admin key ${db.schema}`)}::bigint)`;
+    await lockAdminKey(tx, db.schema);
     const consumerId = await ensureAdminConsumer(tx);
     if (given !== undefined) {
       const outcome = await takeGivenKey(tx, { key: given, consumerId });

@@ -6,9 +6,9 @@ import { refuseFaults } from "@pragma/runtime/faults";
 import type { Accounts } from "./accounts.ts";
 import { adminConsumer } from "./admin-key.ts";
 import { demandAllScopes } from "./authority.ts";
-import { consumerForUpdate, updateConsumer } from "./consumer-queries.ts";
 import { publishKey } from "./key-event.ts";
-import { liveKeysOf } from "./key-queries.ts";
+import { consumerForUpdate, updateConsumer } from "./queries/consumers.ts";
+import { liveKeysOf } from "./queries/keys.ts";
 import type { Stored } from "./stored.ts";
 
 interface ChangeOfConsumer {

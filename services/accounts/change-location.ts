@@ -1,9 +1,9 @@
-import { ApiError } from "@pragma/contracts/errors";
 import type { ChangeLocation } from "@pragma/contracts/location";
 import type { Accounts } from "./accounts.ts";
 import { given } from "./given.ts";
 import { publishLocation } from "./location-event.ts";
-import { type LocationRow, locationForUpdate, updateLocation } from "./location-queries.ts";
+import { type LocationRow, locationForUpdate, updateLocation } from "./queries/locations.ts";
+import { locationNotFound } from "./readable-location.ts";
 
 /**
  * Changes what is told of a location and leaves the rest, with its `location.updated` event.
@@ -17,7 +17,7 @@ export async function changeLocation(
   const { organizationId, agencyId, locationSettings = {}, ...options } = change;
   return db.transaction(async (tx) => {
     const location = await locationForUpdate(tx, id);
-    if (!location) throw new ApiError("location_not_found", { detail: `There is no location ${id}.` });
+    if (!location) throw locationNotFound(id);
     const changed = await updateLocation(tx, {
       id,
       organizationId: organizationId ?? location.organizationId,

@@ -3,7 +3,7 @@ import type { Consumer } from "@pragma/contracts/consumer";
 import { ApiError } from "@pragma/contracts/errors";
 import { defaultScopes } from "@pragma/contracts/scopes";
 import type { Accounts } from "./accounts.ts";
-import { insertConsumer } from "./consumer-queries.ts";
+import { insertConsumer } from "./queries/consumers.ts";
 import type { Stored } from "./stored.ts";
 
 /**

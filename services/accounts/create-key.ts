@@ -4,10 +4,11 @@ import type { Principal } from "@pragma/contracts/principal";
 import { createApiKey } from "@pragma/runtime/api-key";
 import type { Accounts } from "./accounts.ts";
 import { demandAllScopes } from "./authority.ts";
-import { consumerByName } from "./consumer-queries.ts";
 import { publishKey } from "./key-event.ts";
-import { insertKey } from "./key-queries.ts";
-import { locationExists } from "./location-queries.ts";
+import { consumerByName } from "./queries/consumers.ts";
+import { insertKey } from "./queries/keys.ts";
+import { locationExists } from "./queries/locations.ts";
+import { locationNotFound } from "./readable-location.ts";
 
 interface KeyWanted {
   locationId: string;
@@ -27,9 +28,7 @@ export async function createKey(
 ): Promise<string> {
   const { key, prefix, hash } = createApiKey();
   await db.transaction(async (tx) => {
-    if (!(await locationExists(tx, locationId))) {
-      throw new ApiError("location_not_found", { detail: `There is no location ${locationId}.` });
-    }
+    if (!(await locationExists(tx, locationId))) throw locationNotFound(locationId);
     const consumer = await consumerByName(tx, consumerName);
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer named ${consumerName}.` });
     demandAllScopes(principal, consumer.scopes);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { CreateLocation } from "@pragma/contracts/location";
 import type { Accounts } from "./accounts.ts";
 import { publishLocation } from "./location-event.ts";
-import { insertLocation } from "./location-queries.ts";
+import { insertLocation } from "./queries/locations.ts";
 
 /** Makes a location with its options and settings, and its `location.updated` event; gives its id. */
 export async function createLocation({ db }: Pick<Accounts, "db">, location: CreateLocation): Promise<string> {

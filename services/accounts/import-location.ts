@@ -5,7 +5,7 @@ import { defaultLocationOptions } from "@pragma/contracts/location-options";
 import { defaultLocationSettings } from "@pragma/contracts/location-settings";
 import type { Accounts } from "./accounts.ts";
 import { publishLocation } from "./location-event.ts";
-import { insertLocation, locationOwner } from "./location-queries.ts";
+import { insertLocation, locationOwner } from "./queries/locations.ts";
 
 /**
  * Takes over a location of a legacy backoffice, with every option and setting at its default and no name yet. The same

@@ -1,6 +1,6 @@
 import { publish } from "@pragma/runtime/outbox";
 import type { Transaction } from "@pragma/runtime/postgres";
-import type { ChangedKey } from "./key-queries.ts";
+import type { ChangedKey } from "./queries/keys.ts";
 
 /** Tells those who remember a key that it was made, revoked, or may do something else than before. */
 export async function publishKey(tx: Transaction, key: ChangedKey, { revoked }: { revoked: boolean }): Promise<void> {

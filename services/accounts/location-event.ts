@@ -1,6 +1,6 @@
 import { publish } from "@pragma/runtime/outbox";
 import type { Transaction } from "@pragma/runtime/postgres";
-import type { LocationRow } from "./location-queries.ts";
+import type { LocationRow } from "./queries/locations.ts";
 
 /** Tells those who keep a copy of a location that it was made or changed. */
 export async function publishLocation(tx: Transaction, location: LocationRow): Promise<void> {

@@ -5,7 +5,7 @@ import { readableLocation } from "@pragma/runtime/own-location";
 import type { Accounts } from "./accounts.ts";
 import { demandAllScopes } from "./authority.ts";
 import { publishKey } from "./key-event.ts";
-import { keyForUpdate, markRevoked } from "./key-queries.ts";
+import { keyForUpdate, markRevoked } from "./queries/keys.ts";
 
 /**
  * Revokes a key for good, with its `key.changed` event; one that is revoked already stays as it is. A key of another

@@ -1,7 +1,7 @@
 import type { LocationHeader } from "@pragma/contracts/location";
 import { defaultLocationOptions } from "@pragma/contracts/location-options";
 import { defaultLocationSettings } from "@pragma/contracts/location-settings";
-import type { LocationRow } from "./location-queries.ts";
+import type { LocationRow } from "./queries/locations.ts";
 
 /** A location with every option and setting; those that it was made without, being older than they are, at their default. */
 export function showDetails({ settingsId, settings, options, ...location }: LocationRow) {

@@ -3,7 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { type Accounts, defineRoute } from "../accounts.ts";
-import { findKey, noteUse } from "../key-queries.ts";
+import { findKey, noteUse } from "../queries/keys.ts";
 
 export const findKeyRoute = defineRoute({
   method: "get",

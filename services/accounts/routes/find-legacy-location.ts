@@ -5,7 +5,7 @@ import { integerInQuery } from "@pragma/contracts/pagination";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
-import { locationFactsByLegacyId } from "../location-queries.ts";
+import { locationFactsByLegacyId } from "../queries/locations.ts";
 
 export const findLegacyLocationRoute = defineRoute({
   method: "get",

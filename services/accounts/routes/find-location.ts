@@ -1,7 +1,7 @@
 import { LocationFacts } from "@pragma/contracts/account-lookups";
 import { json } from "@pragma/runtime/reply";
 import { defineRoute } from "../accounts.ts";
-import { locationFacts } from "../location-queries.ts";
+import { locationFacts } from "../queries/locations.ts";
 import { locationNotFound } from "../readable-location.ts";
 import { locationParams } from "./location-params.ts";
 

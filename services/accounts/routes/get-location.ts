@@ -1,7 +1,7 @@
 import { LocationDetails } from "@pragma/contracts/location";
 import { taggedByContent } from "@pragma/runtime/reply";
 import { defineRoute } from "../accounts.ts";
-import { findLocation } from "../location-queries.ts";
+import { findLocation } from "../queries/locations.ts";
 import { demandReadable, locationNotFound } from "../readable-location.ts";
 import { showDetails } from "../show-location.ts";
 import { locationParams } from "./location-params.ts";

@@ -3,7 +3,7 @@ import { ownLocation } from "@pragma/runtime/own-location";
 import { taggedByContent } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
-import { findLocation, listDevices } from "../location-queries.ts";
+import { findLocation, listDevices } from "../queries/locations.ts";
 import { locationNotFound } from "../readable-location.ts";
 import { showHeader } from "../show-location.ts";
 

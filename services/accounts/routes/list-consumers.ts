@@ -4,7 +4,7 @@ import { readableLocation } from "@pragma/runtime/own-location";
 import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
-import { listConsumers } from "../consumer-queries.ts";
+import { listConsumers } from "../queries/consumers.ts";
 
 export const listConsumersRoute = defineRoute({
   method: "get",

@@ -4,7 +4,7 @@ import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
 import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
-import { listKeys } from "../key-queries.ts";
+import { listKeys } from "../queries/keys.ts";
 
 const query = z.object({
   ...pageQuery,

@@ -5,7 +5,7 @@ import { readableLocation } from "@pragma/runtime/own-location";
 import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
-import { listLocations } from "../location-queries.ts";
+import { listLocations } from "../queries/locations.ts";
 
 const query = z.object({
   ...pageQuery,

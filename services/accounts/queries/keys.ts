@@ -1,9 +1,9 @@
 import type { KeyFacts, LocationFacts } from "@pragma/contracts/account-lookups";
 import type { ApiKey } from "@pragma/contracts/api-key";
 import type { Scope } from "@pragma/contracts/scopes";
-import type { Database, Transaction } from "@pragma/runtime/postgres";
+import { advisoryLockKey, type Database, type Transaction } from "@pragma/runtime/postgres";
 import type { Stretch } from "@pragma/runtime/reply-with-page";
-import type { Stored } from "./stored.ts";
+import type { Stored } from "../stored.ts";
 
 export interface NewKey {
   id: string;
@@ -123,6 +123,11 @@ export async function keyByHash(tx: Transaction, hash: string): Promise<KnownKey
     select id, hash, location_id as "locationId", consumer_id as "consumerId", revoked_at is not null as "isRevoked"
     from api_keys where hash = ${hash}`;
   return row;
+}
+
+/** Whoever sees to the operator's own key does so after the other, until the transaction ends. */
+export async function lockAdminKey(tx: Transaction, schema: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${advisoryLockKey(`admin key ${schema}`)}::bigint)`;
 }
 
 /** Whether this consumer ever had a key, good or revoked. */

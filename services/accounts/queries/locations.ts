@@ -6,7 +6,7 @@ import type { LocationOptions } from "@pragma/contracts/location-options";
 import type { LocationSettingValues } from "@pragma/contracts/location-settings";
 import type { Database, Sql, Transaction } from "@pragma/runtime/postgres";
 import type { Stretch } from "@pragma/runtime/reply-with-page";
-import type { Stored } from "./stored.ts";
+import type { Stored } from "../stored.ts";
 
 export interface LocationRow extends Stored<Location> {
   organizationId: string;
