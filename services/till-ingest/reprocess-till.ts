@@ -1,7 +1,7 @@
-import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import type { Transaction } from "@pragma/runtime/postgres";
 import { announceTill } from "./announce-till.ts";
+import { tillNotFound } from "./known-till.ts";
 import { insertVersion } from "./queries/till-versions.ts";
 import { lockTill, nextRevision, type TillRow } from "./queries/tills.ts";
 import type { TillIngest } from "./till-ingest.ts";
@@ -20,9 +20,7 @@ export async function reprocessTill(
 ): Promise<TillRow> {
   return db.transaction(async (tx) => {
     const till = await lockTill(tx, id);
-    if (!till || (locationId !== null && till.location_id !== locationId)) {
-      throw new ApiError("till_not_found", { detail: `This location has no till ${id}.` });
-    }
+    if (!till || (locationId !== null && till.location_id !== locationId)) throw tillNotFound(id);
     return announceNextRevision(tx, till, { sweepAfter, by });
   });
 }

@@ -40,7 +40,11 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
     );
     return {
       services: {
-        ...{ db, log, objects, reader, locations },
+        db,
+        log,
+        objects,
+        reader,
+        locations,
         sweepAfter: config.SWEEP_AFTER_SECONDS,
         legacy: legacySettings(config),
         replacedKeptDays: config.REPLACED_BODIES_KEPT_DAYS,

@@ -3,7 +3,7 @@ import { jsonBody, optionalBody } from "@pragma/runtime/define-route";
 import { json } from "@pragma/runtime/reply";
 import { addToLog } from "@pragma/runtime/request-context";
 import { z } from "zod";
-import { applicationQuery, askedBackoffice } from "../legacy/asked-application.ts";
+import { applicationQuery, askedBackoffice } from "../legacy/asked-backoffice.ts";
 import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
 import { listLegacyTills } from "../legacy/list-legacy-tills.ts";
 import { defineRoute } from "../till-ingest.ts";

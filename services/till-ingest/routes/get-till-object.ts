@@ -1,11 +1,9 @@
-import { ApiError } from "@pragma/contracts/errors";
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
-import { readableLocation } from "@pragma/runtime/own-location";
 import { taggedStream } from "@pragma/runtime/reply";
 import { z } from "zod";
-import { findTillOf } from "../queries/tills.ts";
+import { knownTill } from "../known-till.ts";
 import { defineRoute } from "../till-ingest.ts";
-import { tillParams } from "../till-params.ts";
+import { tillParams } from "./till-params.ts";
 
 export const getTillObject = defineRoute({
   method: "get",
@@ -27,8 +25,7 @@ export const getTillObject = defineRoute({
   },
   errors: ["till_not_found"],
   async handle({ params, principal, services, header }) {
-    const till = await findTillOf(services.db.sql, readableLocation(principal), params.id);
-    if (!till) throw new ApiError("till_not_found", { detail: `This location has no till ${params.id}.` });
+    const till = await knownTill(services, { id: params.id, principal });
     const open = () => services.objects.stream(till.object_key);
     return taggedStream(open, { etag: till.hash, ifNoneMatch: header("if-none-match") });
   },

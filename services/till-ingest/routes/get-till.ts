@@ -1,11 +1,9 @@
-import { ApiError } from "@pragma/contracts/errors";
 import { Till } from "@pragma/contracts/till";
-import { readableLocation } from "@pragma/runtime/own-location";
 import { taggedByContent } from "@pragma/runtime/reply";
-import { findTillOf } from "../queries/tills.ts";
+import { knownTill } from "../known-till.ts";
 import { defineRoute } from "../till-ingest.ts";
-import { tillParams } from "../till-params.ts";
 import { tillReply } from "../till-reply.ts";
+import { tillParams } from "./till-params.ts";
 
 export const getTill = defineRoute({
   method: "get",
@@ -21,8 +19,7 @@ export const getTill = defineRoute({
   responses: { 200: { description: "The till", schema: Till }, 304: { description: "The client has it already" } },
   errors: ["till_not_found"],
   async handle({ params, principal, services, origin, header }) {
-    const till = await findTillOf(services.db.sql, readableLocation(principal), params.id);
-    if (!till) throw new ApiError("till_not_found", { detail: `This location has no till ${params.id}.` });
+    const till = await knownTill(services, { id: params.id, principal });
     return taggedByContent(JSON.stringify(tillReply(till, origin)), { ifNoneMatch: header("if-none-match") });
   },
 });

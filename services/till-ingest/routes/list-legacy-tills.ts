@@ -1,7 +1,7 @@
 import { LegacyTill } from "@pragma/contracts/legacy-till";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
-import { applicationQuery, askedBackoffice } from "../legacy/asked-application.ts";
+import { applicationQuery, askedBackoffice } from "../legacy/asked-backoffice.ts";
 import { listLegacyTills } from "../legacy/list-legacy-tills.ts";
 import { defineRoute } from "../till-ingest.ts";
 

@@ -9,8 +9,8 @@ import { replaceTill } from "../replace-till.ts";
 import { tillBody } from "../till-body.ts";
 import { defineRoute } from "../till-ingest.ts";
 import { replacedLocation } from "../till-location.ts";
-import { tillParams } from "../till-params.ts";
 import { tillReply } from "../till-reply.ts";
+import { tillParams } from "./till-params.ts";
 
 export const replaceTillRoute = defineRoute({
   method: "put",

@@ -3,8 +3,8 @@ import { readableLocation } from "@pragma/runtime/own-location";
 import { json } from "@pragma/runtime/reply";
 import { reprocessTill } from "../reprocess-till.ts";
 import { defineRoute } from "../till-ingest.ts";
-import { tillParams } from "../till-params.ts";
 import { tillReply } from "../till-reply.ts";
+import { tillParams } from "./till-params.ts";
 
 export const reprocessTillRoute = defineRoute({
   method: "post",
