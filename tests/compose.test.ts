@@ -42,6 +42,13 @@ it("runs every service by itself, without rights, after its tables are made", ()
   }
 });
 
+it("lets operators ask every service at once", () => {
+  const { OPS_URLS = "", OPS_TOKEN } = compose.services.ops?.environment ?? {};
+  const asked = OPS_URLS.split(",").map((url) => new URL(url).hostname);
+  expect(asked.sort()).toEqual([...serviceNames].sort());
+  for (const name of asked) expect(compose.services[name]?.environment).toMatchObject({ OPS_TOKEN });
+});
+
 it("makes a secret for everything that asks for one, once", () => {
   const made = makeEnv();
   const asked = [...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name ?? "");
