@@ -50,17 +50,24 @@ async function main(): Promise<void> {
   const outcomes: Result[] = [];
   try {
     for (const row of rows) {
-      if (only === undefined || only.includes(row.id)) outcomes.push(await measure(row, lab));
+      if (only !== undefined && !only.includes(row.id)) continue;
+      outcomes.push(await measure(row, lab));
+      keep(machine, outcomes);
     }
   } finally {
     await withProgress("Stopping", () => lab.close());
   }
 
+  say(`\n${keep(machine, outcomes)}`);
+  if (profiles) say(hottest(profiles));
+}
+
+/** Writes what has been measured so far: a run that is cut short has not been for nothing. @returns the table. */
+function keep(machine: string[], outcomes: Result[]): string {
   const table = tableOf(outcomes.toSorted((a, b) => a.id.localeCompare(b.id)));
   writeFileSync(join(results, "latest.md"), `${machine.join("  \n")}\n\n${table}\n`);
   writeFileSync(join(results, "latest.json"), `${JSON.stringify({ machine, results: outcomes }, undefined, 2)}\n`);
-  say(`\n${table}`);
-  if (profiles) say(hottest(profiles));
+  return table;
 }
 
 async function measure(row: Row, lab: Lab): Promise<Result> {

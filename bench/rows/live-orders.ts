@@ -3,7 +3,7 @@ import { type BareServer, startBareStream } from "../bare-server.ts";
 import { type Figure, figureOf, type Pair } from "../figure.ts";
 import type { Lab } from "../lab.ts";
 import type { FollowingAnswer } from "../load/jobs.ts";
-import type { Product } from "../product.ts";
+import type { Product, Role } from "../product.ts";
 import type { Row } from "../row.ts";
 import type { Shop } from "../shop.ts";
 
@@ -47,9 +47,10 @@ export const liveOrders: Row = {
     try {
       for (const shape of ["split", "all in one"] as const) {
         const { product, shop } = await lab.product(shape);
-        const before = memoryText(product);
-        figures.push(...(await compare(lab, { what: shape, product, shop, bare, tell })));
-        notes.push(`Megabytes before and after, ${shape}: ${before}; ${memoryText(product)}`);
+        const memory = [memoryOf(product)];
+        const onTurn = () => memory.push(memoryOf(product));
+        figures.push(...(await compare(lab, { what: shape, product, shop, bare, tell, onTurn })));
+        notes.push(`Megabytes before, and after each turn, ${shape}: ${memory.join("; ")}`);
       }
     } finally {
       await bare.stop();
@@ -67,9 +68,11 @@ interface Setting {
   shop: Shop;
   bare: BareServer;
   tell(detail: string): void;
+  /** Called after each turn of the product's. */
+  onTurn(): void;
 }
 
-async function compare(lab: Lab, { what, product, shop, bare, tell }: Setting): Promise<Figure[]> {
+async function compare(lab: Lab, { what, product, shop, bare, tell, onTurn }: Setting): Promise<Figure[]> {
   const repetitions = lab.isQuick ? 2 : 5;
   const ours: Side = {
     origin: product.url,
@@ -86,9 +89,11 @@ async function compare(lab: Lab, { what, product, shop, bare, tell }: Setting): 
   const runs: { ours: Measured; limit: Measured }[] = [];
   tell(`${what}: warming up`);
   for (const side of [ours, limit]) await measure(lab, side);
+  onTurn();
   for (let turn = 1; turn <= repetitions; turn += 1) {
     tell(`${what}: ${turn} of ${repetitions}`);
     runs.push({ ours: await measure(lab, ours), limit: await measure(lab, limit) });
+    onTurn();
   }
   const figure = (name: string, unit: string, of: (measured: Measured) => number) => {
     const pairs: Pair[] = runs.map((run) => ({ ours: of(run.ours), limit: of(run.limit) }));
@@ -115,6 +120,12 @@ async function measure(lab: Lab, { origin, headers, paths, cpuSeconds }: Side): 
   return { ...answer, cost };
 }
 
-function memoryText({ processes }: Product): string {
-  return processes.map(({ role, memory }) => `${role} ${Math.round(memory().now)}`).join(", ");
+/** Of the processes that changes of live orders go through. */
+const busy = new Set<Role>(["all", "gateway", "order-live", "webhooks"]);
+
+function memoryOf({ processes }: Product): string {
+  return processes
+    .filter(({ role }) => busy.has(role))
+    .map(({ role, memory }) => `${role} ${Math.round(memory().now)}`)
+    .join(", ");
 }
