@@ -29,7 +29,8 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
   async function consumeUntilGone(): Promise<void> {
     messages = await openConsumer(consuming, stopping.signal);
     outage.recovered();
-    if (stopping.signal.aborted) await messages.close();
+    // Not awaited: that it is closed is among what is read below, and is done only when it is read.
+    if (stopping.signal.aborted) void messages.close();
     for await (const message of messages) {
       if (stopping.signal.aborted) {
         // Fetched and not begun: another instance may have it at once.
