@@ -1,4 +1,3 @@
-import type { AccountingProvider } from "@pragma/contracts/accounting-export";
 import { paymentAccounts, salesAccounts, singleAccounts, vatAccounts } from "@pragma/contracts/chart-of-accounts";
 import { fecColumns } from "./fec/columns.ts";
 import { fileFormats } from "./fec/formats.ts";
@@ -24,27 +23,20 @@ export const entriesDescribed = `A till gives at most three journal entries, in 
 
 Negative amounts are on the other side of the same account. VAT on deposits is not booked: points of sale give no rate with them.`;
 
-const imports: Record<AccountingProvider, string> = {
-  INEXWEB: "as a FEC. It takes one financial year at a time: export so",
-  FULLL: "as a FEC. It is INEXWEB under its present name",
-  ISACOMPTA: "as a text file with named columns. Its maker publishes no description: try one till first",
-};
-
 /** How the files of each provider are written. */
 export const formatsDescribed = `Every file has the 18 columns of the French *fichier des écritures comptables* (FEC). The provider decides how they are written:
 
-| Provider | Between fields | Characters | Longest text | How to import it |
-|---|---|---|---|---|
+| Provider | Between fields | Characters | Longest text |
+|---|---|---|---|
 ${Object.entries(fileFormats)
-  .map(([provider, { separator, charset, longestText }]) => [
-    provider,
-    separator === "\t" ? "tabulator" : "vertical bar",
-    charset,
-    longestText,
-    imports[provider as AccountingProvider],
-  ])
-  .map((cells) => `| ${cells.join(" | ")} |`)
+  .map(([provider, { separator, charset, longestText }]) => {
+    const between = separator === "\t" ? "tabulator" : "vertical bar";
+    return `| ${provider} | ${between} | ${charset} | ${longestText} |`;
+  })
   .join("\n")}
+
+- **INEXWEB** and **FULLL** are one software under its former and its present name, which imports a FEC of one financial year: export the tills of one year at a time.
+- **ISACOMPTA** imports it as a text file with named columns. Its maker publishes no description of the files that it takes: try it with one till first.
 
 It is a file to import, and not the FEC that a company hands to the tax administration, which holds a year of all its journals.`;
 
