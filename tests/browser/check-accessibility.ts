@@ -1,15 +1,33 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { AxeResults } from "axe-core";
+import type { AxeResults, RunOptions } from "axe-core";
 import type { Page } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** The serious and critical faults of a page as it is now, each kind once: which rule, where first, and why. */
-export async function seriousFaults(page: Page, rules?: string[]): Promise<string[]> {
-  await page.evaluate(axe);
-  const options = { resultTypes: ["violations"], ...(rules && { runOnly: { type: "rule", values: rules } }) };
-  const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResults;
+/** What depends on colours, and so on the mode. */
+const rulesOfColours = ["color-contrast", "link-in-text-block"];
+
+/**
+ * The serious and critical faults of a page as it is now, each kind once: which rule, where first, and why. A page of
+ * documentation has thousands of words in a few dozen looks: colours are checked once for each look. Words of code are
+ * nothing but coloured.
+ */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  const rules = Object.fromEntries(rulesOfColours.map((rule) => [rule, { enabled: false }]));
+  return [...(await faultsOf(page, '{ exclude: "pre > code" }', { rules })), ...(await faultsOfColours(page))];
+}
+
+/** Those that another colour mode may have, on a page that was checked in one. */
+export async function faultsOfColours(page: Page): Promise<string[]> {
+  await page.evaluate(`window.looks = (${oneOfEachLook})()`);
+  return faultsOf(page, "{ include: window.looks }", { runOnly: { type: "rule", values: rulesOfColours } });
+}
+
+async function faultsOf(page: Page, context: string, options: RunOptions): Promise<string[]> {
+  await page.evaluate(`window.axe ?? (() => { ${axe} })()`);
+  const asked = JSON.stringify({ resultTypes: ["violations"], ...options });
+  const { violations } = (await page.evaluate(`axe.run(${context}, ${asked})`)) as AxeResults;
   const faults = violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) =>
@@ -18,3 +36,23 @@ export async function seriousFaults(page: Page, rules?: string[]): Promise<strin
   const kinds = new Map(faults.map((fault) => [`${fault.id} ${fault.why}`, fault]));
   return [...kinds.values()].map(({ id, where, why }) => `${id} at ${where}: ${why}`);
 }
+
+/** Runs in the page: the first element with text of its own for each colour, size, weight, decoration and background. */
+const oneOfEachLook = `() => {
+  const byLook = new Map();
+  for (const element of document.body.querySelectorAll("*")) {
+    const hasText = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim() !== "");
+    if (!hasText || !element.checkVisibility()) continue;
+    const { color, fontSize, fontWeight, textDecoration } = getComputedStyle(element);
+    const look = [element.localName === "a", color, fontSize, fontWeight, textDecoration];
+    for (let under = element; under; under = under.parentElement) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(under);
+      if (backgroundColor !== "rgba(0, 0, 0, 0)") look.push(backgroundColor);
+      if (backgroundImage !== "none") look.push(backgroundImage);
+      if (opacity !== "1") look.push(opacity);
+    }
+    const name = look.join();
+    if (!byLook.has(name)) byLook.set(name, element);
+  }
+  return [...byLook.values()];
+}`;

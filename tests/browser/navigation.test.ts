@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { faultsOfColours } from "./check-accessibility.ts";
 import { openSite, type Site } from "./open-site.ts";
 
 let site: Site;
@@ -155,6 +156,17 @@ describe("the search", () => {
     await page.waitForTimeout(300);
     await input.press("Enter");
     await page.waitForURL((url) => url.pathname === path);
+    await close();
+  });
+});
+
+describe("the search's suggestions", () => {
+  it.each(["dark", "light"] as const)("can be read in the %s mode", async (colorScheme) => {
+    const { page, close } = await site.open("/", { colorScheme });
+    await page.keyboard.press("Control+k");
+    await page.locator("input.navbar__search-input").pressSequentially("webhook");
+    await page.locator('[class*="suggestion"]').first().waitFor();
+    expect(await faultsOfColours(page)).toEqual([]);
     await close();
   });
 });
