@@ -13,6 +13,7 @@ const hours = salesByHour(sales, timeZone);
 const categories = sumsByName(
   report.reportProducts.map(({ category, productSales }) => ({ name: category ?? "Other", amount: productSales })),
 );
+const taxes = report.reportTaxes.toSorted((one, other) => one.taxRate - other.taxRate);
 const payments = sumsByName(
   report.reportPayments.map(({ paymentName, paymentAmount }) => ({
     name: paymentName ?? "Other",
@@ -55,7 +56,7 @@ export function DayReport(): ReactNode {
             </tr>
           </thead>
           <tbody>
-            {report.reportTaxes.map(({ taxRate, taxName, taxableAmount, taxAmount }) => (
+            {taxes.map(({ taxRate, taxName, taxableAmount, taxAmount }) => (
               <tr key={`${taxName} ${taxRate}`}>
                 <th scope="row">{taxRate / 100} %</th>
                 <td>{formatAmount(taxableAmount)}</td>
