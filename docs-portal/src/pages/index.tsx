@@ -43,8 +43,8 @@ export default function Home(): ReactNode {
         <section className={styles.section}>
           <Heading as="h2">A day, as the API tells it</Heading>
           <p>
-            This is one reply of <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link>, for a day of the demo
-            restaurant.
+            This is one reply of <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link>, for a Saturday of the
+            demo restaurant. The hours are those of its <Link to="/api/list-orders">orders</Link>.
           </p>
           <DayReport />
         </section>
