@@ -20,7 +20,10 @@ export const getJob = defineRoute({
       locationId: z.guid().optional().meta({ description: "For keys that may act for any location" }),
     }),
   },
-  responses: { 200: { description: "The job", schema: JobStatus } },
+  responses: {
+    200: { description: "The job", schema: JobStatus },
+    304: { description: "The client has it already" },
+  },
   errors: ["location_forbidden", "job_not_found"],
   async handle({ params, query, principal, services, header }) {
     const locationId = ownLocation(principal, query.locationId);
