@@ -35,26 +35,31 @@ export async function sendResponse(
   outgoing.once("close", stopReading);
   signal?.addEventListener("abort", stopReading);
 
-  let next = reader.read();
-  const first = await soon(next);
-  exchange.bytes = first?.value?.byteLength ?? 0;
-  if (first && !first.done) next = reader.read();
-  const isWhole = first?.done || (first && (await soon(next))?.done);
-  if (isWhole) {
-    writeHead(...(response.headers.has("content-length") ? [] : ["content-length", `${exchange.bytes}`]));
-    return endReply(exchange, first.value);
+  try {
+    let next = reader.read();
+    const first = await soon(next);
+    exchange.bytes = first?.value?.byteLength ?? 0;
+    if (first && !first.done) next = reader.read();
+    const isWhole = first?.done || (first && (await soon(next))?.done);
+    if (isWhole) {
+      writeHead(...(response.headers.has("content-length") ? [] : ["content-length", `${exchange.bytes}`]));
+      return endReply(exchange, first.value);
+    }
+    writeHead();
+    if (first) await written(outgoing, first.value);
+    else outgoing.flushHeaders();
+    if (isStream) exchange.becomeStream();
+    for (let read = await next; !read.done && !exchange.isEnded; read = await reader.read()) {
+      progress?.made();
+      exchange.bytes += read.value.byteLength;
+      await written(outgoing, read.value);
+    }
+    // What was given up is not to look whole.
+    if (!signal?.aborted) endReply(exchange);
+  } finally {
+    // A `Request` keeps its signal for as long as the process runs, and so would all that still listens to it.
+    signal?.removeEventListener("abort", stopReading);
   }
-  writeHead();
-  if (first) await written(outgoing, first.value);
-  else outgoing.flushHeaders();
-  if (isStream) exchange.becomeStream();
-  for (let read = await next; !read.done && !exchange.isEnded; read = await reader.read()) {
-    progress?.made();
-    exchange.bytes += read.value.byteLength;
-    await written(outgoing, read.value);
-  }
-  // What was given up is not to look whole.
-  if (!signal?.aborted) endReply(exchange);
 }
 
 /** What is there already, or within this turn of the event loop. */
