@@ -4,7 +4,9 @@ import type { Sql } from "@pragma/runtime/postgres";
 export async function removeDeliveriesBefore(sql: Sql, before: Date, limit: number): Promise<number> {
   return removeDeliveries(
     sql,
-    sql`select id from deliveries where created_at < ${before} and state <> 'sending' order by created_at limit ${limit}`,
+    sql`
+      select id from deliveries where created_at < ${before} and state <> 'sending'
+      order by created_at limit ${limit} for update skip locked`,
   );
 }
 
@@ -14,10 +16,11 @@ export async function removeDeliveriesOfDeleted(sql: Sql, limit: number): Promis
     sql,
     sql`
       select d.id from webhooks w join deliveries d on d.webhook_id = w.id
-      where w.state = 'deleted' and d.state <> 'sending' limit ${limit}`,
+      where w.state = 'deleted' and d.state <> 'sending' limit ${limit} for update of d skip locked`,
   );
 }
 
+/** What another removes at the same time is left to it: two that remove the same in another order would wait for each other. */
 async function removeDeliveries(sql: Sql, which: ReturnType<Sql>): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     with which as (${which}),
@@ -30,8 +33,10 @@ async function removeDeliveries(sql: Sql, which: ReturnType<Sql>): Promise<numbe
 /** Removes the webhooks that are deleted and have no deliveries any more. */
 export async function removeDeletedWebhooks(sql: Sql): Promise<void> {
   await sql`
-    delete from webhooks w
-    where state = 'deleted' and not exists (select 1 from deliveries where webhook_id = w.id)`;
+    delete from webhooks where id in (
+      select id from webhooks w
+      where state = 'deleted' and not exists (select 1 from deliveries where webhook_id = w.id) for update skip locked
+    )`;
 }
 
 /** Removes messages from before a time that are sent to nobody any more, up to so many; how many there were. */

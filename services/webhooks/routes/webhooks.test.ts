@@ -240,6 +240,29 @@ describe("a deleted webhook", () => {
   });
 });
 
+it("are all deleted when many are at once, each with a long log", async () => {
+  const { principal, recipientId } = await service.subscribe("http://127.0.0.1:9999/hook");
+  const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/hook", events: ["order.paid"] };
+  const subscribe = () => service.send({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
+  for (let round = 1; round <= 3; round += 1) {
+    const webhooks = await Promise.all(Array.from({ length: 8 }, subscribe));
+    const ids = webhooks.map(({ id }) => id);
+    await service.db.sql`
+      with message as (
+        insert into messages (id, body, created_at) select gen_random_uuid(), '{}', now() from generate_series(1, 1500)
+        returning id
+      )
+      insert into deliveries
+        (id, message_id, webhook_id, event, state, generation, attempt, failures, settled_at, created_at)
+      select gen_random_uuid(), message.id, webhook_id, 'order.paid', 'succeeded', 1, 1, 0, now(), now()
+      from message, unnest(${ids}::uuid[]) as webhook_id order by random()`;
+    const removals = ids.map((id) => service.ask("DELETE", `${path}${id}`, { principal }));
+    expect((await Promise.all(removals)).map(({ status }) => status)).toEqual(ids.map(() => 204));
+    const left = () => service.db.sql`select 1 from deliveries where webhook_id = any(${ids}::uuid[])`;
+    expect((await left()).length).toBe(0);
+  }
+}, 60_000);
+
 it("says how the deliveries of a webhook go", async () => {
   const endpoint = receiver.endpoint();
   const subscription = await service.subscribe(endpoint.url);
