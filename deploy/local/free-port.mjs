@@ -8,13 +8,17 @@ import { createServer } from "node:net";
 const first = 15_000;
 const count = 17_000;
 
+/** Where this process looks next: whoever takes many ports before it uses them gets none of them twice. */
+let next = randomInt(count);
+
 /**
  * A TCP port that nobody listens on at this moment.
  * @returns {Promise<number>}
  */
 export async function freePort() {
   for (;;) {
-    const port = first + randomInt(count);
+    const port = first + next;
+    next = (next + 1) % count;
     if (await isPortFree(port)) return port;
   }
 }

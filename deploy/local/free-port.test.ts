@@ -18,3 +18,8 @@ it("finds a port that a server can have", async () => {
   await once(server, "listening");
   server.close();
 });
+
+it("gives no port twice to whoever takes many before any is used", async () => {
+  const ports = await Promise.all(Array.from({ length: 500 }, freePort));
+  expect(new Set(ports).size).toBe(500);
+});
