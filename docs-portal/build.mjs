@@ -20,7 +20,8 @@ const generated = join(portal, ".generated");
 const docusaurus = createRequire(import.meta.url).resolve("@docusaurus/core/bin/docusaurus.mjs");
 const mark = join(portal, "build", ".built-from");
 
-const fingerprint = fingerprintOf(portal, [...sourcesOfDrawnDay, openapi, join(portal, "..", "package-lock.json")]);
+const packages = ["package-lock.json", "patches"].map((name) => join(portal, "..", name));
+const fingerprint = fingerprintOf(portal, [...sourcesOfDrawnDay, openapi, ...packages]);
 const builtFrom = existsSync(mark) ? readFileSync(mark, "utf8") : "";
 if (argv.includes("--if-stale") && builtFrom === fingerprint) exit(0);
 

@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "./failure.mjs";
 import { withProgress } from "./progress.mjs";
 import { endOf, runCommand } from "./run-command.mjs";
 import { checkout } from "./state-folder.mjs";
+
+/** Where the build of the documentation keeps what it has built of packages. */
+const caches = ["node_modules/.cache", "docs-portal/node_modules/.cache"];
 
 /**
  * Installs the packages that package-lock.json lists, with the patches of `patches/`, unless those that are there were
@@ -30,6 +33,8 @@ export async function ensurePackages(folder = checkout) {
       if (code !== 0) throw new Failure(`npm ${command[0]} failed:\n${complaintIn(output)}`);
     });
   }
+  // What was built of a package of this version is taken for what it is, patched or not.
+  if (arePatchesNew) for (const cache of caches) rmSync(join(folder, cache), { recursive: true, force: true });
   writeFileSync(memoryFile, JSON.stringify(wanted));
 }
 
