@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { entityTagOf } from "@pragma/runtime/entity-tags";
 import { packageFolder } from "@pragma/runtime/package-folder";
 
 /** A text that is served as it is, and the entity tag that tells its versions apart. */
@@ -35,5 +35,5 @@ async function readDocument(path: string): Promise<ServedDocument> {
 }
 
 export function servedDocument(body: string): ServedDocument {
-  return { body, etag: createHash("sha256").update(body).digest("base64url") };
+  return { body, etag: entityTagOf(body) };
 }

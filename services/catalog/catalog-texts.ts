@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { type Catalog, type CatalogCounts, type CatalogList, catalogListNames } from "@pragma/contracts/catalog";
+import { entityTagOf } from "@pragma/runtime/entity-tags";
 
 /** A list as it is stored and sent: its JSON, and the entity tag that stands for it. */
 export interface ListText {
@@ -18,7 +18,7 @@ export interface CatalogTexts {
 /** Writes a catalogue down: fields in the order of the schemas, items in the order that they came in. */
 export function writeCatalog(catalog: Catalog): CatalogTexts {
   const lists = ofEachList((name) => writeList(catalog[name]));
-  const etag = hashOf(catalogListNames.map((name) => lists[name].etag).join());
+  const etag = entityTagOf(catalogListNames.map((name) => lists[name].etag).join());
   return { etag, lists, counts: ofEachList((name) => catalog[name].length) };
 }
 
@@ -27,11 +27,7 @@ export const emptyCatalog = writeCatalog({ products: [], payments: [], taxes: []
 
 function writeList(items: unknown[]): ListText {
   const body = JSON.stringify(items);
-  return { body, etag: hashOf(body) };
-}
-
-function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("base64url");
+  return { body, etag: entityTagOf(body) };
 }
 
 function ofEachList<Value>(make: (name: CatalogList) => Value): Record<CatalogList, Value> {

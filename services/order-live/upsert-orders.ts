@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { type SeenDevice, seenDevice } from "@pragma/contracts/device";
 import type { OrderLeft } from "@pragma/contracts/order-live";
+import { entityTagOf } from "@pragma/runtime/entity-tags";
 import { publish } from "@pragma/runtime/outbox";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import { addToLog } from "@pragma/runtime/request-context";
@@ -93,7 +93,7 @@ function changeOf(
     openedAt: order.data.openedAt,
     createdAt,
     updatedAt: now,
-    etag: createHash("sha256").update(body).digest("base64url").slice(0, 27),
+    etag: entityTagOf(body),
     body,
     hasLeft: false,
     closedAt: null,

@@ -28,7 +28,7 @@ describe.each(catalogListNames)("the list of %s", (list) => {
 
   it("is not sent again to who has it", async () => {
     const etag = (await ask()).headers.get("etag") ?? "";
-    expect(etag).toMatch(/^"[\w-]{43}"$/);
+    expect(etag).toMatch(/^"[\w-]{22}"$/);
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
       const response = await ask({ "if-none-match": known });
       expect([response.status, await response.text(), response.headers.get("etag")]).toEqual([304, "", etag]);

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { withoutPersonalData } from "@pragma/contracts/personal-data";
+import { entityTagOf } from "@pragma/runtime/entity-tags";
 import { on } from "@pragma/runtime/subscription";
 import type { OrderLiveService } from "../order-live.ts";
 import { type Kept, listKept, putErased } from "../queries/erasures.ts";
@@ -17,5 +17,5 @@ export const ordersErased = on<OrderLiveService, "orders.erased">(
 
 function erased({ body, ...rest }: Kept): Kept & { etag: string } {
   const without = JSON.stringify(withoutPersonalData(JSON.parse(body)));
-  return { ...rest, body: without, etag: createHash("sha256").update(without).digest("base64url").slice(0, 27) };
+  return { ...rest, body: without, etag: entityTagOf(without) };
 }
