@@ -240,7 +240,7 @@ describe("a deleted webhook", () => {
   });
 });
 
-it("are all deleted when many are at once, each with a long log", async () => {
+it("webhooks are all deleted when many are at once, each with a long log", async () => {
   const { principal, recipientId } = await service.subscribe("http://127.0.0.1:9999/hook");
   const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/hook", events: ["order.paid"] };
   const subscribe = () => service.send({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
