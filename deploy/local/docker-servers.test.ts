@@ -15,13 +15,11 @@ afterAll(() => {
   removeDataFolder(folder);
 });
 
-it("runs the servers in containers where their programs are not on the machine", { timeout: 300_000 }, async () => {
-  if (!canRun) {
-    process.stderr.write(
-      "No Docker engine with the servers' images answers here: they were not tried in containers.\n",
-    );
-    return;
-  }
+// Where a Docker engine answers, and has the servers' images or can have them.
+const inContainers = it.skipIf(!canRun);
+const patience = { timeout: 300_000 };
+
+inContainers("the servers run where their programs are not on the machine", patience, async () => {
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const dataFolder = (name: string) => join(folder, name);
   const servers = await Promise.all([
@@ -57,8 +55,7 @@ it("runs the servers in containers where their programs are not on the machine",
   ).toBe(0);
 });
 
-it("keeps who may do what in containers, too", { timeout: 300_000 }, async () => {
-  if (!canRun) return;
+inContainers("the servers keep to who may do what", patience, async () => {
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const users = "user default off\nuser somebody on >secret ~* +@all\n";
   const redis = await startRedis({ dataFolder: join(folder, "guarded-redis"), users });
