@@ -1,10 +1,15 @@
 import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
 import { apiKeyPrefix, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
+import type { HeadersMemo } from "./client-side.ts";
 import type { GuessLimit } from "./guess-limit.ts";
 import type { KeyCache, KnownKey } from "./key-cache.ts";
 
 /** Tells whose the API key of a request is. Answers at once for a key seen lately. */
-export type Authenticate = (authorization: string | undefined, address: () => string) => KnownKey | Promise<KnownKey>;
+export type Authenticate = (
+  authorization: string | undefined,
+  address: () => string,
+  memo?: HeadersMemo,
+) => KnownKey | Promise<KnownKey>;
 
 /** `Bearer` before the key may be left out, and may be written in any case. */
 const scheme = /^bearer(?: +|$)/i;
@@ -36,10 +41,15 @@ export function createAuthenticate(cache: KeyCache, guesses: GuessLimit): Authen
     return accept(key, address);
   }
 
-  return (authorization, addressOfClient) => {
+  return (authorization, addressOfClient, memo = {}) => {
+    if (memo.keyHash !== undefined) {
+      const known = cache.get(memo.keyHash);
+      if (known && !known.isRevoked) return known;
+    }
     const credential = authorization?.trim().replace(scheme, "");
     if (!credential) throw unauthorized("key_missing");
     const hash = hashKey(credential);
+    memo.keyHash = hash;
     const known = cache.get(hash);
     if (known && !known.isRevoked) return known;
     const address = addressOfClient();

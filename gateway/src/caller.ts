@@ -1,7 +1,7 @@
-import type { IncomingMessage } from "node:http";
 import { isIPv6 } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { ApiError } from "@pragma/contracts/errors";
+import type { ClientRequest } from "./client-side.ts";
 
 /** What stands before the gateway, as far as it is known. */
 export interface Surroundings {
@@ -24,7 +24,13 @@ const hostShape = /^[\w.:[\]-]{1,255}$/;
  *
  * @throws `ApiError` invalid_request when the host cannot be one.
  */
-export function originOf(incoming: IncomingMessage, { trustedProxies, publicUrl }: Surroundings): ClientOrigin {
+export function originOf(incoming: ClientRequest, surroundings: Surroundings): ClientOrigin {
+  const { memo = {} } = incoming;
+  memo.origin ??= readOrigin(incoming, surroundings);
+  return memo.origin;
+}
+
+function readOrigin(incoming: ClientRequest, { trustedProxies, publicUrl }: Surroundings): ClientOrigin {
   if (publicUrl) return { proto: publicUrl.protocol.slice(0, -1), host: publicUrl.host };
   const said = (name: string) => (trustedProxies > 0 ? firstOf(incoming.headers[name]) : undefined);
   const host = said("x-forwarded-host") ?? incoming.headers.host ?? "localhost";
@@ -40,7 +46,7 @@ function firstOf(header: string | string[] | undefined): string | undefined {
 }
 
 /** The client's address: the peer's, or what the outermost trusted proxy saw. */
-export function addressOf(incoming: IncomingMessage, { trustedProxies }: Surroundings): string {
+export function addressOf(incoming: ClientRequest, { trustedProxies }: Surroundings): string {
   const peer = incoming.socket.remoteAddress ?? "unknown";
   if (trustedProxies === 0) return peer;
   const hops = String(incoming.headers["x-forwarded-for"] ?? "")

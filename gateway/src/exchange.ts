@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { IncomingMessage } from "node:http";
 import { nextSpan } from "@pragma/runtime/request-context";
 import { beginSpanOfClient, type Span, SpanKind } from "@pragma/runtime/tracing";
 import { addressOf, type ClientOrigin, originOf, type Surroundings } from "./caller.ts";
+import type { ClientReply, ClientRequest } from "./client-side.ts";
 import type { Cors } from "./cors.ts";
 import type { KnownKey } from "./key-cache.ts";
 import { readTarget, type Target } from "./target.ts";
@@ -26,8 +27,8 @@ const partingTime = 5_000;
 
 /** One request on its way through the gateway, its reply, and what the log will say of both. */
 export class Exchange {
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
+  readonly incoming: ClientRequest;
+  readonly outgoing: ClientReply;
   readonly method: string;
   readonly started = performance.now();
   /** The client's own `x-request-id` when it is one to visible ASCII characters up to 128, else a new uuid. */
@@ -35,8 +36,8 @@ export class Exchange {
   readonly trace: ReturnType<typeof nextSpan>;
   /** Undefined while nothing is traced. */
   readonly span: Span | undefined;
-  /** Whether a body follows that is sent on; the methods that only read have none. */
-  readonly hasBody: boolean;
+  /** The body that is sent on, as it comes; undefined when there is none, as for the methods that only read. */
+  readonly body: IncomingMessage | undefined;
   target: Target = { path: "", search: "" };
   route: UpstreamRoute | undefined;
   key: KnownKey | undefined;
@@ -55,7 +56,7 @@ export class Exchange {
   readonly #setting: ExchangeSetting;
   #awaitsContinue: boolean;
 
-  constructor(incoming: IncomingMessage, outgoing: ServerResponse, setting: ExchangeSetting) {
+  constructor(incoming: ClientRequest, outgoing: ClientReply, setting: ExchangeSetting) {
     const { headers } = incoming;
     const given = headers["x-request-id"];
     this.incoming = incoming;
@@ -65,7 +66,8 @@ export class Exchange {
     const traceparent = headers.traceparent as string | undefined;
     this.span = beginSpanOfClient({ name: "gateway", kind: SpanKind.SERVER }, traceparent);
     this.trace = this.span?.spanContext() ?? nextSpan(traceparent);
-    this.hasBody = this.method !== "GET" && this.method !== "HEAD" && announcesBody(incoming);
+    const isRead = this.method === "GET" || this.method === "HEAD";
+    this.body = !isRead && announcesBody(incoming) && incoming instanceof IncomingMessage ? incoming : undefined;
     this.#setting = setting;
     this.#awaitsContinue = headers.expect !== undefined;
   }
@@ -90,6 +92,17 @@ export class Exchange {
     return this.incoming.headers["content-length"] !== undefined;
   }
 
+  /** What is still to come of a request before the connection can be used for the next. */
+  get unread(): IncomingMessage | undefined {
+    const { incoming } = this;
+    return !incoming.complete && incoming instanceof IncomingMessage ? incoming : undefined;
+  }
+
+  /** Whether nothing comes of a body that is waited for. */
+  get isClientSlow(): boolean {
+    return this.unread?.isPaused() === false;
+  }
+
   /** Whether the client has gone away, so that nobody waits for the reply any longer. */
   get isGone(): boolean {
     return this.outgoing.destroyed && !this.outgoing.writableFinished;
@@ -108,7 +121,7 @@ export class Exchange {
 
   /** Whether the reply comes before a body that is too large to be read for nothing has come in. */
   get isAnsweredEarly(): boolean {
-    if (this.incoming.complete || !announcesBody(this.incoming)) return false;
+    if (!this.unread || !announcesBody(this.incoming)) return false;
     const declared = this.incoming.headers["content-length"];
     return this.#awaitsContinue || declared === undefined || Number(declared) > smallBody;
   }
@@ -138,7 +151,7 @@ export class Exchange {
   }
 }
 
-function announcesBody({ headers }: IncomingMessage): boolean {
+function announcesBody({ headers }: ClientRequest): boolean {
   const length = headers["content-length"];
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }

@@ -15,7 +15,7 @@ export async function forwardDirect(
   { upstream, principalToken, watch }: { upstream: Upstream; principalToken: string; watch: ProgressWatch },
 ): Promise<void> {
   const gone = new AbortController();
-  const upload = exchange.hasBody ? openUpload(exchange) : undefined;
+  const upload = exchange.body && openUpload(exchange.body);
   const request = requestOf(exchange, {
     headers: requestHeaders(exchange, principalToken),
     body: upload && (Readable.toWeb(upload) as NodeReadableStream<Uint8Array>),
@@ -26,11 +26,11 @@ export async function forwardDirect(
       gone.abort(error);
       reject(error);
     };
-    const progress = watch.begin(exchange.incoming, () =>
+    const progress = watch.begin(exchange, () =>
       giveUp(new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment." })),
     );
     exchange.onGone = () => giveUp(new Error("The client went away."));
-    if (upload) exchange.incoming.on("data", () => progress.made());
+    exchange.body?.on("data", () => progress.made());
     exchange.welcomeBody();
     upstream(request)
       .then((response) => {

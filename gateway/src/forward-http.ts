@@ -2,7 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { isPassing } from "@pragma/runtime/passing-cause";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { Exchange } from "./exchange.ts";
-import { isEventStream, passesToClient, requestHeaders } from "./forwarded-headers.ts";
+import { isEventStream, passesToClient, requestHeaderLines } from "./forwarded-headers.ts";
 import { type BodySending, sendBody } from "./send-body.ts";
 import { endReply } from "./send-reply.ts";
 import type { Asking, ServiceConnection } from "./service-connection.ts";
@@ -21,19 +21,20 @@ export function createHttpForwarder(url: string, watch: ProgressWatch): HttpForw
   return {
     forward: (exchange, principalToken) =>
       new Promise((resolve, reject) => {
-        const head = requestHead(exchange, service.host, requestHeaders(exchange, principalToken));
+        const head = requestHead(exchange, service.host, requestHeaderLines(exchange, principalToken));
         new Hop(exchange, { head, pool, watch, resolve, reject }).start();
       }),
     close: () => pool.close(),
   };
 }
 
-/** The head of a request as it goes to a service. What is in it was checked when it was read, or is the gateway's own. */
-function requestHead({ method, target, isCounted, hasBody }: Exchange, host: string, headers: string[]): string {
-  let head = `${method} ${target.path}${target.search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
-  if (hasBody && !isCounted) head += "transfer-encoding: chunked\r\n";
-  for (let at = 0; at < headers.length; at += 2) head += `${headers[at]}: ${headers[at + 1]}\r\n`;
-  return `${head}\r\n`;
+/** The head of a request as it goes to a service. */
+function requestHead({ method, target, isCounted, body }: Exchange, host: string, headerLines: string): string {
+  const encoding = body && !isCounted ? "transfer-encoding: chunked\r\n" : "";
+  return (
+    `${method} ${target.path}${target.search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n` +
+    `${encoding}${headerLines}\r\n`
+  );
 }
 
 interface HopOptions {
@@ -63,7 +64,7 @@ class Hop implements Asking {
   constructor(exchange: Exchange, options: HopOptions) {
     this.#exchange = exchange;
     this.#options = options;
-    this.#progress = options.watch.begin(exchange.incoming, () =>
+    this.#progress = options.watch.begin(exchange, () =>
       this.#giveUp(new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment." })),
     );
   }
@@ -72,10 +73,11 @@ class Hop implements Asking {
     const exchange = this.#exchange;
     exchange.onGone = () => this.#giveUp(new Error("The client went away."));
     const connection = this.#ask();
-    if (!exchange.hasBody) return;
-    exchange.incoming.on("data", () => this.#progress.made());
+    const { body } = exchange;
+    if (!body) return;
+    body.on("data", () => this.#progress.made());
     exchange.welcomeBody();
-    this.#sending = sendBody(exchange.incoming, connection.socket, { inChunks: !exchange.isCounted });
+    this.#sending = sendBody(body, connection.socket, { inChunks: !exchange.isCounted });
   }
 
   #ask(): ServiceConnection {

@@ -38,9 +38,26 @@ const notForClients = new Set([...hopByHop, "x-request-id"]);
 
 /** The headers that go to a service: the client's, without what it may not say, and the gateway's. Name, value, ... */
 export function requestHeaders(exchange: Exchange, principalToken: string): string[] {
-  const { rawHeaders, headers } = exchange.incoming;
+  return [...passedToService(exchange), ...ownHeaders(exchange, principalToken)];
+}
+
+/** The same as the lines of a request's head. What is in them was checked when it was read, or is the gateway's own. */
+export function requestHeaderLines(exchange: Exchange, principalToken: string): string {
+  const { memo = {} } = exchange.incoming;
+  memo.passedOn ??= linesOf(passedToService(exchange));
+  return memo.passedOn + linesOf(ownHeaders(exchange, principalToken));
+}
+
+function linesOf(headers: string[]): string {
+  let lines = "";
+  for (let at = 0; at < headers.length; at += 2) lines += `${headers[at]}: ${headers[at + 1]}\r\n`;
+  return lines;
+}
+
+/** What goes on of what the client said. */
+function passedToService({ incoming: { rawHeaders, headers }, method }: Exchange): string[] {
   const named = namedIn(headers.connection);
-  const isRead = exchange.method === "GET" || exchange.method === "HEAD";
+  const isRead = method === "GET" || method === "HEAD";
   const kept: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] as string).toLowerCase();
@@ -48,14 +65,17 @@ export function requestHeaders(exchange: Exchange, principalToken: string): stri
     if (name === "content-length" && isRead) continue;
     kept.push(name, rawHeaders[at + 1] as string);
   }
-  const { proto, host } = exchange.origin;
-  kept.push(
-    ...[principalHeader, principalToken],
-    ...["x-request-id", exchange.requestId],
-    ...["traceparent", traceparentOf(exchange.trace)],
-    ...["x-forwarded-host", host, "x-forwarded-proto", proto],
-  );
   return kept;
+}
+
+/** What services believe, since only the gateway says it. */
+function ownHeaders(exchange: Exchange, principalToken: string): string[] {
+  const { proto, host } = exchange.origin;
+  const own = [principalHeader, principalToken];
+  own.push("x-request-id", exchange.requestId);
+  own.push("traceparent", traceparentOf(exchange.trace));
+  own.push("x-forwarded-host", host, "x-forwarded-proto", proto);
+  return own;
 }
 
 /** Whether a header of a service's reply goes to the client; its name in small letters. */

@@ -67,7 +67,8 @@ export async function openGateway({
   let isStopping = false;
 
   function admit(exchange: Exchange): Promise<void> | void {
-    const key = authenticate(exchange.incoming.headers.authorization, () => exchange.address);
+    const { headers, memo } = exchange.incoming;
+    const key = authenticate(headers.authorization, () => exchange.address, memo);
     return key instanceof Promise ? key.then((found) => limit(exchange, found)) : limit(exchange, key);
   }
 
@@ -77,7 +78,7 @@ export async function openGateway({
     return verdict instanceof Promise ? verdict.then((given) => obey(exchange, given)) : obey(exchange, verdict);
   }
 
-  const server = createGatewayServer(
+  const { server, isBusy } = createGatewayServer(
     createListener({
       setting: {
         surroundings: {
@@ -116,7 +117,7 @@ export async function openGateway({
     await bus.close();
     await leases.close();
   };
-  const listening = await startListening(server, { port: config.PORT }).catch(async (error) => {
+  const listening = await startListening(server, { port: config.PORT, isBusy }).catch(async (error) => {
     await close();
     throw error;
   });

@@ -34,7 +34,8 @@ class KeyLimit {
   renewal: Promise<void> | undefined;
   rate: Rate;
   leaseSize = 1;
-  #limitHeaders: string[] = [];
+  #limit = "";
+  #policy = "";
 
   constructor(keyId: string, rate: Rate, now: number) {
     this.keyId = keyId;
@@ -49,21 +50,19 @@ class KeyLimit {
     this.leaseSize = Math.max(1, Math.ceil(rate.burst * leasePart));
     this.leased = Math.min(this.leased, this.leaseSize);
     const seconds = Math.ceil(rate.burst / rate.perSecond);
-    this.#limitHeaders = ["ratelimit-limit", `${rate.burst}`, "ratelimit-policy", `${rate.burst};w=${seconds}`];
+    this.#limit = String(rate.burst);
+    this.#policy = `${rate.burst};w=${seconds}`;
   }
 
   verdict(isAllowed: boolean, now: number): Verdict {
     const { burst, perSecond } = this.rate;
     const left = Math.min(burst, this.shared.left(now) + this.leased);
     const reset = Math.ceil((burst - left) / perSecond);
+    const headers = ["ratelimit-limit", this.#limit, "ratelimit-policy", this.#policy];
+    headers.push("ratelimit-remaining", String(Math.floor(left)), "ratelimit-reset", String(reset));
     return {
       isAllowed,
-      headers: this.#limitHeaders.concat(
-        "ratelimit-remaining",
-        String(Math.floor(left)),
-        "ratelimit-reset",
-        String(reset),
-      ),
+      headers,
       retryAfter: isAllowed ? 0 : Math.max(1, Math.ceil(this.shared.wait(now) / 1000)),
     };
   }

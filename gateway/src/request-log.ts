@@ -1,4 +1,4 @@
-import type { Logger } from "@pragma/runtime/logger";
+import { type Logger, logEach } from "@pragma/runtime/logger";
 import type { Metrics } from "@pragma/runtime/metrics";
 import { failSpan, type Span } from "@pragma/runtime/tracing";
 import type { Exchange } from "./exchange.ts";
@@ -15,10 +15,7 @@ const clientGone = 499;
 /** How long a line waits for others, in milliseconds. */
 const gatherTime = 50;
 
-/**
- * Writes one line for each exchange, some at a time: one by one, in between the work for other requests, each costs
- * three times as much CPU. Keys are never written, only their ids.
- */
+/** Writes one line for each exchange, some at a time. Keys are never written, only their ids. */
 export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }): RequestLog {
   let lines: Line[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -34,8 +31,8 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
       if (!line.isStream) {
         metrics.requestServed({ service: "gateway", route, method, status, seconds: milliseconds / 1000 });
       }
-      log.info(line, "request");
     }
+    logEach(log, written, "request");
   }
 
   return {

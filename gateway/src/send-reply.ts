@@ -13,10 +13,10 @@ const lingerIdleTime = 5_000;
  * connection that closes under a client that is sending takes the reply with it.
  */
 export function endReply(exchange: Exchange, last?: Uint8Array | string): void {
-  const { incoming, outgoing } = exchange;
-  if (!exchange.isAnsweredEarly || exchange.isBodyHeldBack) {
+  const { outgoing, unread } = exchange;
+  if (!unread || !exchange.isAnsweredEarly || exchange.isBodyHeldBack) {
     outgoing.end(last);
-    if (!incoming.complete) incoming.resume();
+    unread?.resume();
     return;
   }
   if (last !== undefined) outgoing.write(last);
@@ -27,9 +27,9 @@ export function endReply(exchange: Exchange, last?: Uint8Array | string): void {
   };
   const limit = setTimeout(end, lingerTime);
   const idle = setTimeout(end, lingerIdleTime);
-  incoming.on("data", () => idle.refresh());
-  incoming.once("end", end);
-  incoming.once("error", end);
+  unread.on("data", () => idle.refresh());
+  unread.once("end", end);
+  unread.once("error", end);
   outgoing.once("close", end);
 }
 

@@ -1,5 +1,5 @@
-import type { ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ClientReply } from "./client-side.ts";
 import type { Exchange } from "./exchange.ts";
 import { isEventStream, passesToClient } from "./forwarded-headers.ts";
 import { endReply } from "./send-reply.ts";
@@ -68,7 +68,7 @@ function soon<T>(reading: Promise<T>): Promise<T | undefined> {
 }
 
 /** Resolves when the client can take more, or has gone. */
-function written(outgoing: ServerResponse, chunk: Uint8Array): Promise<void> | undefined {
+function written(outgoing: ClientReply, chunk: Uint8Array): Promise<void> | undefined {
   if (outgoing.write(chunk) || outgoing.destroyed) return undefined;
   return new Promise((resolve) => {
     const done = () => {

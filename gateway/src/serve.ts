@@ -1,7 +1,7 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Logger } from "@pragma/runtime/logger";
 import type { Hono } from "hono";
+import type { ClientReply, ClientRequest } from "./client-side.ts";
 import { Exchange, type ExchangeSetting } from "./exchange.ts";
 import { requestOf } from "./request-of.ts";
 import { sendError } from "./send-reply.ts";
@@ -23,8 +23,11 @@ interface ServeOptions {
 /** The largest body that any service takes: what announces more is refused before it is sent. */
 const maxBodyBytes = 50 * 1024 * 1024;
 
+/** Answers a request. */
+export type ClientListener = (incoming: ClientRequest, outgoing: ClientReply) => void;
+
 /** The way of every request through the gateway. */
-export function createListener({ setting, admit, forward, app, log, onDone }: ServeOptions): RequestListener {
+export function createListener({ setting, admit, forward, app, log, onDone }: ServeOptions): ClientListener {
   async function handle(exchange: Exchange): Promise<void> {
     if (exchange.method === "TRACE") throw new ApiError("method_not_allowed", { detail: "TRACE is answered nowhere." });
     exchange.readTarget();
@@ -41,7 +44,7 @@ export function createListener({ setting, admit, forward, app, log, onDone }: Se
     return sendResponse(exchange, await app.fetch(request, { exchange }));
   }
 
-  return (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  return (incoming, outgoing) => {
     const exchange = new Exchange(incoming, outgoing, setting);
     outgoing.on("close", () => {
       if (exchange.isGone) exchange.onGone?.();

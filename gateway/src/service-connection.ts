@@ -1,5 +1,6 @@
 import { connect as connectTcp, type OnReadOpts, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { givePageBack, takePage } from "./pages.ts";
 import { type ReplyListener, ReplyReader } from "./reply-reader.ts";
 
 /** Who waits for a reply on a connection. */
@@ -10,18 +11,6 @@ export interface Asking extends ReplyListener {
 
 /** How long a connection may take to come about, in milliseconds. */
 const connectTime = 2_000;
-/** Bytes that are read at once. */
-const readSize = 64 * 1024;
-
-/** Memory that replies are read into, and how many still have to write what is in it. */
-interface Page {
-  bytes: Buffer;
-  borrowers: number;
-}
-
-/** Pages that nobody reads into or writes from at the moment. */
-const sparePages: Page[] = [];
-const mostSparePages = 256;
 
 /** One kept-alive connection to a service, for one request after the other. */
 export class ServiceConnection {
@@ -89,18 +78,18 @@ export class ServiceConnection {
     page.borrowers += 1;
     return () => {
       page.borrowers -= 1;
-      if (page.borrowers === 0 && page !== this.#page && sparePages.length < mostSparePages) sparePages.push(page);
+      if (page.borrowers === 0 && page !== this.#page) givePageBack(page);
     };
   }
 
   #nextPage(): Buffer {
     if (this.#page.borrowers > 0) this.#page = takePage();
-    return this.#page.bytes;
+    return this.#page.space;
   }
 
   #read(size: number): boolean {
     try {
-      this.#reader.read(this.#page.bytes.subarray(0, size));
+      this.#reader.read(this.#page.space.subarray(0, size));
     } catch (error) {
       this.socket.destroy(error as Error);
       return false;
@@ -138,8 +127,4 @@ function closedError(): Error {
 
 function connectTimeout(): Error {
   return Object.assign(new Error(`The service took no connection within ${connectTime} ms.`), { code: "ETIMEDOUT" });
-}
-
-function takePage(): Page {
-  return sparePages.pop() ?? { bytes: Buffer.allocUnsafeSlow(readSize), borrowers: 0 };
 }

@@ -1,11 +1,11 @@
+import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
-import type { Exchange } from "./exchange.ts";
 
 /**
  * The body of a request as a stream that can be given up without taking the client's connection along: a service may
  * answer before it has read everything, and its reply must still reach the client.
  */
-export function openUpload({ incoming }: Exchange): PassThrough {
+export function openUpload(incoming: IncomingMessage): PassThrough {
   const upload = new PassThrough();
   incoming.pipe(upload);
   upload.once("close", () => {

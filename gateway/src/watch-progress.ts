@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { Exchange } from "./exchange.ts";
 
 /** A clock that runs out when nothing happens for too long. */
 export interface Progress {
@@ -14,7 +14,7 @@ export interface ProgressWatch {
    * Watches that a service gets on with a request: takes its body, answers, sends its reply. Waiting for a client that
    * is slow to send is no fault of the service's and is not counted.
    */
-  begin(incoming: IncomingMessage, onStall: () => void): Progress;
+  begin(exchange: Exchange, onStall: () => void): Progress;
   close(): void;
 }
 
@@ -29,12 +29,12 @@ export function createProgressWatch(milliseconds: number): ProgressWatch {
   }, milliseconds / rounds).unref();
 
   class Watched implements Progress {
-    readonly #incoming: IncomingMessage;
+    readonly #exchange: Exchange;
     readonly #onStall: () => void;
     #rounds = 0;
 
-    constructor(incoming: IncomingMessage, onStall: () => void) {
-      this.#incoming = incoming;
+    constructor(exchange: Exchange, onStall: () => void) {
+      this.#exchange = exchange;
       this.#onStall = onStall;
     }
 
@@ -49,8 +49,7 @@ export function createProgressWatch(milliseconds: number): ProgressWatch {
     look(): void {
       this.#rounds += 1;
       if (this.#rounds <= rounds) return;
-      const isClientSlow = !this.#incoming.complete && !this.#incoming.isPaused();
-      if (isClientSlow) {
+      if (this.#exchange.isClientSlow) {
         this.made();
         return;
       }
@@ -60,8 +59,8 @@ export function createProgressWatch(milliseconds: number): ProgressWatch {
   }
 
   return {
-    begin(incoming, onStall) {
-      const watch = new Watched(incoming, onStall);
+    begin(exchange, onStall) {
+      const watch = new Watched(exchange, onStall);
       watched.add(watch);
       return watch;
     },

@@ -51,10 +51,17 @@ function takeAbandonedBody(incoming: IncomingMessage, outgoing: ServerResponse):
   });
 }
 
+interface ListenOptions {
+  port: number;
+  hostname?: string;
+  /** Whether a connection is at work that has brought node:http no request. */
+  isBusy?: (socket: Socket) => boolean;
+}
+
 /** Lets a server listen on `port` (0 for a free one). Rejects with a clear message when it is taken. */
 export async function startListening(
   server: Server,
-  { port, hostname = "0.0.0.0" }: { port: number; hostname?: string },
+  { port, hostname = "0.0.0.0", isBusy = () => false }: ListenOptions,
 ): Promise<HttpServer> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
@@ -73,11 +80,11 @@ export async function startListening(
         outgoing.shouldKeepAlive = false;
       });
     },
-    stop: () => drain(server, silent),
+    stop: () => drain(server, silent, isBusy),
   };
 }
 
-/** Connections that have not asked for anything yet; Node does not count them as idle. */
+/** Connections that have brought node:http no request; it does not count them as idle. */
 function silentConnections(server: Server): Set<Socket> {
   const silent = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -88,12 +95,19 @@ function silentConnections(server: Server): Set<Socket> {
   return silent;
 }
 
-function drain(server: Server, silent: Set<Socket>): Promise<void> {
+function drain(server: Server, silent: Set<Socket>, isBusy: (socket: Socket) => boolean): Promise<void> {
   return new Promise((resolve) => {
-    for (const socket of silent) socket.destroy();
-    const deadline = setTimeout(() => server.closeAllConnections(), drainTime);
+    const closeIdle = () => {
+      server.closeIdleConnections();
+      for (const socket of silent) if (!isBusy(socket)) socket.destroy();
+    };
+    closeIdle();
+    const deadline = setTimeout(() => {
+      server.closeAllConnections();
+      for (const socket of silent) socket.destroy();
+    }, drainTime);
     // A connection that was busy when the server closed stays open, idle, once it is done.
-    const sweep = setInterval(() => server.closeIdleConnections(), sweepTime);
+    const sweep = setInterval(closeIdle, sweepTime);
     server.close(() => {
       clearTimeout(deadline);
       clearInterval(sweep);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLogger } from "./logger.ts";
+import { createLogger, logEach } from "./logger.ts";
 
 function logged(write: (log: ReturnType<typeof createLogger>) => void): {
   text: string;
@@ -40,5 +40,26 @@ describe("the logger", () => {
     const fields = { nested: { token: "kept" } };
     logged((log) => log.info(fields, "x"));
     expect(fields.nested.token).toBe("kept");
+  });
+});
+
+describe("lines that are written together", () => {
+  it("are what they would be one by one", () => {
+    const each = [{ status: 200, path: "/é", nested: { token: "hush" } }, { status: 404, nothing: undefined }, {}];
+    const texts: string[] = [];
+    const log = createLogger({ name: "test", level: "info", destination: { write: (text) => void texts.push(text) } });
+    const child = log.child({ service: "x" });
+    logEach(child, each, "request");
+    for (const fields of each) child.info(fields, "request");
+    const [together = "", ...apart] = texts.map((text) => text.replace(/"time":"[^"]+"/g, '"time":""'));
+    expect(apart).toHaveLength(3);
+    expect(together).toBe(apart.join(""));
+  });
+
+  it("are not written when such lines are not", () => {
+    const texts: string[] = [];
+    const log = createLogger({ name: "test", level: "warn", destination: { write: (text) => void texts.push(text) } });
+    logEach(log, [{ status: 200 }], "request");
+    expect(texts).toEqual([]);
   });
 });

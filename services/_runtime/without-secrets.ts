@@ -30,7 +30,8 @@ export function withoutSecrets<Fields extends object>(fields: Fields): Fields {
 
 function cleaned(value: object, levels: number): object {
   let copy: Record<string, unknown> | unknown[] | undefined;
-  for (const [name, field] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const field = (value as Record<string, unknown>)[name];
     const kept = secretFields.has(name) ? censor : canHide(field) && levels > 1 ? cleaned(field, levels - 1) : field;
     if (kept === field) continue;
     copy ??= Array.isArray(value) ? [...value] : { ...value };

@@ -76,7 +76,15 @@ export async function startTestGateway(
   const log = createLogger({
     name: "gateway",
     level: "info",
-    destination: { write: (line) => void logged.push(JSON.parse(line)) },
+    destination: {
+      write: (lines) =>
+        void logged.push(
+          ...lines
+            .trimEnd()
+            .split("\n")
+            .map((line) => JSON.parse(line)),
+        ),
+    },
   });
   const gateway = await openGateway({
     config: readConfig(gatewayConfig, environment),
