@@ -98,28 +98,57 @@ async function findStart(
     return { total: row?.total ?? 0, before: "after" in start ? start.after : null, skip: 0 };
   }
   const offset = start.index * size;
+  const daysOfList = sql`from day_counts where ${ofLocation} and day ${days}`;
+  const stretchesOfDay = sql`from stretches where ${ofLocation} and day = (select day from first_day)`;
+  // Days, and the stretches of one day, are counted from the end that is nearer, only as far as it takes.
   const [row] = await sql<{ total: number; skip: number; day: string | null; at: string | null; id: string | null }[]>`
-    with day_ends as (
-      select day, count, sum(count) over (order by day desc) as up_to
-      from day_counts where ${ofLocation} and day ${days}
+    with whole as (
+      select coalesce(sum(count), 0)::bigint as records, ${offset}::bigint as skipped ${daysOfList}
     ), first_day as (
-      select day, up_to - count as before from day_ends where up_to > ${offset}::bigint and count > 0 order by up_to limit 1
-    ), stretch_ends as (
-      select stretches.count, first_day.before + sum(stretches.count) over newest_first as up_to,
-        lag(start_at) over newest_first as at, lag(start_id) over newest_first as id
-      from stretches join first_day on stretches.day = first_day.day where ${ofLocation}
-      window newest_first as (order by start_at desc, start_id desc)
+      (select day, count, up_to - count as before
+       from (select day, count, sum(count) over (order by day desc rows unbounded preceding) as up_to ${daysOfList}) as newer
+       where ${isNearStart(sql, "whole")} and up_to > (select skipped from whole)
+       order by day desc limit 1)
+      union all
+      (select day, count, (select records from whole) - up_to as before
+       from (select day, count, sum(count) over (order by day rows unbounded preceding) as up_to ${daysOfList}) as older
+       where ${isNearEnd(sql, "whole")} and up_to >= (select records - skipped from whole)
+       order by day limit 1)
+    ), of_day as (
+      select count::bigint as records, (select skipped from whole) - before as skipped from first_day
     ), first_stretch as (
-      select * from stretch_ends where up_to > ${offset}::bigint and count > 0 order by up_to limit 1
+      (select at, id, up_to - count as before
+       from (
+         select start_at, start_id, count, sum(count) over newest_first as up_to,
+           lag(start_at) over newest_first as at, lag(start_id) over newest_first as id
+         ${stretchesOfDay} window newest_first as (order by start_at desc, start_id desc rows unbounded preceding)
+       ) as newer
+       where ${isNearStart(sql, "of_day")} and up_to > (select skipped from of_day)
+       order by start_at desc, start_id desc limit 1)
+      union all
+      (select at, id, (select records from of_day) - up_to as before
+       from (
+         select start_at, start_id, count, sum(count) over oldest_first as up_to,
+           lead(start_at) over oldest_first as at, lead(start_id) over oldest_first as id
+         ${stretchesOfDay} window oldest_first as (order by start_at, start_id rows unbounded preceding)
+       ) as older
+       where ${isNearEnd(sql, "of_day")} and up_to >= (select records - skipped from of_day)
+       order by start_at, start_id limit 1)
     )
-    select (select coalesce(max(up_to), 0)::int from day_ends) as total, first_day.day::text as day,
-      first_stretch.at::text as at, first_stretch.id, (${offset}::bigint - (first_stretch.up_to - first_stretch.count))::int as skip
-    from (select) as one left join first_day on true left join first_stretch on true`;
+    select whole.records::int as total, first_day.day::text as day, first_stretch.at::text as at, first_stretch.id,
+      (of_day.skipped - first_stretch.before)::int as skip
+    from whole left join first_day on true left join of_day on true left join first_stretch on true`;
   if (!row?.day) return { total: row?.total ?? 0, before: null, skip: 0 };
   // The newest stretch of a day has none before it: it begins at the end of the day.
   const before = { day: row.day, at: row.at ?? "infinity", id: row.id ?? lastId };
   return { total: row.total, before, skip: row.skip };
 }
+
+const isNearStart = (sql: Sql, counted: string) =>
+  sql`(select skipped * 2 <= records and skipped < records from ${sql(counted)})`;
+
+const isNearEnd = (sql: Sql, counted: string) =>
+  sql`(select skipped * 2 > records and skipped < records from ${sql(counted)})`;
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 

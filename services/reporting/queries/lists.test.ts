@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Position } from "../list-positions.ts";
+import { startReporting, type TestReporting } from "../testing/start-reporting.ts";
+import { findPage } from "./lists.ts";
+import { adjustStretches } from "./stretches.ts";
+
+/** Orders of each day; a day with more than 512 is counted in several stretches. */
+const days = { "2026-03-01": 3, "2026-03-02": 1_400, "2026-03-03": 0, "2026-03-04": 1, "2026-03-07": 900 };
+const locationId = randomUUID();
+let service: TestReporting;
+/** Every order, newest first. */
+let all: Position[];
+
+beforeAll(async () => {
+  service = await startReporting();
+  for (const [day, orders] of Object.entries(days)) await addOrders(day, orders);
+  // A day that had orders, and has none any more, is still a day that is counted.
+  const gone = await addOrders("2026-03-03", 5);
+  await service.db.transaction(async (tx) => {
+    await tx`update orders set is_current = false where day = '2026-03-03'`;
+    const changes = gone.map((order) => ({ ...order, delta: -1 as const }));
+    await adjustStretches(tx, { locationId, kind: "order", changes });
+  });
+  all = await service.db.sql<Position[]>`
+    select id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at from orders
+    where is_current order by day desc, opened_at desc, id desc`;
+});
+afterAll(() => service?.remove());
+
+async function addOrders(day: string, count: number): Promise<Position[]> {
+  const tillId = randomUUID();
+  return service.db.transaction(async (tx) => {
+    await tx`insert into tills (till_id, location_id, revision, pushed_at) values (${tillId}, ${locationId}, 1, now())`;
+    // Several orders are opened in the same second: their ids decide.
+    const orders = await tx<Position[]>`
+      insert into orders
+        (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2)
+      select ${tillId}, ${locationId}, id, ${tillId}, ${day}::date, ${day}::date + interval '8 hours' + (number / 3) * interval '1 second',
+        now(), now(), now(), '', '"' || id || '"', ''
+      from (select number, gen_random_uuid() as id from generate_series(1, ${count}::int) as number) as given
+      returning id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at`;
+    const changes = orders.map((order) => ({ ...order, delta: 1 as const }));
+    await adjustStretches(tx, { locationId, kind: "order", changes });
+    return orders;
+  });
+}
+
+describe.each([
+  ["of everything", null, null],
+  ["since a day", "2026-03-02", null],
+  ["until a day", null, "2026-03-04"],
+  ["of one day", "2026-03-02", "2026-03-02"],
+  ["of a day that was emptied", "2026-03-03", "2026-03-03"],
+  ["of days without any", "2026-03-05", "2026-03-06"],
+])("a list %s", (_, since, until) => {
+  it.each([1_000, 97, 13])("has the same pages of %i by index and by token as if it were read whole", async (size) => {
+    const wanted = all.filter(({ day }) => day >= (since ?? day) && day <= (until ?? day)).map(({ id }) => id);
+    const filter = { locationId, kind: "order" as const, since, until, reportId: null };
+    const page = (start: Parameters<typeof findPage>[2]["start"]) =>
+      findPage(service.db, filter, { start, size, body: "v1" });
+    let after: Position | null = null;
+    for (let index = 0; index * size < wanted.length; index += 1) {
+      const expected = wanted.slice(index * size, (index + 1) * size);
+      const byIndex = await page({ index });
+      expect(JSON.parse(`[${byIndex.items}]`)).toEqual(expected);
+      expect(byIndex.total).toBe(wanted.length);
+      if (after) expect(await page({ after })).toEqual(byIndex);
+      after = byIndex.last;
+    }
+    expect(after).toBeNull();
+    const behind = Math.ceil(wanted.length / size);
+    expect(await page({ index: behind })).toEqual({ total: wanted.length, items: "", last: null });
+    expect(await page({ index: behind + 1_000 })).toEqual({ total: wanted.length, items: "", last: null });
+  });
+});
