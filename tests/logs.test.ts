@@ -32,7 +32,7 @@ beforeAll(async () => {
   const log = createLogger({
     name: "test",
     level: "trace",
-    destination: { write: (line: string) => lines.push(line) },
+    destination: { write: (text: string) => lines.push(...text.trimEnd().split("\n")) },
   });
   product = await startProductInProcess(environment.variables, { log });
   shop = await openShop(product, {
