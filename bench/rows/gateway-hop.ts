@@ -10,7 +10,7 @@ import { spreadOf } from "../spread.ts";
  * Requests a second that saturate neither side. At the lower one every request wakes a machine that sleeps, which costs
  * both sides more than the request.
  */
-const easyRates = [300, 900];
+const easyRates = [300, 600];
 const connections = 16;
 
 interface Side {
