@@ -42,20 +42,15 @@ export function createAuthenticate(cache: KeyCache, guesses: GuessLimit): Authen
   }
 
   return (authorization, addressOfClient, memo = {}) => {
-    if (memo.keyHash !== undefined) {
-      const known = cache.get(memo.keyHash);
-      if (known && !known.isRevoked) return known;
-    }
     const credential = authorization?.trim().replace(scheme, "");
     if (!credential) throw unauthorized("key_missing");
-    const hash = hashKey(credential);
-    memo.keyHash = hash;
-    const known = cache.get(hash);
+    memo.keyHash ??= hashKey(credential);
+    const known = cache.get(memo.keyHash);
     if (known && !known.isRevoked) return known;
     const address = addressOfClient();
     if (known !== undefined) return accept(known, address);
     const isImpossible = credential.startsWith(apiKeyPrefix) ? !hasKeyShape(credential) : !printable.test(credential);
-    return isImpossible ? refuse("key_invalid", address) : lookUp(hash, address);
+    return isImpossible ? refuse("key_invalid", address) : lookUp(memo.keyHash, address);
   };
 }
 
