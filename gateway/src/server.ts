@@ -1,50 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type Server, STATUS_CODES } from "node:http";
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@pragma/contracts/errors";
 import { problemOf } from "@pragma/contracts/problem";
 import { serverOptions } from "@pragma/runtime/http-server";
-import { PlainConnection } from "./plain-connection.ts";
+import { answerPlainRequests, type PlainConnections } from "./plain-connections.ts";
 import type { ClientListener } from "./serve.ts";
 
-/** The gateway's server, and what is known of its connections. */
-export interface GatewayServer {
-  server: Server;
-  /** Whether a plain request of this connection is being answered. */
-  isBusy(socket: Socket): boolean;
-}
-
-/** How often connections are looked for that nobody uses, in milliseconds. */
-const sweepTime = 5_000;
-
-/**
- * A server whose every reply is in the shape that the API's are, also to what is no HTTP. Plain requests are answered
- * beside node:http, which takes over each connection that brings something else.
- */
-export function createGatewayServer(listener: ClientListener): GatewayServer {
+/** A server whose every reply is in the shape that the API's are, also to what is no HTTP. */
+export function createGatewayServer(listener: ClientListener): PlainConnections & { server: Server } {
   const server = createServer(serverOptions, listener);
-  const plain = new Map<Socket, PlainConnection>();
-  const [takeOver] = server.listeners("connection") as ((socket: Socket) => void)[];
-  if (!takeOver) throw new Error("This version of node:http takes connections in a way that is not known here.");
-  server.removeAllListeners("connection");
-  server.on("connection", (socket) => {
-    const handOn = () => {
-      plain.delete(socket);
-      takeOver.call(server, socket);
-    };
-    plain.set(socket, new PlainConnection(socket, { onRequest: listener, handOn }));
-    socket.once("close", () => plain.delete(socket));
-  });
-  const sweep = setInterval(() => {
-    for (const connection of plain.values()) connection.closeIfUnused();
-  }, sweepTime).unref();
-  server.once("close", () => clearInterval(sweep));
   // Without this, whoever waits to be told to send is told so before the key has been looked at.
   server.on("checkContinue", listener);
   server.on("checkExpectation", listener);
   server.on("clientError", refuse);
-  return { server, isBusy: (socket) => plain.get(socket)?.isBusy ?? false };
+  return { server, ...answerPlainRequests(server, listener) };
 }
 
 /** Answers bytes that are no HTTP request, headers that are too large, and requests that do not end. */
