@@ -1,38 +1,21 @@
 import { createHash, randomBytes } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";
-import { type HttpServer, listen } from "@pragma/runtime/http-server";
 import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BothGateways, testKey as key, startBothGateways } from "./testing/both-gateways.ts";
 import { head, openConnection, readReply } from "./testing/raw-client.ts";
-import { startTestGateway, TestAccounts, type TestGateway } from "./testing/test-gateway.ts";
+import type { TestGateway } from "./testing/test-gateway.ts";
 import { testService } from "./testing/test-service.ts";
 
-let environment: TestEnvironment;
-let service: HttpServer;
 const seen = { aborted: 0, pulled: 0 };
-const accounts = new TestAccounts();
-const { key } = accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } });
-const gateways = {} as Record<"here" | "elsewhere", TestGateway>;
+let gateways: BothGateways;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  const answer = testService(seen);
-  service = await listen(answer, { port: 0, hostname: "127.0.0.1" });
-  const variables = { UPSTREAM_TIMEOUT: "1" };
-  gateways.here = await startTestGateway(environment, { accounts, direct: { reporting: answer }, variables });
-  gateways.elsewhere = await startTestGateway(environment, {
-    accounts,
-    variables: { ...variables, REPORTING_URL: `http://127.0.0.1:${service.port}` },
-  });
+  gateways = await startBothGateways(testService(seen), { UPSTREAM_TIMEOUT: "1" });
 });
-afterAll(async () => {
-  await Promise.all(Object.values(gateways).map((gateway) => gateway.stop()));
-  await service.stop();
-  await environment.remove();
-});
+afterAll(() => gateways?.stop());
 
 /** What a client gets, but for what differs from one request to the next. */
 async function got(gateway: TestGateway, path: string, init: RequestInit = {}) {

@@ -1,33 +1,15 @@
-import { type HttpServer, listen } from "@pragma/runtime/http-server";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BothGateways, testKey as key, startBothGateways } from "./testing/both-gateways.ts";
 import { head, openConnection, readReply, writeAll } from "./testing/raw-client.ts";
-import { startTestGateway, TestAccounts, type TestGateway } from "./testing/test-gateway.ts";
 import { testService } from "./testing/test-service.ts";
 
-let environment: TestEnvironment;
-let service: HttpServer;
 const seen = { aborted: 0, pulled: 0 };
-const accounts = new TestAccounts();
-const { key } = accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } });
-const gateways = {} as Record<"here" | "elsewhere", TestGateway>;
+let gateways: BothGateways;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  const answer = testService(seen);
-  service = await listen(answer, { port: 0, hostname: "127.0.0.1" });
-  const variables = { UPSTREAM_TIMEOUT: "1" };
-  gateways.here = await startTestGateway(environment, { accounts, direct: { reporting: answer }, variables });
-  gateways.elsewhere = await startTestGateway(environment, {
-    accounts,
-    variables: { ...variables, REPORTING_URL: `http://127.0.0.1:${service.port}` },
-  });
+  gateways = await startBothGateways(testService(seen), { UPSTREAM_TIMEOUT: "1" });
 });
-afterAll(async () => {
-  await Promise.all(Object.values(gateways).map((gateway) => gateway.stop()));
-  await service.stop();
-  await environment.remove();
-});
+afterAll(() => gateways?.stop());
 
 describe.each(["here", "elsewhere"] as const)("a service %s", (where) => {
   const ask = (path: string, init: RequestInit = {}) => gateways[where].ask(`/v2/reports/${path}`, { key, ...init });

@@ -1,35 +1,20 @@
-import type { Socket } from "node:net";
-import { type HttpServer, listen } from "@pragma/runtime/http-server";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { ClientReply } from "./client-side.ts";
+import { PlainConnection } from "./plain-connection.ts";
+import { type BothGateways, testKey as key, startBothGateways } from "./testing/both-gateways.ts";
 import { head, openConnection, readReply } from "./testing/raw-client.ts";
-import { startTestGateway, TestAccounts, type TestGateway } from "./testing/test-gateway.ts";
 import { testService } from "./testing/test-service.ts";
 
-let environment: TestEnvironment;
-let service: HttpServer;
 const seen = { aborted: 0, pulled: 0 };
-const accounts = new TestAccounts();
-const { key } = accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } });
-const gateways = {} as Record<"here" | "elsewhere", TestGateway>;
+let gateways: BothGateways;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  const answer = testService(seen);
-  service = await listen(answer, { port: 0, hostname: "127.0.0.1" });
-  gateways.here = await startTestGateway(environment, { accounts, direct: { reporting: answer } });
-  gateways.elsewhere = await startTestGateway(environment, {
-    accounts,
-    variables: { REPORTING_URL: `http://127.0.0.1:${service.port}` },
-  });
+  gateways = await startBothGateways(testService(seen));
 });
-afterAll(async () => {
-  await Promise.all(Object.values(gateways).map((gateway) => gateway.stop()));
-  await service.stop();
-  await environment.remove();
-});
+afterAll(() => gateways?.stop());
 
 const get = (name: string, headers: Record<string, string> = {}) =>
   head(`GET /v2/reports/${name}`, { authorization: key, "x-request-id": name, ...headers });
@@ -114,7 +99,7 @@ describe.each(["here", "elsewhere"] as const)("a plain request to a service %s",
   });
 
   it("is its own key's, whoever used the connection before", async () => {
-    const other = accounts.addKey();
+    const other = gateways.accounts.addKey();
     const socket = await openConnection(gateways[where].port);
     const replies = textOf(socket);
     for (const [name, credential] of [
@@ -155,19 +140,70 @@ describe.each(["here", "elsewhere"] as const)("a plain request to a service %s",
   });
 });
 
+describe("a connection of plain requests", () => {
+  it("outlives a stream that had its own limit of time", async () => {
+    const limited = await startBothGateways(testService(seen), { STREAM_TIMEOUT: "2" });
+    const socket = await openConnection(limited.here.port);
+    const replies = textOf(socket);
+    const authorization = `Bearer ${key}`;
+    socket.write(head("GET /v2/reports/events", { authorization }));
+    await eventually("the stream to end", () => replies().includes("\r\n0\r\n\r\n"));
+    await sleep(2_500);
+    socket.write(head("GET /v2/reports/missing", { authorization }));
+    await eventually("the reply", () => replies().includes("report_not_found"));
+    socket.destroy();
+    await limited.stop();
+  });
+
+  it.each([
+    ["asks nothing", 20_000, ""],
+    ["asks nothing more", 75_000, "GET / HTTP/1.1\r\nhost: a\r\n\r\n"],
+  ])("is closed when its client %s for %i ms, and not before, nor while it is answered", async (_, patience, asked) => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const accepted = new Promise<Socket>((resolve) => server.once("connection", resolve));
+    const client = await openConnection((server.address() as AddressInfo).port);
+    const socket = await accepted;
+    let reply: ClientReply | undefined;
+    const onRequest = (_request: unknown, sent: ClientReply) => {
+      reply = sent;
+    };
+    const connection = new PlainConnection(socket, { onRequest, handOn: () => {} });
+    const closeIn = (milliseconds: number) => {
+      const later = performance.now() + milliseconds;
+      const now = vi.spyOn(performance, "now").mockReturnValue(later);
+      connection.closeIfUnused();
+      now.mockRestore();
+      return socket.destroyed;
+    };
+    if (asked) {
+      client.write(asked);
+      await eventually("the request", () => reply !== undefined);
+      expect(closeIn(2 * patience)).toBe(false);
+      reply?.writeHead(204, []);
+      reply?.end();
+      await eventually("the reply", () => !connection.isBusy);
+    }
+    expect(closeIn(patience - 5_000)).toBe(false);
+    expect(closeIn(patience + 1_000)).toBe(true);
+    client.destroy();
+    server.close();
+  });
+});
+
 describe("a gateway that stops", () => {
   it("lets a plain request finish, and closes the connections that are kept", async () => {
-    const gateway = await startTestGateway(environment, { accounts, direct: { reporting: testService(seen) } });
-    const kept = await openConnection(gateway.port);
+    const stopping = await startBothGateways(testService(seen));
+    const kept = await openConnection(stopping.here.port);
     kept.write(get("json"));
     await readReply(kept);
-    const busy = await openConnection(gateway.port);
+    const busy = await openConnection(stopping.here.port);
     const replies = textOf(busy);
     busy.write(get("slowly"));
     await eventually("the reply to begin", () => replies().includes("one"));
     const closed = Promise.all([kept, busy].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
     const began = performance.now();
-    await Promise.all([gateway.stop(), closed]);
+    await Promise.all([stopping.stop(), closed]);
     expect(performance.now() - began).toBeLessThan(2_000);
     expect(replies()).toContain("three\r\n0\r\n\r\n");
   });
