@@ -37,6 +37,8 @@ export interface ClientReply {
   readonly socket: Socket | null;
   /** Headers are name, value, name, value. Nothing is sent before the first of the body, `end` or `flushHeaders`. */
   writeHead(status: number, headers: string[]): unknown;
+  /** The same for headers that are lines already, where that saves taking them apart. */
+  writeHeadLines?(status: number, headerLines: string): void;
   flushHeaders(): void;
   /** @returns false when the client is slow and `drain` will say when it can take more. */
   write(part: Uint8Array | string, written?: () => void): boolean;

@@ -51,8 +51,7 @@ export class Exchange {
   isStream = false;
   /** Whether the gateway itself ended the reply before its service did. */
   isEnded = false;
-  /** Called once when the client goes away before the reply has ended. */
-  onGone: (() => void) | undefined;
+  #onGone: (() => void) | undefined;
   readonly #setting: ExchangeSetting;
   #awaitsContinue: boolean;
 
@@ -108,6 +107,21 @@ export class Exchange {
     return this.outgoing.destroyed && !this.outgoing.writableFinished;
   }
 
+  /**
+   * What to do once, should the client go away before the reply has ended; undefined when there is nothing more to do.
+   *
+   * A method, since V8 takes a function that is assigned to a property for one that will live long: what it refers to
+   * would be all that there is of a request, and would stay until old memory is cleared.
+   */
+  whenGone(act: (() => void) | undefined): void {
+    this.#onGone = act;
+  }
+
+  /** The client has gone away. */
+  abandon(): void {
+    this.#onGone?.();
+  }
+
   /** Tells a client that waits to be told (`expect: 100-continue`) to send its body. */
   welcomeBody(): void {
     if (this.#awaitsContinue) this.outgoing.writeContinue();
@@ -139,12 +153,12 @@ export class Exchange {
     this.outgoing.end();
     const parting = setTimeout(() => this.outgoing.destroy(), partingTime).unref();
     this.outgoing.once("close", () => clearTimeout(parting));
-    this.onGone?.();
+    this.abandon();
   }
 
-  /** Adds what the gateway says in every reply to its headers (name, value, name, value). */
-  addReplyHeaders(headers: string[]): string[] {
-    headers.push("x-request-id", this.requestId, ...this.#setting.cors.replyHeaders(this.incoming.headers.origin));
+  /** What the gateway says in every reply: name, value, name, value. */
+  replyHeaders(): string[] {
+    const headers = ["x-request-id", this.requestId, ...this.#setting.cors.replyHeaders(this.incoming.headers.origin)];
     if (this.limitHeaders) headers.push(...this.limitHeaders);
     if (this.isAnsweredEarly || this.#setting.isStopping()) headers.push("connection", "close");
     return headers;

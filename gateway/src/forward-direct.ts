@@ -29,7 +29,7 @@ export async function forwardDirect(
     const progress = watch.begin(exchange, () =>
       giveUp(new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment." })),
     );
-    exchange.onGone = () => giveUp(new Error("The client went away."));
+    exchange.whenGone(() => giveUp(new Error("The client went away.")));
     exchange.body?.on("data", () => progress.made());
     exchange.welcomeBody();
     upstream(request)
@@ -41,7 +41,7 @@ export async function forwardDirect(
       .finally(() => {
         progress.stop();
         upload?.destroy();
-        exchange.onGone = undefined;
+        exchange.whenGone(undefined);
       });
   });
 }

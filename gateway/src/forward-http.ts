@@ -2,7 +2,9 @@ import { ApiError } from "@pragma/contracts/errors";
 import { isPassing } from "@pragma/runtime/passing-cause";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { Exchange } from "./exchange.ts";
-import { isEventStream, passesToClient, requestHeaderLines } from "./forwarded-headers.ts";
+import type { OnFailure } from "./forward.ts";
+import { announceEventStream, linesForClient, requestHeaderLines } from "./forwarded-headers.ts";
+import { headersIn, linesOf } from "./header-lines.ts";
 import { type BodySending, sendBody } from "./send-body.ts";
 import { endReply } from "./send-reply.ts";
 import type { Asking, ServiceConnection } from "./service-connection.ts";
@@ -10,8 +12,7 @@ import type { Progress, ProgressWatch } from "./watch-progress.ts";
 
 /** Passes requests on to a service over HTTP, and its replies back, as they come. */
 export interface HttpForwarder {
-  /** Resolves when the reply has been sent on whole; rejects when it was not. */
-  forward(exchange: Exchange, principalToken: string): Promise<void>;
+  forward(exchange: Exchange, options: { principalToken: string; onFailure: OnFailure }): void;
   close(): void;
 }
 
@@ -19,11 +20,10 @@ export function createHttpForwarder(url: string, watch: ProgressWatch): HttpForw
   const service = new URL(url);
   const pool = new ConnectionPool(service);
   return {
-    forward: (exchange, principalToken) =>
-      new Promise((resolve, reject) => {
-        const head = requestHead(exchange, service.host, requestHeaderLines(exchange, principalToken));
-        new Hop(exchange, { head, pool, watch, resolve, reject }).start();
-      }),
+    forward(exchange, { principalToken, onFailure }) {
+      const head = requestHead(exchange, service.host, requestHeaderLines(exchange, principalToken));
+      new Hop(exchange, { head, pool, watch, onFailure }).start();
+    },
     close: () => pool.close(),
   };
 }
@@ -41,8 +41,7 @@ interface HopOptions {
   head: string;
   pool: ConnectionPool;
   watch: ProgressWatch;
-  resolve: () => void;
-  reject: (error: unknown) => void;
+  onFailure: OnFailure;
 }
 
 /** What connections fail with when the other side closed them. */
@@ -71,7 +70,7 @@ class Hop implements Asking {
 
   start(): void {
     const exchange = this.#exchange;
-    exchange.onGone = () => this.#giveUp(new Error("The client went away."));
+    exchange.whenGone(() => this.#giveUp(new Error("The client went away.")));
     const connection = this.#ask();
     const { body } = exchange;
     if (!body) return;
@@ -87,24 +86,18 @@ class Hop implements Asking {
     return connection;
   }
 
-  onHead(status: number, headers: string[], length: number | undefined): void {
-    const { outgoing } = this.#exchange;
+  onHead(status: number, headerLines: string, length: number | undefined): void {
+    const exchange = this.#exchange;
+    const { outgoing } = exchange;
     this.#hasAnswered = true;
     this.#progress.made();
-    const passed: string[] = [];
-    let isStream = false;
-    for (let at = 0; at < headers.length; at += 2) {
-      const name = headers[at] as string;
-      const value = headers[at + 1] as string;
-      if (passesToClient(name)) passed.push(name, value);
-      isStream ||= name === "content-type" && isEventStream(value);
-    }
-    this.#exchange.addReplyHeaders(passed);
-    outgoing.writeHead(status, passed);
+    const lines = linesForClient(headerLines) + linesOf(exchange.replyHeaders());
+    if (outgoing.writeHeadLines) outgoing.writeHeadLines(status, lines);
+    else outgoing.writeHead(status, headersIn(lines));
     if (length === undefined) outgoing.flushHeaders();
-    if (!isStream) return;
+    if (!announceEventStream(headerLines)) return;
     this.#progress.stop();
-    this.#exchange.becomeStream();
+    exchange.becomeStream();
   }
 
   onBody(part: Buffer, isLast: boolean): void {
@@ -135,7 +128,6 @@ class Hop implements Asking {
     this.#settle();
     if (connection && isReusable) this.#options.pool.giveBack(connection);
     else connection?.giveUp();
-    this.#options.resolve();
   }
 
   onError(error: Error): void {
@@ -145,7 +137,7 @@ class Hop implements Asking {
       return;
     }
     this.#settle();
-    this.#options.reject(asApiError(error));
+    this.#options.onFailure(asApiError(error));
   }
 
   /** A request that changes nothing is tried once more when its connection was closed before anything came back. */
@@ -157,14 +149,14 @@ class Hop implements Asking {
   #giveUp(failure: Error): void {
     this.#connection?.giveUp();
     this.#settle();
-    this.#options.reject(failure);
+    this.#options.onFailure(failure);
   }
 
   #settle(): void {
     this.#progress.stop();
     this.#sending?.stop();
     this.#connection = undefined;
-    this.#exchange.onGone = undefined;
+    this.#exchange.whenGone(undefined);
   }
 }
 

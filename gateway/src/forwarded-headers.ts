@@ -1,6 +1,7 @@
 import { principalHeader } from "@pragma/runtime/principal-token";
 import { traceparentOf } from "@pragma/runtime/request-context";
 import type { Exchange } from "./exchange.ts";
+import { linesOf } from "./header-lines.ts";
 
 /** What concerns one connection only, and is never passed on (RFC 9110, section 7.6.1). */
 const hopByHop = [
@@ -35,6 +36,7 @@ const ownPrefix = "x-pragma-";
 
 /** What a service says that clients must not hear, or hear from the gateway. */
 const notForClients = new Set([...hopByHop, "x-request-id"]);
+const linesNotForClients = new RegExp(`^(?:${[...notForClients].join("|")}):.*\r\n`, "gim");
 
 /** The headers that go to a service: the client's, without what it may not say, and the gateway's. Name, value, ... */
 export function requestHeaders(exchange: Exchange, principalToken: string): string[] {
@@ -46,12 +48,6 @@ export function requestHeaderLines(exchange: Exchange, principalToken: string): 
   const { memo = {} } = exchange.incoming;
   memo.passedOn ??= linesOf(passedToService(exchange));
   return memo.passedOn + linesOf(ownHeaders(exchange, principalToken));
-}
-
-function linesOf(headers: string[]): string {
-  let lines = "";
-  for (let at = 0; at < headers.length; at += 2) lines += `${headers[at]}: ${headers[at + 1]}\r\n`;
-  return lines;
 }
 
 /** What goes on of what the client said. */
@@ -83,9 +79,19 @@ export function passesToClient(name: string): boolean {
   return !notForClients.has(name);
 }
 
+/** What goes to the client of the header lines of a service's reply. */
+export function linesForClient(headerLines: string): string {
+  return headerLines.replace(linesNotForClients, "");
+}
+
 /** Whether a reply of this content type comes bit by bit for as long as it likes. */
 export function isEventStream(contentType: string): boolean {
   return /^text\/event-stream\b/i.test(contentType);
+}
+
+/** The same for a reply of which the header lines are known. */
+export function announceEventStream(headerLines: string): boolean {
+  return /^content-type:[ \t]*text\/event-stream\b/im.test(headerLines);
 }
 
 /** The headers that `connection` names are for this connection only, too. */

@@ -90,10 +90,10 @@ export async function openGateway({
         onStream: streams.add,
       },
       admit,
-      forward(exchange) {
+      forward(exchange, onFailure) {
         const { route, key } = exchange;
         if (!route || !key) throw new Error("A request is forwarded once its route and its key are known.");
-        return forwarder.forward(exchange, { service: route.service, principal: key.principal });
+        forwarder.forward(exchange, { service: route.service, principal: key.principal, onFailure });
       },
       app: createGatewayApp({ documents, docsUrl: config.DOCS_URL, cors, admit, log }),
       log,

@@ -1,7 +1,7 @@
 import { KeyFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { principalHeader } from "@pragma/runtime/principal-token";
+import { type PrincipalSigner, principalHeader } from "@pragma/runtime/principal-token";
 import type { Upstreams } from "@pragma/runtime/upstream";
 import type { KeyLookup } from "./key-cache.ts";
 
@@ -17,7 +17,7 @@ const gateway: Principal = {
 const patience = 2_000;
 
 /** Looks keys up at accounts. Rejects with service_unavailable when it cannot be asked, or not in time. */
-export function createKeyLookup(upstreams: Upstreams, sign: (principal: Principal) => Promise<string>): KeyLookup {
+export function createKeyLookup(upstreams: Upstreams, sign: PrincipalSigner): KeyLookup {
   const accounts = upstreams.to("accounts");
   return async (hash) => {
     const timeout = AbortSignal.timeout(patience);

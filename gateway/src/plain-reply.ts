@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { ClientReply } from "./client-side.ts";
+import { linesOf } from "./header-lines.ts";
 import { prepend } from "./pages.ts";
 
 interface PlainReplyOptions {
@@ -37,22 +38,18 @@ export class PlainReply extends EventEmitter<{ close: []; drain: [] }> implement
   }
 
   writeHead(status: number, headers: string[]): void {
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "unknown"}\r\n`;
-    let isCounted = false;
-    let isDated = false;
-    for (let at = 0; at < headers.length; at += 2) {
-      const name = headers[at] as string;
-      head += `${name}: ${headers[at + 1]}\r\n`;
-      isCounted ||= name === "content-length";
-      isDated ||= name === "date";
-      this.isLast ||= name === "connection";
-    }
-    if (!isDated) head += `Date: ${new Date().toUTCString()}\r\n`;
+    this.writeHeadLines(status, linesOf(headers));
+  }
+
+  writeHeadLines(status: number, headerLines: string): void {
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "unknown"}\r\n${headerLines}`;
+    if (!/^date:/im.test(headerLines)) head += `Date: ${new Date().toUTCString()}\r\n`;
+    this.isLast = /^connection:/im.test(headerLines);
     if (!this.isLast) head += `Connection: keep-alive\r\nKeep-Alive: timeout=${this.#options.keptFor}\r\n`;
     this.statusCode = status;
     this.headersSent = true;
     this.#hasBody = !this.#options.isToHead && status !== 204 && status !== 304;
-    this.#isChunked = this.#hasBody && !isCounted;
+    this.#isChunked = this.#hasBody && !/^content-length:/im.test(headerLines);
     this.#head = this.#isChunked ? `${head}Transfer-Encoding: chunked\r\n\r\n` : `${head}\r\n`;
   }
 

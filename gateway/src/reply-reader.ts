@@ -1,7 +1,7 @@
 /** Who hears a reply as it comes in. */
 export interface ReplyListener {
-  /** Headers are name, value, name, value; names in small letters. Length: the body's bytes, when known beforehand. */
-  onHead(status: number, headers: string[], length: number | undefined): void;
+  /** Header lines are as they came, each with its end. Length: the body's bytes, when known beforehand. */
+  onHead(status: number, headerLines: string, length: number | undefined): void;
   /** A part of the body. It is good for as long as the bytes that were given to the reader. */
   onBody(part: Buffer, isLast: boolean): void;
   onEnd(): void;
@@ -19,6 +19,12 @@ type Expecting =
 
 const mostHeadBytes = 64 * 1024;
 const headEnd = "\r\n\r\n";
+
+const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
+/** Every line has a name, and nothing in it that could end it early. */
+const linesShape = /^(?:[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
+/** The lines that say where a reply ends. */
+const framing = /^(connection|content-length|transfer-encoding):(.*)/gim;
 
 /**
  * Reads the replies of services from one connection (HTTP/1.1, RFC 9112). It copies nothing of a body: what it tells of
@@ -110,14 +116,14 @@ export class ReplyReader {
   }
 
   #readHead(text: string): void {
-    const { status, headers, length, isChunked, isClosing } = parseHead(text);
+    const { status, headerLines, length, isChunked, isClosing } = parseHead(text);
     if (status < 200) {
       if (status === 101) throw new Error("The service wants to speak another protocol.");
       return;
     }
     const hasBody = !this.#isToHead && status !== 204 && status !== 304;
     this.#isKept = !isClosing;
-    this.#listener?.onHead(status, headers, isChunked ? undefined : length);
+    this.#listener?.onHead(status, headerLines, length);
     if (!hasBody) this.#end();
     else if (isChunked) this.#expecting = "chunk size";
     else if (length === undefined) this.#expecting = "end of connection";
@@ -165,43 +171,46 @@ export class ReplyReader {
 
 interface Head {
   status: number;
-  headers: string[];
+  headerLines: string;
   length: number | undefined;
   isChunked: boolean;
   isClosing: boolean;
 }
 
 function parseHead(text: string): Head {
-  const head: Head = { status: statusOf(text), headers: [], length: undefined, isChunked: false, isClosing: false };
-  if (text.startsWith("HTTP/1.0")) head.isClosing = true;
-  for (let line = text.indexOf("\r\n"); line !== -1; ) {
-    const next = text.indexOf("\r\n", line + 2);
-    const end = next === -1 ? text.length : next;
-    const colon = text.indexOf(":", line + 2);
-    if (colon === -1 || colon > end) throw new Error("A header of the service's reply has no name.");
-    addHeader(head, text.slice(line + 2, colon).toLowerCase(), text.slice(colon + 1, end).trim());
-    line = next;
+  const end = text.indexOf("\r\n");
+  const [, minor, status] = statusLine.exec(end === -1 ? text : text.slice(0, end)) ?? [];
+  if (status === undefined) throw new Error("The service does not speak HTTP/1.");
+  const headerLines = end === -1 ? "" : `${text.slice(end + 2)}\r\n`;
+  if (!linesShape.test(headerLines)) throw new Error("A header of the service's reply is none.");
+  const head: Head = {
+    status: Number(status),
+    headerLines,
+    length: undefined,
+    isChunked: false,
+    isClosing: minor === "0",
+  };
+  framing.lastIndex = 0;
+  for (let line = framing.exec(headerLines); line; line = framing.exec(headerLines)) {
+    const [, name = "", value = ""] = line;
+    addFraming(head, name.toLowerCase(), value.trim());
   }
   return head;
 }
 
-function statusOf(text: string): number {
-  const status = /^HTTP\/1\.[01] ([1-9]\d\d)(?= |\r|$)/.exec(text)?.[1];
-  if (status === undefined) throw new Error("The service does not speak HTTP/1.");
-  return Number(status);
-}
-
-function addHeader(head: Head, name: string, value: string): void {
-  head.headers.push(name, value);
+function addFraming(head: Head, name: string, value: string): void {
+  if (name === "connection") {
+    if (/(?:^|[\s,])close(?:$|[\s,])/i.test(value)) head.isClosing = true;
+    return;
+  }
+  if (head.isChunked || head.length !== undefined) {
+    throw new Error("The service's reply says more than once how long it is.");
+  }
   if (name === "content-length") {
-    if (!/^\d{1,15}$/.test(value) || head.length !== undefined) {
-      throw new Error("The service's reply does not say how long it is.");
-    }
+    if (!/^\d{1,15}$/.test(value)) throw new Error("The service's reply does not say how long it is.");
     head.length = Number(value);
-  } else if (name === "transfer-encoding") {
+  } else {
     if (value.toLowerCase() !== "chunked") throw new Error(`The service's reply is encoded as ${value}.`);
     head.isChunked = true;
-  } else if (name === "connection" && /(?:^|[\s,])close(?:$|[\s,])/i.test(value)) {
-    head.isClosing = true;
   }
 }

@@ -13,7 +13,7 @@ export interface RequestLog {
 /** What is logged of a client that went away before it had its reply. */
 const clientGone = 499;
 /** How long a line waits for others, in milliseconds. */
-const gatherTime = 50;
+const gatherTime = 200;
 
 /** Writes one line for each exchange, some at a time. Keys are never written, only their ids. */
 export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }): RequestLog {

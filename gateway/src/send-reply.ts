@@ -39,7 +39,7 @@ function sendReply(exchange: Exchange, { status, headers, body }: Reply): void {
   if (exchange.isGone) return;
   if (body instanceof ReadableStream) throw new Error("The gateway's own replies are texts.");
   const length = body === null ? [] : ["content-length", String(Buffer.byteLength(body))];
-  outgoing.writeHead(status, exchange.addReplyHeaders([...Object.entries(headers).flat(), ...length]));
+  outgoing.writeHead(status, [...Object.entries(headers).flat(), ...length, ...exchange.replyHeaders()]);
   const isSent = body !== null && exchange.method !== "HEAD";
   exchange.bytes = isSent ? Buffer.byteLength(body) : 0;
   endReply(exchange, isSent ? body : undefined);

@@ -24,7 +24,7 @@ export async function sendResponse(
   }
   if (isStream) progress?.stop();
   const writeHead = (...more: string[]) =>
-    outgoing.writeHead(response.status, exchange.addReplyHeaders([...headers, ...more]));
+    outgoing.writeHead(response.status, [...headers, ...more, ...exchange.replyHeaders()]);
 
   if (!response.body) {
     writeHead();

@@ -3,6 +3,7 @@ import type { Logger } from "@pragma/runtime/logger";
 import type { Hono } from "hono";
 import type { ClientReply, ClientRequest } from "./client-side.ts";
 import { Exchange, type ExchangeSetting } from "./exchange.ts";
+import type { OnFailure } from "./forward.ts";
 import { requestOf } from "./request-of.ts";
 import { sendError } from "./send-reply.ts";
 import { sendResponse } from "./send-response.ts";
@@ -11,8 +12,8 @@ interface ServeOptions {
   setting: ExchangeSetting;
   /** Authenticates and limits a request. */
   admit(exchange: Exchange): Promise<void> | void;
-  /** Asks the service of the exchange's route and sends its reply. */
-  forward(exchange: Exchange): Promise<void>;
+  /** Asks the service of the exchange's route and sends its reply. What it throws is a failure, too. */
+  forward(exchange: Exchange, onFailure: OnFailure): void;
   /** Answers what is no service's. */
   app: Hono<{ Bindings: { exchange: Exchange } }>;
   log: Logger;
@@ -28,14 +29,22 @@ export type ClientListener = (incoming: ClientRequest, outgoing: ClientReply) =>
 
 /** The way of every request through the gateway. */
 export function createListener({ setting, admit, forward, app, log, onDone }: ServeOptions): ClientListener {
-  async function handle(exchange: Exchange): Promise<void> {
+  // Without a promise where nothing has to be waited for: most requests need none.
+  function handle(exchange: Exchange, onFailure: OnFailure): void {
     if (exchange.method === "TRACE") throw new ApiError("method_not_allowed", { detail: "TRACE is answered nowhere." });
     exchange.readTarget();
-    if (!exchange.route || exchange.method === "OPTIONS") return answerHere(exchange);
+    if (!exchange.route || exchange.method === "OPTIONS") {
+      answerHere(exchange).catch(onFailure);
+      return;
+    }
     const admission = admit(exchange);
-    if (admission) await admission;
+    if (admission) admission.then(() => passOn(exchange, onFailure)).catch(onFailure);
+    else passOn(exchange, onFailure);
+  }
+
+  function passOn(exchange: Exchange, onFailure: OnFailure): void {
     refuseLargeBody(exchange);
-    await forward(exchange);
+    forward(exchange, onFailure);
   }
 
   async function answerHere(exchange: Exchange): Promise<void> {
@@ -47,12 +56,17 @@ export function createListener({ setting, admit, forward, app, log, onDone }: Se
   return (incoming, outgoing) => {
     const exchange = new Exchange(incoming, outgoing, setting);
     outgoing.on("close", () => {
-      if (exchange.isGone) exchange.onGone?.();
+      if (exchange.isGone) exchange.abandon();
       onDone(exchange);
     });
-    handle(exchange).catch((error) => {
+    const onFailure = (error: unknown) => {
       if (!exchange.isGone && !exchange.isEnded) sendError(exchange, error, log);
-    });
+    };
+    try {
+      handle(exchange, onFailure);
+    } catch (error) {
+      onFailure(error);
+    }
   };
 }
 

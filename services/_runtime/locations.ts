@@ -5,7 +5,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { problemSchema } from "@pragma/contracts/problem";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { ownLocation } from "./own-location.ts";
-import { principalHeader } from "./principal-token.ts";
+import { type PrincipalSigner, principalHeader } from "./principal-token.ts";
 import { currentRequestId, currentTraceparent, step } from "./request-context.ts";
 import { SpanKind } from "./tracing.ts";
 import type { Upstreams } from "./upstream.ts";
@@ -25,7 +25,7 @@ const patience = 5_000;
 interface Asking {
   /** The service that asks. */
   name: ServiceName;
-  sign: (principal: Principal) => Promise<string>;
+  sign: PrincipalSigner;
 }
 
 /** Locations as the accounts service knows them at the moment of asking. */

@@ -14,20 +14,28 @@ const lifetime = 120;
 /** How long the gateway hands out the same token, in milliseconds: well within its lifetime. */
 const reuse = 60_000;
 
+/** Gives the token of a principal: at once when it has signed that lately. */
+export type PrincipalSigner = (principal: Principal) => string | Promise<string>;
+
 /** Signs principals with the first of the keys; the same principal object gets the same token for a while. */
-export function principalSigner([key]: SigningKeys): (principal: Principal) => Promise<string> {
+export function principalSigner([key]: SigningKeys): PrincipalSigner {
   if (!key) throw new Error("A key is needed to sign principals.");
   const secret = new TextEncoder().encode(key.secret);
-  const tokens = new WeakMap<Principal, { token: Promise<string>; until: number }>();
+  const tokens = new WeakMap<Principal, { token: string | Promise<string>; until: number }>();
   return (principal) => {
     const known = tokens.get(principal);
     if (known && known.until > Date.now()) return known.token;
+    const until = Date.now() + reuse;
     const token = new SignJWT({ principal })
       .setProtectedHeader({ alg: "HS256", kid: key.id })
       .setIssuedAt()
       .setExpirationTime(`${lifetime}s`)
-      .sign(secret);
-    tokens.set(principal, { token, until: Date.now() + reuse });
+      .sign(secret)
+      .then((signed) => {
+        tokens.set(principal, { token: signed, until });
+        return signed;
+      });
+    tokens.set(principal, { token, until });
     return token;
   };
 }

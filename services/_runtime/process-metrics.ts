@@ -2,7 +2,7 @@ import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import type { Metrics } from "./metrics.ts";
 
 /** How often the loop's delay is sampled, in milliseconds; what is measured contains it. */
-const resolution = 20;
+const resolution = 100;
 
 /** What a process tells of itself: how late its event loop is, its CPU and its memory. */
 export function observeProcess(metrics: Metrics): () => void {
