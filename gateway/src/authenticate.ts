@@ -42,6 +42,8 @@ export function createAuthenticate(cache: KeyCache, guesses: GuessLimit): Authen
   }
 
   return (authorization, addressOfClient, memo = {}) => {
+    const seen = memo.keyHash && cache.get(memo.keyHash);
+    if (seen && !seen.isRevoked) return seen;
     const credential = authorization?.trim().replace(scheme, "");
     if (!credential) throw unauthorized("key_missing");
     memo.keyHash ??= hashKey(credential);

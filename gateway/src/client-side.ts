@@ -26,6 +26,15 @@ export interface HeadersMemo {
   origin?: ClientOrigin;
 }
 
+/** What a reply's header lines say. */
+export interface LineFacts {
+  /** Whether they say how long the body is. */
+  isCounted: boolean;
+  isDated: boolean;
+  /** Whether they say that the connection ends with this reply. */
+  isLast: boolean;
+}
+
 /** What a reply is sent with: node:http's `ServerResponse` is one, and so is a `PlainReply`. */
 export interface ClientReply {
   readonly statusCode: number;
@@ -38,7 +47,7 @@ export interface ClientReply {
   /** Headers are name, value, name, value. Nothing is sent before the first of the body, `end` or `flushHeaders`. */
   writeHead(status: number, headers: string[]): unknown;
   /** The same for headers that are lines already, where that saves taking them apart. */
-  writeHeadLines?(status: number, headerLines: string): void;
+  writeHeadLines?(status: number, lines: string, facts: LineFacts): void;
   flushHeaders(): void;
   /** @returns false when the client is slow and `drain` will say when it can take more. */
   write(part: Uint8Array | string, written?: () => void): boolean;

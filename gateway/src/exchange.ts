@@ -160,8 +160,13 @@ export class Exchange {
   replyHeaders(): string[] {
     const headers = ["x-request-id", this.requestId, ...this.#setting.cors.replyHeaders(this.incoming.headers.origin)];
     if (this.limitHeaders) headers.push(...this.limitHeaders);
-    if (this.isAnsweredEarly || this.#setting.isStopping()) headers.push("connection", "close");
+    if (this.isLast) headers.push("connection", "close");
     return headers;
+  }
+
+  /** Whether the connection ends with this reply. */
+  get isLast(): boolean {
+    return this.isAnsweredEarly || this.#setting.isStopping();
   }
 }
 

@@ -3,8 +3,9 @@ import { isPassing } from "@pragma/runtime/passing-cause";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { Exchange } from "./exchange.ts";
 import type { OnFailure } from "./forward.ts";
-import { announceEventStream, linesForClient, requestHeaderLines } from "./forwarded-headers.ts";
+import { requestHeaderLines } from "./forwarded-headers.ts";
 import { headersIn, linesOf } from "./header-lines.ts";
+import type { ReplyHead } from "./reply-head.ts";
 import { type BodySending, sendBody } from "./send-body.ts";
 import { endReply } from "./send-reply.ts";
 import type { Asking, ServiceConnection } from "./service-connection.ts";
@@ -86,16 +87,17 @@ class Hop implements Asking {
     return connection;
   }
 
-  onHead(status: number, headerLines: string, length: number | undefined): void {
+  onHead({ status, lines: passed, length, isDated, isStream }: ReplyHead): void {
     const exchange = this.#exchange;
     const { outgoing } = exchange;
     this.#hasAnswered = true;
     this.#progress.made();
-    const lines = linesForClient(headerLines) + linesOf(exchange.replyHeaders());
-    if (outgoing.writeHeadLines) outgoing.writeHeadLines(status, lines);
+    const lines = passed + linesOf(exchange.replyHeaders());
+    const facts = { isCounted: length !== undefined, isDated, isLast: exchange.isLast };
+    if (outgoing.writeHeadLines) outgoing.writeHeadLines(status, lines, facts);
     else outgoing.writeHead(status, headersIn(lines));
     if (length === undefined) outgoing.flushHeaders();
-    if (!announceEventStream(headerLines)) return;
+    if (!isStream) return;
     this.#progress.stop();
     exchange.becomeStream();
   }

@@ -35,8 +35,7 @@ const notForServices = new Set([
 const ownPrefix = "x-pragma-";
 
 /** What a service says that clients must not hear, or hear from the gateway. */
-const notForClients = new Set([...hopByHop, "x-request-id"]);
-const linesNotForClients = new RegExp(`^(?:${[...notForClients].join("|")}):.*\r\n`, "gim");
+export const notForClients: ReadonlySet<string> = new Set([...hopByHop, "x-request-id"]);
 
 /** The headers that go to a service: the client's, without what it may not say, and the gateway's. Name, value, ... */
 export function requestHeaders(exchange: Exchange, principalToken: string): string[] {
@@ -79,19 +78,9 @@ export function passesToClient(name: string): boolean {
   return !notForClients.has(name);
 }
 
-/** What goes to the client of the header lines of a service's reply. */
-export function linesForClient(headerLines: string): string {
-  return headerLines.replace(linesNotForClients, "");
-}
-
 /** Whether a reply of this content type comes bit by bit for as long as it likes. */
 export function isEventStream(contentType: string): boolean {
   return /^text\/event-stream\b/i.test(contentType);
-}
-
-/** The same for a reply of which the header lines are known. */
-export function announceEventStream(headerLines: string): boolean {
-  return /^content-type:[ \t]*text\/event-stream\b/im.test(headerLines);
 }
 
 /** The headers that `connection` names are for this connection only, too. */

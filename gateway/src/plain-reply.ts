@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { ClientReply } from "./client-side.ts";
+import type { ClientReply, LineFacts } from "./client-side.ts";
 import { linesOf } from "./header-lines.ts";
 import { prepend } from "./pages.ts";
 
@@ -38,18 +38,23 @@ export class PlainReply extends EventEmitter<{ close: []; drain: [] }> implement
   }
 
   writeHead(status: number, headers: string[]): void {
-    this.writeHeadLines(status, linesOf(headers));
+    const names = new Set(headers.filter((_, at) => at % 2 === 0));
+    this.writeHeadLines(status, linesOf(headers), {
+      isCounted: names.has("content-length"),
+      isDated: names.has("date"),
+      isLast: names.has("connection"),
+    });
   }
 
-  writeHeadLines(status: number, headerLines: string): void {
-    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "unknown"}\r\n${headerLines}`;
-    if (!/^date:/im.test(headerLines)) head += `Date: ${new Date().toUTCString()}\r\n`;
-    this.isLast = /^connection:/im.test(headerLines);
+  writeHeadLines(status: number, lines: string, { isCounted, isDated, isLast }: LineFacts): void {
+    let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "unknown"}\r\n${lines}`;
+    if (!isDated) head += `Date: ${new Date().toUTCString()}\r\n`;
+    this.isLast = isLast;
     if (!this.isLast) head += `Connection: keep-alive\r\nKeep-Alive: timeout=${this.#options.keptFor}\r\n`;
     this.statusCode = status;
     this.headersSent = true;
     this.#hasBody = !this.#options.isToHead && status !== 204 && status !== 304;
-    this.#isChunked = this.#hasBody && !/^content-length:/im.test(headerLines);
+    this.#isChunked = this.#hasBody && !isCounted;
     this.#head = this.#isChunked ? `${head}Transfer-Encoding: chunked\r\n\r\n` : `${head}\r\n`;
   }
 

@@ -3,7 +3,7 @@ import { type ReplyListener, ReplyReader } from "./reply-reader.ts";
 
 interface Heard {
   status: number | undefined;
-  headerLines: string;
+  lines: string;
   length: number | undefined;
   body: string;
   ends: number;
@@ -11,9 +11,9 @@ interface Heard {
 
 /** Reads a reply that comes in pieces; what the listener heard, and whether the connection can be used again. */
 function read(pieces: (string | Buffer)[], { isToHead = false, isEnd = false } = {}): Heard & { isReusable: boolean } {
-  const heard: Heard = { status: undefined, headerLines: "", length: undefined, body: "", ends: 0 };
+  const heard: Heard = { status: undefined, lines: "", length: undefined, body: "", ends: 0 };
   const listener: ReplyListener = {
-    onHead: (status, headerLines, length) => Object.assign(heard, { status, headerLines, length }),
+    onHead: ({ status, lines, length }) => Object.assign(heard, { status, lines, length }),
     onBody(part) {
       heard.body += part.toString("latin1");
     },
@@ -36,7 +36,7 @@ describe("a reply", () => {
   it("with a length ends with its last byte", () => {
     expect(read([counted])).toEqual({
       status: 200,
-      headerLines: "Content-Type: text/plain\r\nX-Empty:\r\nContent-Length: 5\r\n",
+      lines: "Content-Type: text/plain\r\nX-Empty:\r\nContent-Length: 5\r\n",
       length: 5,
       body: "hello",
       ends: 1,

@@ -1,7 +1,8 @@
+import { parseReplyHead, type ReplyHead } from "./reply-head.ts";
+
 /** Who hears a reply as it comes in. */
 export interface ReplyListener {
-  /** Header lines are as they came, each with its end. Length: the body's bytes, when known beforehand. */
-  onHead(status: number, headerLines: string, length: number | undefined): void;
+  onHead(head: ReplyHead): void;
   /** A part of the body. It is good for as long as the bytes that were given to the reader. */
   onBody(part: Buffer, isLast: boolean): void;
   onEnd(): void;
@@ -18,13 +19,8 @@ type Expecting =
   | "nothing";
 
 const mostHeadBytes = 64 * 1024;
-const headEnd = "\r\n\r\n";
-
-const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
-/** Every line has a name, and nothing in it that could end it early. */
-const linesShape = /^(?:[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
-/** The lines that say where a reply ends. */
-const framing = /^(connection|content-length|transfer-encoding):(.*)/gim;
+const lineEnd = "\r\n";
+const headEnd = `${lineEnd}${lineEnd}`;
 
 /**
  * Reads the replies of services from one connection (HTTP/1.1, RFC 9112). It copies nothing of a body: what it tells of
@@ -75,16 +71,16 @@ export class ReplyReader {
       case "counted":
         return this.#readCounted(bytes, at);
       case "chunk size":
-        return this.#through("\r\n", bytes, at, (line) => this.#readChunkSize(line));
+        return this.#through(lineEnd, bytes, at, (line) => this.#readChunkSize(line));
       case "chunk":
         return this.#readChunk(bytes, at);
       case "chunk end":
-        return this.#through("\r\n", bytes, at, (rest) => {
+        return this.#through(lineEnd, bytes, at, (rest) => {
           if (rest !== "") throw new Error("A chunk of the service's reply is longer than it says.");
           this.#expecting = "chunk size";
         });
       case "trailers":
-        return this.#through("\r\n", bytes, at, (line) => {
+        return this.#through(lineEnd, bytes, at, (line) => {
           if (line === "") this.#end();
         });
       case "end of connection":
@@ -95,7 +91,10 @@ export class ReplyReader {
     }
   }
 
-  /** Takes the text up to a mark once all of it is there; keeps a copy of what is until then. */
+  /**
+   * Takes the text up to a mark, which is an end of a line or two, and without the last of them, once all of it is
+   * there; keeps a copy of what is until then.
+   */
   #through(mark: string, bytes: Buffer, at: number, take: (text: string) => void): number {
     if (this.#begun) {
       const before = this.#begun.length;
@@ -111,21 +110,23 @@ export class ReplyReader {
       this.#begun = Buffer.from(bytes.subarray(at));
       return bytes.length;
     }
-    take(bytes.toString("latin1", at, end));
-    return end + mark.length;
+    const next = end + mark.length;
+    take(bytes.toString("latin1", at, next - lineEnd.length));
+    return next;
   }
 
   #readHead(text: string): void {
-    const { status, headerLines, length, isChunked, isClosing } = parseHead(text);
+    const head = parseReplyHead(text);
+    const { status, length } = head;
     if (status < 200) {
       if (status === 101) throw new Error("The service wants to speak another protocol.");
       return;
     }
     const hasBody = !this.#isToHead && status !== 204 && status !== 304;
-    this.#isKept = !isClosing;
-    this.#listener?.onHead(status, headerLines, length);
+    this.#isKept = !head.isLast;
+    this.#listener?.onHead(head);
     if (!hasBody) this.#end();
-    else if (isChunked) this.#expecting = "chunk size";
+    else if (head.isChunked) this.#expecting = "chunk size";
     else if (length === undefined) this.#expecting = "end of connection";
     else if (length === 0) this.#end();
     else {
@@ -166,51 +167,5 @@ export class ReplyReader {
     const listener = this.#listener;
     this.#listener = undefined;
     listener?.onEnd();
-  }
-}
-
-interface Head {
-  status: number;
-  headerLines: string;
-  length: number | undefined;
-  isChunked: boolean;
-  isClosing: boolean;
-}
-
-function parseHead(text: string): Head {
-  const end = text.indexOf("\r\n");
-  const [, minor, status] = statusLine.exec(end === -1 ? text : text.slice(0, end)) ?? [];
-  if (status === undefined) throw new Error("The service does not speak HTTP/1.");
-  const headerLines = end === -1 ? "" : `${text.slice(end + 2)}\r\n`;
-  if (!linesShape.test(headerLines)) throw new Error("A header of the service's reply is none.");
-  const head: Head = {
-    status: Number(status),
-    headerLines,
-    length: undefined,
-    isChunked: false,
-    isClosing: minor === "0",
-  };
-  framing.lastIndex = 0;
-  for (let line = framing.exec(headerLines); line; line = framing.exec(headerLines)) {
-    const [, name = "", value = ""] = line;
-    addFraming(head, name.toLowerCase(), value.trim());
-  }
-  return head;
-}
-
-function addFraming(head: Head, name: string, value: string): void {
-  if (name === "connection") {
-    if (/(?:^|[\s,])close(?:$|[\s,])/i.test(value)) head.isClosing = true;
-    return;
-  }
-  if (head.isChunked || head.length !== undefined) {
-    throw new Error("The service's reply says more than once how long it is.");
-  }
-  if (name === "content-length") {
-    if (!/^\d{1,15}$/.test(value)) throw new Error("The service's reply does not say how long it is.");
-    head.length = Number(value);
-  } else {
-    if (value.toLowerCase() !== "chunked") throw new Error(`The service's reply is encoded as ${value}.`);
-    head.isChunked = true;
   }
 }

@@ -32,18 +32,22 @@ interface Pushing {
   onPushed: () => void;
 }
 
-/** One of several clients that push what is waiting, each till until it is accepted. */
-export async function keepPushing(waiting: PushedTill[], pushing: Pushing): Promise<void> {
-  for (let till = waiting.pop(); till; till = waiting.pop()) {
-    await pushUntilAccepted(till, pushing);
+/** One of several clients that push what is waiting, each till until it is accepted, or the round is over. */
+export async function keepPushing(waiting: PushedTill[], pushing: Pushing, over: AbortSignal): Promise<void> {
+  for (let till = waiting.pop(); till && !over.aborted; till = waiting.pop()) {
+    await pushUntilAccepted(till, pushing, over);
     pushing.onPushed();
     await sleep(pushing.random.integer(0, pushing.longestPause));
   }
 }
 
 /** Pushes as clients in the field do: again after a failure. Throws at an answer that none of them should get. */
-async function pushUntilAccepted({ format, text }: PushedTill, { product, shop, random }: Pushing): Promise<void> {
-  for (;;) {
+async function pushUntilAccepted(
+  { format, text }: PushedTill,
+  { product, shop, random }: Pushing,
+  over: AbortSignal,
+): Promise<void> {
+  while (!over.aborted) {
     const answer = await fetch(`${product.url}/${format.toLowerCase()}/tills/`, {
       method: "POST",
       headers: { authorization: `Bearer ${shop.key}`, "content-type": "application/json" },

@@ -55,15 +55,19 @@ export async function runRound(place: Place, round: Round): Promise<void> {
   const trouble = makeTrouble(options).then(() => tell("everything is there again"));
   const expectedTime = 4 * (round.outage * 1.25 + 1_000);
   const pushing = Array.from({ length: round.clients }, (_, client) =>
-    keepPushing(waiting, {
-      product,
-      shop,
-      random: random.fork(`client ${client}`),
-      longestPause: Math.round((2 * expectedTime * round.clients) / tills.length),
-      onPushed: () => {
-        pushed += 1;
+    keepPushing(
+      waiting,
+      {
+        product,
+        shop,
+        random: random.fork(`client ${client}`),
+        longestPause: Math.round((2 * expectedTime * round.clients) / tills.length),
+        onPushed: () => {
+          pushed += 1;
+        },
       },
-    }),
+      over.signal,
+    ),
   );
   try {
     // Readers only end by themselves when they were told something that they should not be.
