@@ -34,6 +34,8 @@ beforeAll(async () => {
   environment = await createTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
+    // So that a process that ends by itself is heard to say why.
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "fatal",
   });
   product = await startProduct(environment.variables, { split: true });
 }, 120_000);

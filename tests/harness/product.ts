@@ -98,6 +98,8 @@ export async function prepare(
   const opsUrl = `http://127.0.0.1:${opsPort}`;
   let current = variables;
   let child: ChildProcess | undefined;
+  /** What it said last. */
+  let output: string[] = [];
 
   async function end(signal: NodeJS.Signals): Promise<number | null> {
     if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? 0;
@@ -125,22 +127,23 @@ export async function prepare(
         },
         stdio: ["ignore", "pipe", "pipe"],
       });
-      const output: string[] = [];
+      const said: string[] = [];
+      output = said;
       const log =
         process.env.TEST_LOG_FOLDER &&
         createWriteStream(join(process.env.TEST_LOG_FOLDER, `${role}.log`), { flags: "a" });
       for (const stream of [child.stdout, child.stderr]) {
         stream?.on("data", (chunk) => {
           if (log) log.write(chunk);
-          output.push(String(chunk));
-          if (output.length > 100) output.shift();
+          said.push(String(chunk));
+          if (said.length > 100) said.shift();
         });
       }
       const starting = child;
       await eventually(
         `${role} to be ready`,
         async () => {
-          if (starting.exitCode !== null) fail(`${role} ended while it started:\n${output.join("")}`);
+          if (starting.exitCode !== null) fail(`${role} ended while it started:\n${said.join("")}`);
           return (await fetch(`${opsUrl}/ready`)).ok;
         },
         { withinSeconds: 40 },
@@ -151,7 +154,7 @@ export async function prepare(
     },
     async stop() {
       const code = await end("SIGTERM");
-      if (code !== 0 && code !== null) fail(`${role} ended with code ${code}`);
+      if (code !== 0 && code !== null) fail(`${role} ended with code ${code}:\n${output.join("")}`);
     },
   };
 }
