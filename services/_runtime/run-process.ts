@@ -3,6 +3,7 @@ import { ConfigError, type Environment, numberFromEnv, readConfig } from "./conf
 import { createLogger, type Logger } from "./logger.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type OpsPart, startOpsServer } from "./ops-server.ts";
+import { isPassing } from "./passing-cause.ts";
 import { observeProcess } from "./process-metrics.ts";
 import { sleep } from "./sleep.ts";
 import { startTracing } from "./start-tracing.ts";
@@ -80,6 +81,16 @@ export async function runProcess(
   process.on("SIGTERM", () => void retire());
   process.on("uncaughtException", (error) => {
     log.fatal({ err: error }, "uncaught");
+    void stop(1);
+  });
+  process.on("unhandledRejection", (reason) => {
+    // Drivers ask servers things of their own, such as PostgreSQL's for its types on every new connection, and leave
+    // nobody to hear that the server went away meanwhile. Whoever waits for the connection is told, and tries again.
+    if (isPassing(reason)) {
+      log.error({ err: reason }, "failed unheard");
+      return;
+    }
+    log.fatal({ err: reason }, "rejected unheard");
     void stop(1);
   });
 
