@@ -42,18 +42,21 @@ export function createAuthenticate(cache: KeyCache, guesses: GuessLimit): Authen
   }
 
   return (authorization, addressOfClient, memo = {}) => {
-    const seen = memo.keyHash && cache.get(memo.keyHash);
-    if (seen && !seen.isRevoked) return seen;
-    const credential = authorization?.trim().replace(scheme, "");
-    if (!credential) throw unauthorized("key_missing");
-    memo.keyHash ??= hashKey(credential);
+    memo.keyHash ??= hashKey(credentialIn(authorization));
     const known = cache.get(memo.keyHash);
     if (known && !known.isRevoked) return known;
     const address = addressOfClient();
     if (known !== undefined) return accept(known, address);
+    const credential = credentialIn(authorization);
     const isImpossible = credential.startsWith(apiKeyPrefix) ? !hasKeyShape(credential) : !printable.test(credential);
     return isImpossible ? refuse("key_invalid", address) : lookUp(memo.keyHash, address);
   };
+}
+
+function credentialIn(authorization: string | undefined): string {
+  const credential = authorization?.trim().replace(scheme, "");
+  if (!credential) throw unauthorized("key_missing");
+  return credential;
 }
 
 const details: Partial<Record<ErrorCode, string>> = {
