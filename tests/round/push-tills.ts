@@ -35,18 +35,21 @@ interface Pushing {
 /** One of several clients that push what is waiting, each till until it is accepted, or the round is over. */
 export async function keepPushing(waiting: PushedTill[], pushing: Pushing, over: AbortSignal): Promise<void> {
   for (let till = waiting.pop(); till && !over.aborted; till = waiting.pop()) {
-    await pushUntilAccepted(till, pushing, over);
+    if (!(await pushUntilAccepted(till, pushing, over))) return;
     pushing.onPushed();
     await sleep(pushing.random.integer(0, pushing.longestPause));
   }
 }
 
-/** Pushes as clients in the field do: again after a failure. Throws at an answer that none of them should get. */
+/**
+ * Pushes as clients in the field do: again after a failure, until it is accepted; false when the round is over first.
+ * Throws at an answer that none of them should get.
+ */
 async function pushUntilAccepted(
   { format, text }: PushedTill,
   { product, shop, random }: Pushing,
   over: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   while (!over.aborted) {
     const answer = await fetch(`${product.url}/${format.toLowerCase()}/tills/`, {
       method: "POST",
@@ -55,11 +58,12 @@ async function pushUntilAccepted(
     })
       .then(async (reply) => ({ status: reply.status, text: await reply.text(), headers: reply.headers }))
       .catch(() => undefined);
-    if (answer && (answer.status === 200 || answer.status === 201)) return;
+    if (answer && (answer.status === 200 || answer.status === 201)) return true;
     if (answer && !(answer.status === 503 && answer.headers.has("retry-after"))) {
       const { status, code, detail } = problemSchema.parse(JSON.parse(answer.text));
       throw new Error(`A push was answered ${status} ${code}: ${detail}`);
     }
     await sleep(random.integer(100, 500));
   }
+  return false;
 }
