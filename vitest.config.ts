@@ -9,7 +9,8 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/dist/**"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // Of what two cores can do, tests that wait for processes and time limits leave a share to a third.
+    maxWorkers: 3,
     // Whole-system tests kill processes and race them on machines whose load nobody knows: CI tries once more.
     retry: process.env.CI ? 1 : 0,
   },

@@ -15,11 +15,11 @@ const documents = names.map((name) => join(contracts, name));
 describe("the documents in contracts/", () => {
   it("have no errors under Redocly's recommended rules", async () => {
     await run("npx", ["redocly", "lint", ...documents, "--max-problems=20"], { cwd: checkout });
-  }, 60_000);
+  }, 120_000);
 
   it("have no errors under Spectral's recommended rules", async () => {
     await run("npx", ["spectral", "lint", ...documents, "--fail-severity=error", "--quiet"], { cwd: checkout });
-  }, 120_000);
+  }, 240_000);
 });
 
 describe.each(names)("contracts/%s", (name) => {

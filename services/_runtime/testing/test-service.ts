@@ -2,10 +2,12 @@ import { randomUUID } from "node:crypto";
 import type { Principal } from "@pragma/contracts/principal";
 import { readConfig, runtimeConfig } from "../config.ts";
 import type { AnyServiceDefinition } from "../define-service.ts";
+import { openEventBus } from "../event-bus.ts";
 import { createLogger } from "../logger.ts";
 import { createMetrics } from "../metrics.ts";
 import { type Database, openDatabase } from "../postgres.ts";
 import { principalHeader, principalSigner } from "../principal-token.ts";
+import { openSignals } from "../signals.ts";
 import { type RunningService, schemaOf, startService } from "../start-service.ts";
 import { createUpstreams, type UpstreamRegistry } from "../upstreams.ts";
 import type { TestEnvironment } from "./test-environment.ts";
@@ -48,6 +50,10 @@ export async function startTestService(
   const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), upstreams });
   upstreams.add(definition.name, running.fetch);
   const db = openDatabase(config, { schema: schemaOf(config.NAMESPACE, definition.name), log });
+  // What a test publishes by itself is told to the service as another instance of it would tell.
+  const bus = openEventBus(config, { name: `${definition.name}-test`, log });
+  const signals = openSignals(bus, `${definition.name}-outbox`);
+  db.onPublished(() => signals.send("all", ""));
   const sign = principalSigner(config.PRINCIPAL_KEYS);
   return {
     running,
@@ -69,6 +75,7 @@ export async function startTestService(
     },
     async stop() {
       await running.stop();
+      await bus.close();
       await db.close();
     },
   };
