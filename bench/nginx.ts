@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { canInstall, installPackages } from "../deploy/local/apt.mjs";
 import { runServer } from "../deploy/local/private-server.mjs";
 import { complain } from "./complain.ts";
-import { cpuSecondsOfTree } from "./process-usage.ts";
 import { Skip } from "./row.ts";
 
 /** A private nginx with one worker. */
 export interface Nginx {
   url: string;
-  cpuSeconds(): number;
+  /** Of the process whose child the worker is. */
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function startNginx({ folder, upstream, headers }: NginxSetting): P
       }
     },
   });
-  return { url: `http://127.0.0.1:${port}`, cpuSeconds: () => cpuSecondsOfTree(pid), stop };
+  return { url: `http://127.0.0.1:${port}`, pid, stop };
 }
 
 const places = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx", "/opt/homebrew/bin/nginx"];

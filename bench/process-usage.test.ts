@@ -1,5 +1,7 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { expect, it } from "vitest";
-import { cpuSeconds, cpuSecondsOfTree, memoryOf, parseStat } from "./process-usage.ts";
+import { cpuSeconds, cpuSecondsOfTree, fineCpuSecondsOfTree, memoryOf, parseStat } from "./process-usage.ts";
 
 it("reads a line of /proc whatever the process calls itself", () => {
   const line = "42 (node (a) b) S 7 42 42 0 -1 4194560 1 2 3 4 250 50 30 20 20 0 11 0 100 0 0";
@@ -8,11 +10,30 @@ it("reads a line of /proc whatever the process calls itself", () => {
 
 it("counts the CPU time that this process uses", () => {
   const before = cpuSeconds(process.pid);
+  const finely = fineCpuSecondsOfTree(process.pid);
   const used = process.cpuUsage();
   // Until it has used some, however much others leave it.
   while (process.cpuUsage(used).user < 200_000);
   expect(cpuSeconds(process.pid) - before).toBeGreaterThan(0.1);
   expect(cpuSecondsOfTree(process.pid)).toBeGreaterThanOrEqual(before);
+  expect(fineCpuSecondsOfTree(process.pid) - finely).toBeGreaterThan(0.19);
+});
+
+it("counts what the children of a process use, too", async () => {
+  const code =
+    "const begun = process.cpuUsage(); while (process.cpuUsage(begun).user < 200_000); setInterval(() => {}, 1e6);";
+  const child = spawn(process.execPath, ["-e", `${code} console.log("done")`], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    await once(child.stdout, "data");
+    const alone = fineCpuSecondsOfTree(child.pid ?? 0);
+    expect(alone).toBeGreaterThan(0.2);
+    expect(fineCpuSecondsOfTree(process.pid)).toBeGreaterThan(alone);
+    expect(cpuSecondsOfTree(process.pid)).toBeGreaterThan(0.2);
+  } finally {
+    child.kill("SIGKILL");
+  }
 });
 
 it("tells memory in megabytes", () => {

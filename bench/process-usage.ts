@@ -32,15 +32,29 @@ export function cpuSeconds(pid: number): number {
 
 /** CPU seconds of a process, its children and theirs, also of those that have ended. */
 export function cpuSecondsOfTree(root: number): number {
+  return treeOf(root).reduce((sum, { own, ofEnded }) => sum + own + ofEnded, 0);
+}
+
+/**
+ * CPU seconds of a process, its children and theirs, to the nanosecond: in hundredths, as above, what an easy load takes
+ * in a few seconds is known to a tenth only. What has ended is left out: for processes whose threads go on.
+ */
+export function fineCpuSecondsOfTree(root: number): number {
+  const threads = treeOf(root).flatMap(({ pid }) => readdirSync(`/proc/${pid}/task`).map((id) => `${pid}/task/${id}`));
+  // What a thread has run, what it has waited for a core, both in nanoseconds, and how often it ran.
+  const nanoseconds = threads.map((thread) => Number.parseInt(readFileSync(`/proc/${thread}/schedstat`, "utf8"), 10));
+  return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e9;
+}
+
+function treeOf(root: number): ProcessStat[] {
   const all = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => statOf(name) ?? []);
-  const seconds = (pid: number): number =>
-    all.reduce((sum, stat) => {
-      if (stat.pid === pid) return sum + stat.own + stat.ofEnded;
-      return stat.parent === pid ? sum + seconds(stat.pid) : sum;
-    }, 0);
-  return seconds(root);
+  const withChildren = (process: ProcessStat): ProcessStat[] => [
+    process,
+    ...all.filter(({ parent }) => parent === process.pid).flatMap(withChildren),
+  ];
+  return all.filter(({ pid }) => pid === root).flatMap(withChildren);
 }
 
 function statOf(pid: string): ProcessStat | undefined {

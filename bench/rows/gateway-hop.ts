@@ -1,6 +1,7 @@
 import { type Figure, figureOf, type Pair } from "../figure.ts";
 import type { Lab } from "../lab.ts";
-import { type Nginx, startNginx } from "../nginx.ts";
+import { startNginx } from "../nginx.ts";
+import { fineCpuSecondsOfTree } from "../process-usage.ts";
 import { putReport } from "../put-report.ts";
 import type { Outcome, Row } from "../row.ts";
 import { principalHeaders } from "../sign-principal.ts";
@@ -16,7 +17,7 @@ const connections = 16;
 interface Side {
   origin: string;
   headers: Record<string, string>;
-  cpuSeconds(): number;
+  pid: number;
 }
 
 export const gatewayHop: Row = {
@@ -35,17 +36,13 @@ export const gatewayHop: Row = {
     });
     try {
       const gateway = product.process("gateway");
-      const ours = { origin: gateway.url, headers: shop.headers, cpuSeconds: gateway.cpuSeconds };
-      return await compare(lab, { ours, limit: sideOf(nginx), path, tell });
+      const ours = { origin: gateway.url, headers: shop.headers, pid: gateway.pid };
+      return await compare(lab, { ours, limit: { origin: nginx.url, headers: {}, pid: nginx.pid }, path, tell });
     } finally {
       await nginx.stop();
     }
   },
 };
-
-function sideOf({ url, cpuSeconds }: Nginx): Side {
-  return { origin: url, headers: {}, cpuSeconds };
-}
 
 interface Sides {
   ours: Side;
@@ -55,8 +52,8 @@ interface Sides {
 }
 
 async function compare(lab: Lab, { ours, limit, path, tell }: Sides): Promise<Outcome> {
-  const seconds = lab.isQuick ? 2 : 6;
-  const repetitions = lab.isQuick ? 2 : 5;
+  const seconds = lab.isQuick ? 2 : 4;
+  const repetitions = lab.isQuick ? 2 : 9;
   const steadily = ({ origin, headers }: Side, perSecond: number) => ({
     ...{ origin, headers, path, connections },
     ...{ seconds, perSecond },
@@ -123,9 +120,9 @@ async function compare(lab: Lab, { ours, limit, path, tell }: Sides): Promise<Ou
 
 /** What a request costs at an equal load that saturates nobody; undefined when the machine did not keep up with it. */
 async function atEase(lab: Lab, side: Side, load: Parameters<typeof lab.load.run<"steady">>[1]) {
-  const before = side.cpuSeconds();
+  const before = fineCpuSecondsOfTree(side.pid);
   const { requests, seconds, latency } = await lab.load.run("steady", load);
-  const used = side.cpuSeconds() - before;
+  const used = fineCpuSecondsOfTree(side.pid) - before;
   if (seconds > load.seconds * 1.1) return undefined;
   return { microseconds: (used / requests) * 1e6, share: used / seconds, p50: latency.p50 };
 }
