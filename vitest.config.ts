@@ -9,7 +9,7 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/dist/**"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Of what two cores can do, tests that wait for processes and time limits leave a share to a third.
+    // Tests that wait for processes, and for time to pass, leave room on two cores for a third file.
     maxWorkers: 3,
     // Whole-system tests kill processes and race them on machines whose load nobody knows: CI tries once more.
     retry: process.env.CI ? 1 : 0,

@@ -10,7 +10,7 @@ import { definitionOf, services } from "./definitions.ts";
 
 // Bodies lie outside of the heap, but V8 counts them as its growth, and a heap that itself hardly grows it lets grow by
 // a tenth: it would look through all of it after every third large till, a third of till-ingest's CPU (bench, row d).
-// By 300 % is the most that it lets any heap grow.
+// 300 % is the most by which it lets any heap grow.
 setFlagsFromString("--heap-growing-percent=300");
 
 const roles = [...serviceNames, "gateway"] as const;
