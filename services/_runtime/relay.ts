@@ -8,7 +8,7 @@ import { orAborted } from "./or-aborted.ts";
 import { openOutageLog } from "./outage-log.ts";
 import type { Database } from "./postgres.ts";
 import { retryDelay } from "./retry-delay.ts";
-import type { Signals } from "./signals.ts";
+import { openSignals, type Signals } from "./signals.ts";
 import { sleep } from "./sleep.ts";
 import { beginSpan, isTracing, SpanKind, untilDone } from "./tracing.ts";
 
@@ -44,6 +44,11 @@ const standbyInterval = 1_000;
 const publishTime = 2_500;
 
 const role = "relay";
+
+/** How instances of a service tell the one that leads that there is something to send. */
+export function openOutboxSignals(bus: EventBus, service: string): Signals {
+  return openSignals(bus, `${service}-outbox`);
+}
 
 export function startRelay({ database, leadership, signals, bus, log }: RelayOptions): Relay {
   const stopping = new AbortController();

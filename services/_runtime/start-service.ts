@@ -17,7 +17,7 @@ import { findParked, listParked, type ParkedMessage, unpark } from "./parked-mes
 import { startPeriodic } from "./periodic.ts";
 import { openDatabase } from "./postgres.ts";
 import { principalReader } from "./principal-token.ts";
-import { startRelay } from "./relay.ts";
+import { openOutboxSignals, startRelay } from "./relay.ts";
 import { withRequestContext } from "./request-context.ts";
 import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
@@ -90,7 +90,7 @@ export async function startService(
     const { services, checks = {}, queues, operations, beforeStop = () => {}, close } = resources;
     if (close) closers.push(close);
 
-    const relay = startRelay({ database: db, leadership, signals: openSignals(bus, `${name}-outbox`), bus, log });
+    const relay = startRelay({ database: db, leadership, signals: openOutboxSignals(bus, name), bus, log });
     closers.push(() => relay.stop());
     const subscriptions = definition.subscriptions ?? [];
     observeService(metrics, { service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions });

@@ -7,7 +7,7 @@ import { createLogger } from "../logger.ts";
 import { createMetrics } from "../metrics.ts";
 import { type Database, openDatabase } from "../postgres.ts";
 import { principalHeader, principalSigner } from "../principal-token.ts";
-import { openSignals } from "../signals.ts";
+import { openOutboxSignals } from "../relay.ts";
 import { type RunningService, schemaOf, startService } from "../start-service.ts";
 import { createUpstreams, type UpstreamRegistry } from "../upstreams.ts";
 import type { TestEnvironment } from "./test-environment.ts";
@@ -52,7 +52,7 @@ export async function startTestService(
   const db = openDatabase(config, { schema: schemaOf(config.NAMESPACE, definition.name), log });
   // What a test publishes by itself is told to the service as another instance of it would tell.
   const bus = openEventBus(config, { name: `${definition.name}-test`, log });
-  const signals = openSignals(bus, `${definition.name}-outbox`);
+  const signals = openOutboxSignals(bus, definition.name);
   db.onPublished(() => signals.send("all", ""));
   const sign = principalSigner(config.PRINCIPAL_KEYS);
   return {
