@@ -13,7 +13,7 @@ interface DocumentedOperation {
   description: string;
   security: unknown[];
   parameters?: { in: "path" | "query" | "header"; name: string }[];
-  requestBody?: { required: boolean };
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
   responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>;
 }
 
@@ -38,6 +38,8 @@ export interface Operation {
   pathParameters: string[];
   queryParameters: string[];
   takesBody: boolean;
+  /** Of its body; that of anything if it takes none. */
+  bodySchema: Schema;
   /** Whether there is nothing to do without a body. */
   needsBody: boolean;
   /** Every success and every error that is documented, with its status and the content types and schemas of its body. */
@@ -66,6 +68,7 @@ function readOperation(method: string, path: string, documented: DocumentedOpera
     pathParameters: namesOf("path"),
     queryParameters: namesOf("query"),
     takesBody: requestBody !== undefined,
+    bodySchema: requestBody?.content["application/json"]?.schema ?? {},
     needsBody: requestBody?.required === true,
     outcomes: outcomesOf(documented),
   };

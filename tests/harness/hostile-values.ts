@@ -2,13 +2,13 @@ import type { Random } from "@pragma/simulator/random";
 
 /** Values that a field may be given in place of its own: some are right for some fields, most are not. */
 
-const numbers = [
+export const numbers = [
   ...[0, -0, 1, -1, 0.5, 5.5, 1e-7, 12.345],
   ...[100_000_000_000, 100_000_000_001, -100_000_000_000, -100_000_000_001],
   ...[2 ** 31 - 1, 2 ** 31, 2 ** 53 - 1, 2 ** 53, -(2 ** 53), 1e21, 1e308, Number.MIN_VALUE],
 ];
 
-const texts = [
+export const texts = [
   ...["", " ", "0", "-1", "NaN", "Infinity", "1e999", "null", "true", "[object Object]", "__proto__", "constructor"],
   // What text can do to those who store, show or compare it.
   ..."\0|a\0b|\ud800|\udc00 alone|\uffff|\ufeff|\u2028|\u202e|é|é|İ|ﬁ|👩‍👩‍👧‍👦|𝔘𝔫𝔦|ا ل|\t\n\r".split("|"),
@@ -55,7 +55,12 @@ function nested(random: Random): unknown {
   return value;
 }
 
-const empties: unknown[] = [{}, [], [[]], [null], { length: -1 }, { toString: 1 }, { 0: 1 }];
+/** Objects that those stumble over who take them for text, a list, a number or a promise without looking. */
+export const impostors: unknown[] = JSON.parse(`[
+  {}, [], [[]], [null], { "0": 1 }, { "length": -1 }, { "length": 1, "0": {} }, { "length": { "toString": 1 } },
+  { "toString": 1 }, { "toString": 1, "valueOf": 1 }, { "size": { "toString": 1 } }, { "then": 1 }, { "toJSON": 1 },
+  { "constructor": 1 }, { "constructor": { "prototype": 1 } }, { "__proto__": 1 }, { "hasOwnProperty": 1 }
+]`);
 
 export function oddDate(random: Random): string {
   return random.pick(dates);
@@ -68,7 +73,7 @@ export function hostileValue(random: Random): unknown {
     [() => oddDate(random), 3],
     [() => id(random), 2],
     [() => random.pick([null, true, false]), 3],
-    [() => random.pick(empties), 2],
+    [() => random.pick(impostors), 2],
     [() => nested(random), 1],
     [() => Array.from({ length: random.pick([100, 1_001, 30_000]) }, () => null), 0.3],
   ])();

@@ -1,0 +1,137 @@
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { type LegacyBackoffice, startLegacyBackoffice } from "@pragma/simulator/legacy-backoffice";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askOperation } from "./contract/ask-operation.ts";
+import { type Ask, ordinaryAsking } from "./contract/contract.ts";
+import { type Operation, operations } from "./contract/operations.ts";
+import { contractTable } from "./contract/table.ts";
+import { openWorld } from "./contract/world.ts";
+import { impostors, numbers, texts } from "./harness/hostile-values.ts";
+import { legacyVariables } from "./harness/legacy-variables.ts";
+import { type Product, startProduct } from "./harness/product.ts";
+import { spoiledBodies } from "./hostile/spoiled-bodies.ts";
+
+/** Those that are refused for something else than their length. */
+const shortTexts = texts.filter(({ length }) => length < 300);
+
+// Nothing that a request can carry makes the product stumble: what it cannot take it refuses, in a documented way.
+
+let environment: TestEnvironment;
+let product: Product;
+let backoffice: LegacyBackoffice;
+
+beforeAll(async () => {
+  backoffice = await startLegacyBackoffice();
+  const unlimited = {
+    RATE_LIMIT_PER_SECOND: "1000000",
+    RATE_LIMIT_BURST: "10000000",
+    AUTH_FAILURES_BURST: "10000000",
+    JOBS_UNFINISHED_PER_KEY: "100000",
+  };
+  environment = await createTestEnvironment({ ...unlimited, ...legacyVariables(backoffice) });
+  product = await startProduct(environment.variables);
+}, 120_000);
+afterAll(async () => {
+  await product?.stop();
+  await backoffice?.stop();
+  await environment?.remove();
+});
+
+/** The operation's ordinary request in a world of its own, which what comes of it may change. */
+async function ordinaryAsk(operation: Operation): Promise<Ask> {
+  const world = await openWorld(product);
+  return { key: world.shop.key, ...(await ordinaryAsking(operation, contractTable[operation.id])(world)) };
+}
+
+/** Sends them, a few at a time, and expects each to be answered in a way that the operation documents. */
+async function expectAnswers(operation: Operation, asks: Iterable<[what: string, Ask]>): Promise<void> {
+  const failures: string[] = [];
+  const waiting = asks[Symbol.iterator]();
+  const sendAll = async () => {
+    for (let next = waiting.next(); !next.done; next = waiting.next()) {
+      const [what, ask] = next.value;
+      const { status, text } = await askOperation(product.url, operation, ask);
+      const outcome = status < 400 ? String(status) : JSON.parse(text).code;
+      if (status >= 500 || !operation.outcomes.has(outcome)) failures.push(`${what}: ${status} ${text.slice(0, 300)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, sendAll));
+  expect(failures).toEqual([]);
+}
+
+describe("a body with one value that nobody expects", () => {
+  const levels = 20_000;
+  const bottomless = [
+    ["[".repeat(levels), "]".repeat(levels)],
+    ['{"a":'.repeat(levels), `1${"}".repeat(levels)}`],
+  ];
+  const values = [...impostors.map((each) => JSON.stringify(each)), ...bottomless.map((halves) => halves.join(""))];
+
+  it.each(operations.filter(({ takesBody }) => takesBody))("is answered by $id", async (operation) => {
+    const ordinary = await ordinaryAsk(operation);
+    await expectAnswers(operation, spoiledBodies(operation, ordinary, values));
+  });
+});
+
+describe("an address with one part that nobody expects", () => {
+  const hasParts = ({ pathParameters, queryParameters }: Operation) =>
+    pathParameters.length + queryParameters.length > 0;
+  /** Half a surrogate pair has no form in an address, and a path has no empty part. */
+  const isSegment = (text: string) => !/^$|[/\p{Surrogate}]/u.test(text);
+
+  it.each(operations.filter(hasParts))("is answered by $id", async (operation) => {
+    const ordinary = await ordinaryAsk(operation);
+    function* asks(): Generator<[string, Ask]> {
+      for (const text of [...shortTexts, ...numbers.map(String)]) {
+        const shown = JSON.stringify(text);
+        for (const name of operation.queryParameters) {
+          yield [`?${name}=${shown}`, { ...ordinary, query: { ...ordinary.query, [name]: text } }];
+        }
+        if (!isSegment(text)) continue;
+        for (const name of operation.pathParameters) {
+          yield [`{${name}} = ${shown}`, { ...ordinary, path: { ...ordinary.path, [name]: text } }];
+        }
+      }
+    }
+    await expectAnswers(operation, asks());
+  });
+});
+
+describe("a header that nobody expects", () => {
+  const names = [
+    ...["idempotency-key", "if-none-match", "last-event-id", "prefer", "accept", "accept-encoding", "content-encoding"],
+    ...[
+      "content-type",
+      "traceparent",
+      "tracestate",
+      "baggage",
+      "x-request-id",
+      "x-forwarded-host",
+      "x-forwarded-proto",
+    ],
+    ...["x-forwarded-for", "range", "origin", "cookie", "authorization"],
+  ];
+  const values = ["", "0", "-1", "__proto__", '"', "\\", "é\u00ff\u0080", ",;=*", "W/", "x".repeat(4_000)];
+
+  // Headers are read in one place for all: these stand for the ways that replies are made.
+  const ids = [
+    "getReport",
+    "listOrders",
+    "streamLiveOrders",
+    "pushTillV2",
+    "replaceTill",
+    "changeLocation",
+    "createJob",
+  ];
+  it.each(operations.filter(({ id }) => ids.includes(id)))("is answered by $id", async (operation) => {
+    const ordinary = await ordinaryAsk(operation);
+    function* asks(): Generator<[string, Ask]> {
+      for (const name of names) {
+        for (const value of values) {
+          yield [`${name}: ${value.slice(0, 60)}`, { ...ordinary, headers: { ...ordinary.headers, [name]: value } }];
+        }
+      }
+    }
+    await expectAnswers(operation, asks());
+  });
+});
