@@ -31,15 +31,26 @@ async function failing(): Promise<{ endpoint: TestEndpoint; subscription: Subscr
   return { endpoint, subscription: await service.subscribe(endpoint.url) };
 }
 
-/** Tells a webhook of an order, and waits until its endpoint was asked, and the answer written down. */
+/**
+ * Tells a webhook of an order, and waits until its endpoint was asked about all that is due, and the answers written
+ * down: an attempt that was still under way when the days pass would be taken for interrupted.
+ */
 async function tellOne(subscription: Subscription, state: "pending" | "succeeded" = "pending"): Promise<string> {
   const id = await service.tell("order.paid", orderEvent(subscription.locationId));
-  await eventually("the attempt to be logged", async () => {
+  await eventually("all attempts to be logged", async () => {
     const [delivery] = (await service.deliveries(subscription)).filter(({ messageId }) => messageId === id);
     if (delivery?.state !== state) return false;
-    return (await service.attempts(delivery.id)).length > 0;
+    return (await service.attempts(delivery.id)).length > 0 && (await unfinished(subscription)) === 0;
   });
   return id;
+}
+
+/** Deliveries that an attempt is under way or due of. */
+async function unfinished({ webhook }: Subscription): Promise<number> {
+  const { count } = await service.db.sql`
+    select from deliveries
+    where webhook_id = ${webhook.id} and (state = 'sending' or state = 'pending' and due_at <= ${clock()})`;
+  return count;
 }
 
 const stateOf = async ({ webhook, principal }: Subscription) =>
