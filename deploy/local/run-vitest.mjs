@@ -4,13 +4,13 @@ import { removeDataFolder, temporaryDataFolder } from "./data-folder.mjs";
 import { guardGroup, releaseProcess } from "./guarded.mjs";
 import { killGroup, knownProcess } from "./process-identity.mjs";
 import { checkout } from "./state-folder.mjs";
-import { tally } from "./vitest-report.mjs";
+import { readReport } from "./vitest-report.mjs";
 
 /**
  * Runs vitest, showing what it says, and ends the processes that tests have left running.
  * @param {string[]} args
  * @param {import("./servers.d.mts").ServerUrls} urls
- * @returns {Promise<import("./vitest-report.mjs").Tally>}
+ * @returns {Promise<import("./vitest-report.mjs").Outcome>}
  */
 export async function runVitest(args, urls) {
   // For what tests leave behind, too.
@@ -35,7 +35,7 @@ export async function runVitest(args, urls) {
     const exitCode = await ended;
     killGroup(known.pid);
     releaseProcess(known);
-    return tally(reportFile, exitCode);
+    return readReport(reportFile, exitCode);
   } finally {
     removeDataFolder(folder);
   }

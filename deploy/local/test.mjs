@@ -40,7 +40,9 @@ try {
   await ensureChromium();
   await buildPortal();
   const servers = await ensureServers({ profile: "test" });
-  add(await runVitest(process.argv.slice(2), servers.env));
+  const { secondTries, ...sumOfTests } = await runVitest(process.argv.slice(2), servers.env);
+  for (const test of secondTries) say(`passed only when it was tried again: ${test}`);
+  add(sumOfTests);
   await servers.stop();
 } catch (error) {
   say(explain(error));

@@ -2,20 +2,24 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { scratchFolder } from "./testing/scratch-folder.ts";
-import { tally } from "./vitest-report.mjs";
+import { readReport } from "./vitest-report.mjs";
+
+/** `retried`: passed after it failed. */
+function testResult(status: string, fullName: string) {
+  if (status === "retried") return { status: "passed", fullName, failureMessages: ["Error: not yet"] };
+  return { status, fullName, failureMessages: status === "failed" ? ["Error: no"] : [] };
+}
 
 function report(files: string[][]) {
   const file = join(scratchFolder(), "report.json");
   const states = files.flat();
   const testResults = files.map((assertions) => ({
     status: assertions.length === 0 || assertions.includes("failed") ? "failed" : "passed",
-    assertionResults: assertions.map((status) => ({ status })),
+    assertionResults: assertions.map((status, index) => testResult(status, `test ${index}`)),
   }));
-  const count = (status: string) => states.filter((state) => state === status).length;
-  writeFileSync(
-    file,
-    JSON.stringify({ numPassedTests: count("passed"), numFailedTests: count("failed"), testResults }),
-  );
+  const numFailedTests = states.filter((state) => state === "failed").length;
+  const numPassedTests = states.length - numFailedTests;
+  writeFileSync(file, JSON.stringify({ numPassedTests, numFailedTests, testResults }));
   return file;
 }
 
@@ -27,9 +31,17 @@ it.each([
   ["there are no tests", [], 0, { passed: 0, failed: 1 }],
   ["a signal ends the run", [["passed"]], null, { passed: 1, failed: 1 }],
 ])("counts when %s", (_, files, exitCode, expected) => {
-  expect(tally(report(files), exitCode)).toEqual(expected);
+  expect(readReport(report(files), exitCode)).toEqual({ ...expected, secondTries: [] });
 });
 
 it("counts a run that left no report as a failure", () => {
-  expect(tally(join(scratchFolder(), "none.json"), 0)).toEqual({ passed: 0, failed: 1 });
+  expect(readReport(join(scratchFolder(), "none.json"), 0)).toEqual({ passed: 0, failed: 1, secondTries: [] });
+});
+
+it("tells which tests passed only when they were tried again, and what they failed of before", () => {
+  expect(readReport(report([["passed", "retried"], ["failed"]]), 1)).toEqual({
+    passed: 2,
+    failed: 1,
+    secondTries: ["test 1\nError: not yet"],
+  });
 });

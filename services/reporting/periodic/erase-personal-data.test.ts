@@ -2,6 +2,8 @@ import { createLogger } from "@pragma/runtime/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { sentEvents } from "@pragma/runtime/testing/sent-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eraseTillsBefore } from "../erase-orders.ts";
+import { takeTill } from "../queries/tills.ts";
 import { makeOrder, makeTill } from "../testing/make-till.ts";
 import { keyOf, startReporting, type TestReporting } from "../testing/start-reporting.ts";
 import { erasePersonalData } from "./erase-personal-data.ts";
@@ -15,6 +17,9 @@ afterAll(() => service?.remove());
 const log = createLogger({ name: "test", level: "silent" });
 const eraseAfter = (personalDataKeptDays: number | undefined) =>
   erasePersonalData.run({ db: service.db, log, personalDataKeptDays });
+
+const day = 24 * 3_600_000;
+const written = { revision: 2, pushedAt: new Date().toISOString(), object: { hash: "of another body" } };
 
 describe("personal data", () => {
   it("is to be erased once its till was pushed too long ago, once", async () => {
@@ -33,5 +38,23 @@ describe("personal data", () => {
     const orderIds = expect.arrayContaining(old.orderList.map(({ id }) => id));
     expect(erasures).toEqual([{ locationId: location.id, tillId: old.id, orderIds, isWholeTill: true }]);
     expect(await sentEvents(service.environment, "orders.erased", recent.id)).toEqual([]);
+  });
+
+  it("is erased of a till that is just being written, too: once that is done", async () => {
+    const { location } = keyOf("reports:read");
+    const till = makeTill([makeOrder()]);
+    await service.push([till], location.id);
+    const before = new Date(Date.now() + day).toISOString();
+    let erasing: Promise<number> | undefined;
+    await service.db.transaction(async (tx) => {
+      await takeTill(tx, { ...written, tillId: till.id, locationId: location.id });
+      erasing = eraseTillsBefore(service.db, { locationId: location.id, before });
+      await eventually("it to wait", async () => {
+        const [waiting] = await tx`
+          select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`;
+        return waiting !== undefined;
+      });
+    });
+    expect(await erasing).toBe(1);
   });
 });

@@ -10,7 +10,10 @@ export async function listTillsOfOrders(
     where location_id = ${locationId} and id = any(${orderIds}::uuid[]) group by till_id`;
 }
 
-/** Tills that were pushed before a time and whose personal data was not erased; locked, those locked by others left out. */
+/**
+ * Tills that were pushed before a time and whose personal data was not erased; locked. Those that are being written are
+ * waited for: nobody would ask for them again.
+ */
 export async function takeTillsToErase(
   tx: Transaction,
   { locationId, before, limit }: { locationId: string | undefined; before: string; limit: number },
@@ -19,7 +22,7 @@ export async function takeTillsToErase(
     select till_id as "tillId", location_id as "locationId" from tills
     where pushed_at < ${before} and erased_at is null
       ${locationId === undefined ? tx`` : tx`and location_id = ${locationId}`}
-    order by pushed_at limit ${limit} for update skip locked`;
+    order by pushed_at, till_id limit ${limit} for update`;
 }
 
 export async function markErased(tx: Transaction, tillIds: string[]): Promise<void> {
