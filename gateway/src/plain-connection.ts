@@ -3,6 +3,7 @@ import { serverOptions } from "@pragma/runtime/http-server";
 import type { ClientReply } from "./client-side.ts";
 import { PlainReply } from "./plain-reply.ts";
 import { type PlainRequest, PlainRequestReader } from "./plain-request.ts";
+import { takeBytes } from "./take-bytes.ts";
 
 interface PlainConnectionOptions {
   onRequest(request: PlainRequest, reply: ClientReply): void;
@@ -19,6 +20,7 @@ export class PlainConnection {
   readonly #socket: Socket;
   readonly #options: PlainConnectionOptions;
   readonly #requests: PlainRequestReader;
+  readonly #stopTaking: () => void;
   #reply: PlainReply | undefined;
   /** What the client sent before it had its reply. */
   #ahead: Buffer[] = [];
@@ -31,8 +33,8 @@ export class PlainConnection {
     this.#socket = socket;
     this.#options = options;
     this.#requests = new PlainRequestReader(socket);
-    socket.on("data", this.#read).on("drain", this.#drain);
-    socket.on("end", this.#end).on("error", ignore).on("close", this.#close);
+    this.#stopTaking = takeBytes(socket, this.#read);
+    socket.on("drain", this.#drain).on("end", this.#end).on("error", ignore).on("close", this.#close);
   }
 
   /** Whether a request is being answered. */
@@ -46,13 +48,13 @@ export class PlainConnection {
 
   readonly #read = (bytes: Buffer): void => {
     if (this.#reply) {
-      this.#ahead.push(bytes);
+      this.#ahead.push(Buffer.from(bytes));
       this.#socket.pause();
       return;
     }
     const request = this.#requests.read(bytes);
     if (request) this.#answer(request);
-    else this.#handOn(bytes);
+    else this.#handOn(Buffer.from(bytes));
   };
 
   #answer(request: PlainRequest): void {
@@ -75,8 +77,8 @@ export class PlainConnection {
 
   #handOn(bytes: Buffer): void {
     const socket = this.#socket;
-    socket.off("data", this.#read).off("drain", this.#drain);
-    socket.off("end", this.#end).off("error", ignore).off("close", this.#close);
+    this.#stopTaking();
+    socket.off("drain", this.#drain).off("end", this.#end).off("error", ignore).off("close", this.#close);
     socket.unshift(bytes);
     this.#options.handOn(socket);
     socket.resume();
