@@ -11,10 +11,12 @@ import { legacyVariables } from "./harness/legacy-variables.ts";
 import { type Product, startProduct } from "./harness/product.ts";
 import { spoiledBodies } from "./hostile/spoiled-bodies.ts";
 
+// Nothing that a request can carry makes the product stumble: what it cannot take it refuses, in a documented way.
+
 /** Those that are refused for something else than their length. */
 const shortTexts = texts.filter(({ length }) => length < 300);
-
-// Nothing that a request can carry makes the product stumble: what it cannot take it refuses, in a documented way.
+/** Refusals that come before the rest of a request was looked at: they would say nothing of it. */
+const premature = ["scope_missing", "key_revoked", "rate_limited"];
 
 let environment: TestEnvironment;
 let product: Product;
@@ -40,7 +42,9 @@ afterAll(async () => {
 /** The operation's ordinary request in a world of its own, which what comes of it may change. */
 async function ordinaryAsk(operation: Operation): Promise<Ask> {
   const world = await openWorld(product);
-  return { key: world.shop.key, ...(await ordinaryAsking(operation, contractTable[operation.id])(world)) };
+  // Its own scopes would be taken away from the shop's key by the first body that leaves none.
+  const key = operation.id === "changeConsumer" ? product.adminKey : world.shop.key;
+  return { key, ...(await ordinaryAsking(operation, contractTable[operation.id])(world)) };
 }
 
 /** Sends them, a few at a time, and expects each to be answered in a way that the operation documents. */
@@ -52,7 +56,8 @@ async function expectAnswers(operation: Operation, asks: Iterable<[what: string,
       const [what, ask] = next.value;
       const { status, text } = await askOperation(product.url, operation, ask);
       const outcome = status < 400 ? String(status) : JSON.parse(text).code;
-      if (status >= 500 || !operation.outcomes.has(outcome)) failures.push(`${what}: ${status} ${text.slice(0, 300)}`);
+      const isFine = status < 500 && operation.outcomes.has(outcome) && !premature.includes(outcome);
+      if (!isFine) failures.push(`${what}: ${status} ${text.slice(0, 300)}`);
     }
   };
   await Promise.all(Array.from({ length: 8 }, sendAll));
@@ -99,31 +104,15 @@ describe("an address with one part that nobody expects", () => {
 
 describe("a header that nobody expects", () => {
   const names = [
-    ...["idempotency-key", "if-none-match", "last-event-id", "prefer", "accept", "accept-encoding", "content-encoding"],
-    ...[
-      "content-type",
-      "traceparent",
-      "tracestate",
-      "baggage",
-      "x-request-id",
-      "x-forwarded-host",
-      "x-forwarded-proto",
-    ],
-    ...["x-forwarded-for", "range", "origin", "cookie", "authorization"],
+    ...["accept", "accept-encoding", "authorization", "baggage", "content-encoding", "content-type", "cookie"],
+    ...["idempotency-key", "if-none-match", "last-event-id", "origin", "prefer", "range", "traceparent", "tracestate"],
+    ...["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-request-id"],
   ];
   const values = ["", "0", "-1", "__proto__", '"', "\\", "é\u00ff\u0080", ",;=*", "W/", "x".repeat(4_000)];
 
   // Headers are read in one place for all: these stand for the ways that replies are made.
-  const ids = [
-    "getReport",
-    "listOrders",
-    "streamLiveOrders",
-    "pushTillV2",
-    "replaceTill",
-    "changeLocation",
-    "createJob",
-  ];
-  it.each(operations.filter(({ id }) => ids.includes(id)))("is answered by $id", async (operation) => {
+  const ids = /^(getReport|listOrders|streamLiveOrders|pushTillV2|replaceTill|changeLocation|createJob)$/;
+  it.each(operations.filter(({ id }) => ids.test(id)))("is answered by $id", async (operation) => {
     const ordinary = await ordinaryAsk(operation);
     function* asks(): Generator<[string, Ask]> {
       for (const name of names) {
