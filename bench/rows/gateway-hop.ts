@@ -54,7 +54,7 @@ interface Sides {
 async function compare(lab: Lab, { ours, limit, path, tell }: Sides): Promise<Outcome> {
   const seconds = lab.isQuick ? 2 : 4;
   const repetitions = lab.isQuick ? 2 : 9;
-  // V8 compiles what has become hot for thousands of requests, anew when the rate changes: that is no cost of a request.
+  // V8 compiles what is hot for thousands of requests yet: that is no cost of a request.
   const turnsToWarmUp = lab.isQuick ? 1 : 5;
   const steadily = ({ origin, headers }: Side, perSecond: number) => ({
     ...{ origin, headers, path, connections },

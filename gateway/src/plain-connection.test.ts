@@ -76,6 +76,20 @@ describe.each(["here", "elsewhere"] as const)("a plain request to a service %s",
     socket.destroy();
   });
 
+  it("that is sent ahead stays what it was, whatever others send before its turn", async () => {
+    const [socket, other] = [await openConnection(gateways[where].port), await openConnection(gateways[where].port)];
+    const replies = textOf(socket);
+    socket.write(get("slowly"));
+    await sleep(30);
+    socket.write(get("missing"));
+    await sleep(30);
+    other.write(get("json", { "x-request-id": "of-another-client" }));
+    await readReply(other);
+    await eventually("both replies", () => /slowly.+"requestId":"missing"/s.test(replies()));
+    expect(replies()).not.toContain("of-another-client");
+    for (const each of [socket, other]) each.destroy();
+  });
+
   it("may come with others in one piece, and all are answered in order", async () => {
     const socket = await openConnection(gateways[where].port);
     const replies = textOf(socket);
