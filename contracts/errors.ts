@@ -36,6 +36,7 @@ export const errorCatalogue = {
   till_conflict: { status: 409, title: "The till id is taken by other content" },
   recipient_conflict: { status: 409, title: "The recipient id is taken" },
   recipient_in_use: { status: 409, title: "The recipient still has webhooks" },
+  limit_reached: { status: 409, title: "The location has as many of these as it may have" },
   too_many_secrets: { status: 409, title: "Too many of the recipient's secrets are current" },
   webhook_conflict: { status: 409, title: "The webhook id is taken" },
   delivery_under_way: { status: 409, title: "An attempt of the delivery is under way" },
@@ -48,6 +49,7 @@ export const errorCatalogue = {
   too_many_streams: { status: 429, title: "The location has too many open streams" },
   too_many_jobs: { status: 429, title: "The API key has too many jobs that have not finished" },
   rate_limited: { status: 429, title: "Too many requests" },
+  quota_exceeded: { status: 429, title: "The location's quota for today is used up" },
   internal_error: { status: 500, title: "Something went wrong on our side" },
   legacy_unavailable: { status: 502, title: "The legacy backoffice did not give what it was asked for" },
   legacy_not_configured: { status: 503, title: "No legacy backoffice is configured for this application" },
@@ -72,6 +74,15 @@ export interface Fault {
   message: string;
 }
 
+/** A configured limit that a request would exceed, as its refusal names it. */
+export interface ExceededLimit {
+  /** The name of the limit in the documentation's table, e.g. `webhooks`. */
+  name: string;
+  maximum: number;
+  /** What is counted, e.g. `bytes per day`. */
+  unit: string;
+}
+
 /** How many faults of one request are reported at most. */
 export const maxFaults = 100;
 
@@ -79,6 +90,7 @@ interface ErrorDetails {
   /** What happened this time, for the caller's eyes. */
   detail?: string;
   faults?: Fault[];
+  limit?: ExceededLimit;
   headers?: Record<string, string>;
   cause?: unknown;
 }
@@ -87,13 +99,15 @@ interface ErrorDetails {
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly faults: Fault[] | undefined;
+  readonly limit: ExceededLimit | undefined;
   readonly headers: Record<string, string>;
 
-  constructor(code: ErrorCode, { detail, faults, headers = {}, cause }: ErrorDetails = {}) {
+  constructor(code: ErrorCode, { detail, faults, limit, headers = {}, cause }: ErrorDetails = {}) {
     super(detail ?? errorCatalogue[code].title, cause === undefined ? undefined : { cause });
     this.name = "ApiError";
     this.code = code;
     this.faults = faults;
+    this.limit = limit;
     this.headers = headers;
   }
 

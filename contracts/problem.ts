@@ -25,6 +25,14 @@ export const problemSchema = z
       .enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]])
       .meta({ description: "A stable name of the problem, to decide by" }),
     requestId: z.string().meta({ description: "Name it when you ask for help" }),
+    limit: z
+      .object({
+        name: z.string().meta({ description: "The name of the limit in the documentation" }),
+        maximum: z.number().meta({ description: "How large the limit is" }),
+        unit: z.string().meta({ description: "What is counted" }),
+      })
+      .optional()
+      .meta({ description: "The limit that the request would exceed" }),
     errors: z.array(faultSchema).optional().meta({ description: "Every fault of the request, at most 100" }),
   })
   .meta({
@@ -53,6 +61,7 @@ export function problemOf(error: ApiError, requestId: string): Problem {
     detail: error.message,
     code: error.code,
     requestId,
+    ...(error.limit && { limit: error.limit }),
     ...(error.faults && { errors: error.faults }),
   };
 }

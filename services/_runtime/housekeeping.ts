@@ -27,6 +27,12 @@ export const housekeeping: PeriodicTask<{ db: Database; inboxKeptDays: number }>
           select ctid from handling_attempts where tried_at < now() - make_interval(days => ${inboxKeptDays}) limit ${batch}
         )`,
     );
+    await inBatches(
+      () => sql`
+        delete from daily_usage where ctid in (
+          select ctid from daily_usage where day < (now() at time zone 'UTC')::date - 7 limit ${batch}
+        )`,
+    );
   },
 };
 

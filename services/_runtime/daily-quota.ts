@@ -1,0 +1,41 @@
+import { ApiError } from "@pragma/contracts/errors";
+import type { Sql, Transaction } from "./postgres.ts";
+
+/** How much one location may use of something in a day (UTC). */
+export interface DailyQuota {
+  /** Its name in the documentation's table of limits, e.g. `live_order_bytes`. */
+  name: string;
+  maximum: number;
+  /** What is counted, e.g. `bytes`. */
+  unit: string;
+}
+
+/**
+ * Counts `amount` against a location's quota of today. In the transaction of the work that it pays for, a rollback
+ * refunds it.
+ *
+ * @throws `ApiError` quota_exceeded, with Retry-After until the next day begins.
+ */
+export async function consumeDailyQuota(
+  sql: Sql | Transaction,
+  { locationId, quota, amount }: { locationId: string; quota: DailyQuota; amount: number },
+): Promise<void> {
+  const { name, maximum } = quota;
+  if (amount > maximum) throw quotaExceeded(quota);
+  const updated = await sql`
+    insert into daily_usage as usage (location_id, day, quota, used)
+    values (${locationId}, (now() at time zone 'UTC')::date, ${name}, ${amount})
+    on conflict (location_id, quota, day) do update set used = usage.used + excluded.used
+    where usage.used + excluded.used <= ${maximum}`;
+  if (updated.count === 0) throw quotaExceeded(quota);
+}
+
+function quotaExceeded({ name, maximum, unit }: DailyQuota): ApiError {
+  const now = new Date();
+  const tomorrow = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1);
+  return new ApiError("quota_exceeded", {
+    detail: `The location may use ${maximum} ${unit} a day of ${name}, and this request would exceed that. The quota starts again at 00:00 UTC.`,
+    limit: { name, maximum, unit: `${unit} per day` },
+    headers: { "retry-after": String(Math.max(1, Math.ceil((tomorrow - now.getTime()) / 1000))) },
+  });
+}
