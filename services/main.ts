@@ -1,10 +1,11 @@
 import { setFlagsFromString } from "node:v8";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { numberFromEnv, readConfig } from "@pragma/runtime/config";
-import { listen } from "@pragma/runtime/http-server";
 import { type ProcessBase, type ProcessPart, runProcess } from "@pragma/runtime/run-process";
+import { createServiceRegistry } from "@pragma/runtime/service-registry";
+import { serveAlone } from "@pragma/runtime/serve-alone";
+import { createRequestVerifier } from "@pragma/runtime/signed-request";
 import { startService } from "@pragma/runtime/start-service";
-import { createUpstreams } from "@pragma/runtime/upstreams";
 import { z } from "zod";
 import { definitionOf, services } from "./definitions.ts";
 
@@ -23,28 +24,26 @@ const roleConfig = z.object({
 const { SERVICE: role, PORT: port } = readConfig(roleConfig, process.env);
 
 await runProcess(role ?? "pragma", async (base, started) => {
-  const upstreams = createUpstreams(base.environment);
+  const registry = createServiceRegistry(base.environment);
   if (role === undefined) {
     for (const name of serviceNames) {
-      const service = await startService(await definitionOf(name), { ...base, upstreams });
-      upstreams.add(name, service.fetch);
+      const service = await startService(await definitionOf(name), { ...base, registry });
+      registry.add(name, service.fetch);
       started(service);
     }
   }
   if (role === undefined || role === "gateway") {
     const { startGateway } = await import("@pragma/gateway/main");
-    started(await startGateway({ ...base, upstreams }));
+    started(await startGateway({ ...base, registry }));
   } else started(await startAlone(role, base));
 });
 
 /** One service behind a port of its own. */
 async function startAlone(name: ServiceName, base: ProcessBase): Promise<ProcessPart> {
-  const service = await startService(await definitionOf(name), {
-    ...base,
-    upstreams: createUpstreams(base.environment),
-  });
-  const server = await listen((request) => service.fetch(request), { port: port ?? services[name].port });
-  base.log.info({ port: server.port }, "listening");
+  const verify = createRequestVerifier(base.environment, name);
+  const registry = createServiceRegistry(base.environment);
+  const service = await startService(await definitionOf(name), { ...base, registry });
+  const server = await serveAlone(service, { verify, log: base.log, port: port ?? services[name].port });
   return {
     ...service,
     retire: () => server.retire(),

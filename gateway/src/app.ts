@@ -1,83 +1,102 @@
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
+import type { ServiceName } from "@pragma/contracts/service-names";
 import { replyToError } from "@pragma/runtime/error-reply";
 import type { Logger } from "@pragma/runtime/logger";
-import { json, type Reply, tagged } from "@pragma/runtime/reply";
-import { type Context, Hono } from "hono";
-import type { Cors } from "./cors.ts";
+import { json, type Reply, responseOf, tagged } from "@pragma/runtime/reply";
+import { Hono } from "hono";
 import type { Documents, ServedDocument } from "./documents.ts";
-import type { Exchange } from "./exchange.ts";
+import type { GatewayContext, GatewayEnv, GatewayMiddleware } from "./gateway-request.ts";
 import { healthOf } from "./health.ts";
-import { everything } from "./target.ts";
+import { routeTable, streamRoutes } from "./route-table.ts";
 
 interface GatewayAppOptions {
+  requestId: GatewayMiddleware;
+  addressLimit: GatewayMiddleware;
+  headerLimits: GatewayMiddleware;
+  cors: GatewayMiddleware;
+  authenticate: GatewayMiddleware;
+  rateLimit: GatewayMiddleware;
+  /** Marks a response that goes on for as long as the client likes. */
+  trackStream: GatewayMiddleware;
+  /** Returns the last step: the response of a service. */
+  forwardTo(prefix: string, service: ServiceName): GatewayMiddleware;
   documents: Documents;
   docsUrl: string;
-  cors: Cors;
-  /** Authenticates and limits a request. */
-  admit(exchange: Exchange): Promise<void> | void;
   log: Logger;
 }
-
-type Env = { Bindings: { exchange: Exchange } };
-type Handler = (context: Context<Env>) => Reply | Promise<Reply>;
 
 const serviceMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 const ownMethods = "GET, HEAD, OPTIONS";
 
-/** What the gateway answers itself: everything that is no service's. */
-export function createGatewayApp({ documents, docsUrl, cors, admit, log }: GatewayAppOptions): Hono<Env> {
+/** The way of every request through the gateway: each step is one middleware. */
+export function createGatewayApp(steps: GatewayAppOptions): Hono<GatewayEnv> {
+  const { requestId, addressLimit, headerLimits, cors, authenticate, rateLimit, trackStream, forwardTo } = steps;
+  const { documents, docsUrl, log } = steps;
   const startedAt = performance.now();
-  const own: Record<string, Handler> = {
-    "/health": () => json(200, healthOf({ startedAt, docsUrl }), { "cache-control": "no-store" }),
-    "/openapi.json": (context) => documentReply(context, documents.openapi),
-    "/openapi.full.json": async (context) => {
-      const { exchange } = context.env;
-      await admit(exchange);
-      if (exchange.key?.principal.scopes.includes("admin")) return documentReply(context, documents.full);
-      throw new ApiError("scope_missing", { detail: "This document needs a key with the scope admin." });
-    },
-  };
+  const app = new Hono<GatewayEnv>({ strict: false });
 
-  const app = new Hono<Env>({ strict: false });
-  app.options("*", (context) => responseOf(optionsReply(context, cors, Object.keys(own))));
-  for (const [path, handler] of Object.entries(own)) {
-    app.get(path, async (context) => responseOf(await handler(context)));
+  app.use(requestId, headerLimits, addressLimit, cors);
+  app.on("TRACE", "*", () => {
+    throw new ApiError("method_not_allowed", { detail: "TRACE is not supported." });
+  });
+
+  const own = (path: `/${string}`, ...handlers: [GatewayMiddleware, ...GatewayMiddleware[]]) => {
+    app.options(path, () => allow(ownMethods));
+    app.get(path, ...handlers);
     app.all(path, () => {
       throw new ApiError("method_not_allowed", {
         detail: `This address answers ${ownMethods}.`,
         headers: { allow: ownMethods },
       });
     });
+  };
+  own("/health", (context) =>
+    send(context, json(200, healthOf({ startedAt, docsUrl }), { "cache-control": "no-store" })),
+  );
+  own("/openapi.json", (context) => sendDocument(context, documents.openapi));
+  own("/openapi.full.json", authenticate, rateLimit, (context) => {
+    if (context.var.request.principal.scopes.includes("admin")) return sendDocument(context, documents.full);
+    throw new ApiError("scope_missing", { detail: "This document needs a key with the scope admin." });
+  });
+
+  for (const [path, prefix] of Object.entries(streamRoutes)) {
+    app.get(path, authenticate, rateLimit, trackStream, forwardTo(prefix, routeTable[prefix]));
   }
+  for (const [prefix, service] of Object.entries(routeTable)) {
+    const path = `${prefix}/*`;
+    app.options(path, () => allow(serviceMethods));
+    app.all(path, authenticate, rateLimit, forwardTo(prefix, service));
+  }
+
   app.notFound(() => {
     throw new ApiError("route_not_found", { detail: "Nothing is served at this address." });
   });
   app.onError((error, context) => {
-    const { exchange } = context.env;
-    exchange.code = error instanceof ApiError ? error.code : "internal_error";
-    return responseOf(replyToError(error, exchange.requestId, log));
+    const { request } = context.var;
+    request.errorCode = error instanceof ApiError ? error.code : "internal_error";
+    // Nobody is there any more to be answered.
+    if (request.outgoing.destroyed) return RESPONSE_ALREADY_SENT;
+    if (request.outgoing.headersSent) {
+      // What has begun cannot become an error: it is broken off where the client sees it.
+      log.error({ err: error, requestId: request.requestId }, "response broken off");
+      request.outgoing.destroy();
+      return RESPONSE_ALREADY_SENT;
+    }
+    return responseOf(replyToError(error, request.requestId, log), context.req.method);
   });
   return app;
 }
 
-/** Answers a browser that asks before it sends, and whoever asks what an address answers to. */
-function optionsReply(context: Context<Env>, cors: Cors, ownPaths: string[]): Reply {
-  const { origin, "access-control-request-method": asked } = context.req.header();
-  if (origin !== undefined && asked !== undefined) return noContent(cors.preflightHeaders(origin));
-  const { path } = context.req;
-  if (context.env.exchange.route || path === everything) return noContent({ allow: serviceMethods });
-  if (ownPaths.includes(path.replace(/\/$/, ""))) return noContent({ allow: ownMethods });
-  throw new ApiError("route_not_found", { detail: "Nothing is served at this address." });
+function allow(methods: string): Response {
+  return new Response(null, { status: 204, headers: { allow: methods } });
 }
 
-function noContent(headers: Record<string, string>): Reply {
-  return { status: 204, body: null, headers };
+function send(context: GatewayContext, reply: Reply): Promise<Response> {
+  return responseOf(reply, context.req.method);
 }
 
-function documentReply(context: Context<Env>, { body, etag }: ServedDocument): Reply {
-  return tagged(body, { etag, ifNoneMatch: context.req.header("if-none-match") });
-}
-
-function responseOf({ status, headers, body }: Reply): Response {
-  return new Response(body as string | null, { status, headers });
+function sendDocument(context: GatewayContext, { body, etag }: ServedDocument): Promise<Response> {
+  const ifNoneMatch = context.env.incoming.headers["if-none-match"];
+  return send(context, tagged(body, { etag, ifNoneMatch }));
 }

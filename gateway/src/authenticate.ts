@@ -1,56 +1,82 @@
 import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
 import { apiKeyPrefix, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
-import type { HeadersMemo } from "./client-side.ts";
-import type { GuessLimit } from "./guess-limit.ts";
+import { AddressBuckets } from "./address-limit.ts";
+import type { GatewayMiddleware } from "./gateway-request.ts";
 import type { KeyCache, KnownKey } from "./key-cache.ts";
+import type { Rate } from "./token-bucket.ts";
 
-/** Tells whose the API key of a request is. Answers at once for a key seen lately. */
-export type Authenticate = (
-  authorization: string | undefined,
-  address: () => string,
-  memo?: HeadersMemo,
-) => KnownKey | Promise<KnownKey>;
+/** Returns what the API key of a request stands for; `address` is asked for only when the key is not known yet. */
+export type Authenticate = (authorization: string | undefined, address: () => string) => Promise<KnownKey>;
 
 /** `Bearer` before the key may be left out, and may be written in any case. */
 const scheme = /^bearer(?: +|$)/i;
-/** What a key can be, also one that the operator made up: 16 characters or more that can be printed. */
+/** What a key can be, also one that the operator chose: 16 characters or more that can be printed. */
 const printable = /^[\x20-\x7e]{16,512}$/;
 
+interface AuthLimits {
+  /** How often one address may present keys that turn out to be wrong. */
+  failures: Rate;
+  /** How often one address may present keys of the right form that have to be looked up. */
+  lookups: Rate;
+  now?: () => number;
+}
+
 /**
- * Reads the `authorization` header and asks the cache, and it accounts, for the key's facts.
+ * Reads the `authorization` header and looks the key up, in the cache first.
  *
- * It throws key_missing, key_invalid or key_revoked, rate_limited when too many keys that are not good came from the
- * address, and service_unavailable when accounts is away and the key was not seen lately.
+ * It throws key_missing, key_invalid or key_revoked; rate_limited when the address has presented too many wrong keys, or
+ * too many that had to be looked up; service_unavailable when accounts is away and the key was not seen lately. What
+ * one client presents does not keep another behind the same address from a key of its own: wrong keys are refused on
+ * a budget that good ones never need, and keys of our own form are looked up on another than the rest.
  */
-export function createAuthenticate(cache: KeyCache, guesses: GuessLimit): Authenticate {
+export function createAuthenticate(cache: KeyCache, { failures, lookups, now = Date.now }: AuthLimits): Authenticate {
+  const failureBuckets = new AddressBuckets(failures, now);
+  const ownFormLookups = new AddressBuckets(lookups, now);
+  const otherLookups = new AddressBuckets(lookups, now);
+
   function refuse(code: ErrorCode, address: string): never {
-    guesses.take(address);
+    take(failureBuckets, address, "with wrong keys", failures);
     throw unauthorized(code);
   }
 
-  function accept(key: KnownKey | null, address: string): KnownKey {
-    if (!key) return refuse("key_invalid", address);
-    if (key.isRevoked) return refuse("key_revoked", address);
-    return key;
-  }
-
-  async function lookUp(hash: string, address: string): Promise<KnownKey> {
-    // Counted as a guess until it is known to be none: so look-ups on their way are limited too.
-    guesses.take(address);
-    const key = await cache.find(hash).finally(() => guesses.giveBack(address));
-    return accept(key, address);
-  }
-
-  return (authorization, addressOfClient, memo = {}) => {
-    memo.keyHash ??= hashKey(credentialIn(authorization));
-    const known = cache.get(memo.keyHash);
-    if (known && !known.isRevoked) return known;
-    const address = addressOfClient();
-    if (known !== undefined) return accept(known, address);
+  return async (authorization, addressOf) => {
     const credential = credentialIn(authorization);
-    const isImpossible = credential.startsWith(apiKeyPrefix) ? !hasKeyShape(credential) : !printable.test(credential);
-    return isImpossible ? refuse("key_invalid", address) : lookUp(memo.keyHash, address);
+    const hash = hashKey(credential);
+    let key = cache.get(hash);
+    if (key && !key.isRevoked) return key;
+    const address = addressOf();
+    if (key === undefined) {
+      const hasOwnPrefix = credential.startsWith(apiKeyPrefix);
+      const isPossible = hasOwnPrefix ? hasKeyShape(credential) : printable.test(credential);
+      if (!isPossible) return refuse("key_invalid", address);
+      const buckets = hasOwnPrefix ? ownFormLookups : otherLookups;
+      take(buckets, address, "with keys that had to be looked up", lookups);
+      key = await cache.find(hash);
+      if (key && !key.isRevoked) {
+        buckets.giveBack(address);
+        return key;
+      }
+    }
+    return refuse(key ? "key_revoked" : "key_invalid", address);
   };
+}
+
+/** Finds out whose key a request carries. */
+export function authenticateRequests(authenticate: Authenticate): GatewayMiddleware {
+  return async (context, next) => {
+    const { request } = context.var;
+    request.key = await authenticate(request.incoming.headers.authorization, () => request.address);
+    return next();
+  };
+}
+
+function take(buckets: AddressBuckets, address: string, what: string, { perSecond, burst }: Rate): void {
+  const retryAfter = buckets.take(address);
+  if (retryAfter === 0) return;
+  throw new ApiError("rate_limited", {
+    detail: `Too many requests ${what} came from this address: it may make ${burst} at once, and ${perSecond} a second.`,
+    headers: { "retry-after": String(retryAfter) },
+  });
 }
 
 function credentialIn(authorization: string | undefined): string {

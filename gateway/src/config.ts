@@ -13,11 +13,11 @@ const origins = z
     ),
   );
 
-const count = (most: number) => numberFromEnv(z.number().int().min(1).max(most));
+const count = (max: number) => numberFromEnv(z.number().int().min(1).max(max));
 
 /** What the gateway needs to run. */
 export const gatewayConfig = runtimeConfig
-  .pick({ NATS_URL: true, PRINCIPAL_KEYS: true, NAMESPACE: true, STREAM_REPLICAS: true, MIGRATE: true })
+  .pick({ NATS_URL: true, NAMESPACE: true, STREAM_REPLICAS: true, MIGRATE: true })
   .extend({
     ...redisConfig.shape,
     PORT: numberFromEnv(z.number().int().min(0).max(65_535)).default(4000),
@@ -34,13 +34,24 @@ export const gatewayConfig = runtimeConfig
     /** Seconds after which a stream is given up on that says nothing, or whose client takes nothing of what it says. */
     STREAM_TIMEOUT: count(3600).default(120),
     /** The limit of a key whose consumer has none of its own. */
-    RATE_LIMIT_PER_SECOND: count(1_000_000).default(50),
-    RATE_LIMIT_BURST: count(10_000_000).default(200),
+    RATE_LIMIT_PER_SECOND: count(1_000_000).default(100),
+    RATE_LIMIT_BURST: count(10_000_000).default(2_000),
     /** Seconds for which a key that was looked up is good, should nothing be heard of its revocation. */
     KEY_LIFETIME: count(60).default(60),
-    /** How often one address may present a key that is not good. */
+    /** How often one address may present a wrong key. */
     AUTH_FAILURES_PER_SECOND: count(1_000_000).default(5),
     AUTH_FAILURES_BURST: count(10_000_000).default(50),
+    /** How often one address may present a key that has to be looked up and turns out to be wrong. */
+    KEY_LOOKUPS_PER_SECOND: count(1_000_000).default(50),
+    KEY_LOOKUPS_BURST: count(10_000_000).default(1_000),
+    /** How often one address may ask without a key: health, documents, preflights. */
+    KEYLESS_REQUESTS_PER_SECOND: count(1_000_000).default(100),
+    KEYLESS_REQUESTS_BURST: count(10_000_000).default(1_000),
+    /** Connections that the gateway holds at once, and those of one address where no proxy stands before it. */
+    MAX_CONNECTIONS: count(1_000_000).default(20_000),
+    MAX_CONNECTIONS_PER_ADDRESS: count(1_000_000).default(1_000),
+    /** Seconds after which a connection is closed on which nothing is sent or taken while a request is under way. */
+    IDLE_TIMEOUT: count(3600).default(60),
   });
 
 export type GatewayConfig = typeof gatewayConfig._output;

@@ -1,3 +1,5 @@
+import type { GatewayMiddleware } from "./gateway-request.ts";
+
 const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
 const allowedHeaders = [
   "authorization",
@@ -22,36 +24,34 @@ const exposedHeaders = [
   "retry-after",
   "x-request-id",
 ].join(", ");
-/** Seconds that a browser may keep the answer to a preflight: the most that browsers take. */
+/** Seconds that a browser may keep the response to a preflight: the longest that browsers accept. */
 const preflightAge = "7200";
 
-/** What tells browsers which pages of other origins may send what, and read a reply. */
-export interface Cors {
-  /** Of every reply: name, value, name, value. */
-  replyHeaders(origin: string | undefined): string[];
-  /** Of the answer to a preflight, besides those. */
-  preflightHeaders(origin: string): Record<string, string>;
-}
-
-/** `*` among the origins allows every one; credentials of the browser (cookies) are never allowed. */
-export function createCors(origins: string[]): Cors {
+/**
+ * Lets pages of these origins call the API and read its responses; `*` stands for every origin. Keys are sent in a
+ * header and never in cookies, so any page may.
+ */
+export function cors(origins: string[]): GatewayMiddleware {
   const allowed = new Set(origins);
   const isOpen = allowed.has("*");
-  const always = ["vary", "origin"];
-  const allow = (origin: string) => ["access-control-allow-origin", isOpen ? "*" : origin];
-  const isAllowed = (origin: string) => isOpen || allowed.has(origin);
-  return {
-    replyHeaders(origin) {
-      if (origin === undefined || !isAllowed(origin)) return always;
-      return [...always, ...allow(origin), "access-control-expose-headers", exposedHeaders];
-    },
-    preflightHeaders(origin) {
-      if (!isAllowed(origin)) return {};
-      return {
-        "access-control-allow-methods": allowedMethods,
-        "access-control-allow-headers": allowedHeaders,
-        "access-control-max-age": preflightAge,
-      };
-    },
+  return async (context, next) => {
+    // On node's response and not on Hono's: it goes with whatever is sent, also with what is streamed past Hono.
+    const { incoming, outgoing } = context.env;
+    outgoing.setHeader("vary", "origin");
+    const { origin, "access-control-request-method": preflightFor } = incoming.headers;
+    const isAllowed = origin !== undefined && (isOpen || allowed.has(origin));
+    if (isAllowed) {
+      outgoing.setHeader("access-control-allow-origin", isOpen ? "*" : origin);
+      outgoing.setHeader("access-control-expose-headers", exposedHeaders);
+    }
+    const isPreflight = incoming.method === "OPTIONS" && origin !== undefined && preflightFor !== undefined;
+    if (!isPreflight) return next();
+    return new Response(null, { status: 204, headers: isAllowed ? preflightHeaders : {} });
   };
 }
+
+const preflightHeaders = {
+  "access-control-allow-methods": allowedMethods,
+  "access-control-allow-headers": allowedHeaders,
+  "access-control-max-age": preflightAge,
+};

@@ -5,7 +5,8 @@ import { packageFolder } from "@pragma/runtime/package-folder";
 
 /** A text that is served as it is, and the entity tag that tells its versions apart. */
 export interface ServedDocument {
-  body: string;
+  /** Shared by all responses. */
+  body: Buffer;
   etag: string;
 }
 
@@ -35,5 +36,5 @@ async function readDocument(path: string): Promise<ServedDocument> {
 }
 
 export function servedDocument(body: string): ServedDocument {
-  return { body, etag: entityTagOf(body) };
+  return { body: Buffer.from(body), etag: entityTagOf(body) };
 }

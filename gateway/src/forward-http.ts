@@ -1,173 +1,161 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
+import { hasBody, openBody } from "@pragma/runtime/body-stream";
+import type { RemoteService } from "@pragma/runtime/service-registry";
 import { isPassing } from "@pragma/runtime/passing-cause";
-import { ConnectionPool } from "./connection-pool.ts";
-import type { Exchange } from "./exchange.ts";
-import type { OnFailure } from "./forward.ts";
-import { requestHeaderLines } from "./forwarded-headers.ts";
-import { headersIn, linesOf } from "./header-lines.ts";
-import type { ReplyHead } from "./reply-head.ts";
-import { type BodySending, sendBody } from "./send-body.ts";
-import { endReply } from "./send-reply.ts";
-import type { Asking, ServiceConnection } from "./service-connection.ts";
-import type { Progress, ProgressWatch } from "./watch-progress.ts";
+import { type Dispatcher, errors, Pool } from "undici";
+import { type ForwardTimeouts, upstreamTimeout } from "./forward.ts";
+import type { GatewayContext, GatewayRequest } from "./gateway-request.ts";
 
-/** Passes requests on to a service over HTTP, and its replies back, as they come. */
+/** Forwards requests to a service of another process. */
 export interface HttpForwarder {
-  forward(exchange: Exchange, options: { principalToken: string; onFailure: OnFailure }): void;
-  close(): void;
+  forward(context: GatewayContext): Promise<Response>;
+  close(): Promise<void>;
 }
 
-export function createHttpForwarder(url: string, watch: ProgressWatch): HttpForwarder {
-  const service = new URL(url);
-  const pool = new ConnectionPool(service);
-  return {
-    forward(exchange, { principalToken, onFailure }) {
-      const head = requestHead(exchange, service.host, requestHeaderLines(exchange, principalToken));
-      new Hop(exchange, { head, pool, watch, onFailure }).start();
-    },
-    close: () => pool.close(),
-  };
-}
-
-/** The head of a request as it goes to a service. */
-function requestHead({ method, target, isCounted, body }: Exchange, host: string, headerLines: string): string {
-  const encoding = body && !isCounted ? "transfer-encoding: chunked\r\n" : "";
-  return (
-    `${method} ${target.path}${target.search} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n` +
-    `${encoding}${headerLines}\r\n`
-  );
-}
-
-interface HopOptions {
-  head: string;
-  pool: ConnectionPool;
-  watch: ProgressWatch;
-  onFailure: OnFailure;
-}
-
-/** What connections fail with when the other side closed them. */
-const closed = new Set(["ECONNRESET", "EPIPE"]);
+/** Connections to one service. */
+const maxConnections = 256;
+/** Responses up to this size are taken whole before they are sent; larger ones are passed on as they come. */
+const maxBufferedBytes = 64 * 1024;
 
 /**
- * One request on its way to a service, from socket to socket: nothing is held, and each side goes no faster than the
- * other takes it.
+ * What a service hears of a client's headers: what it reads, and nothing else. So nothing that a client sends can take
+ * the place of the gateway's own headers or of what frames the request.
  */
-class Hop implements Asking {
-  readonly #exchange: Exchange;
-  readonly #options: HopOptions;
-  readonly #progress: Progress;
-  #connection: ServiceConnection | undefined;
-  #sending: BodySending | undefined;
-  #hasAnswered = false;
-  #hasEnded = false;
+const forwardedHeaders = [
+  "accept",
+  "content-encoding",
+  "content-type",
+  "idempotency-key",
+  "if-match",
+  "if-none-match",
+  "last-event-id",
+  "user-agent",
+] as const satisfies (keyof IncomingHttpHeaders)[] | string[];
 
-  constructor(exchange: Exchange, options: HopOptions) {
-    this.#exchange = exchange;
-    this.#options = options;
-    this.#progress = options.watch.begin(exchange, () =>
-      this.#giveUp(new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment." })),
-    );
-  }
+/** What a service says that concerns its own connection, or that the gateway says itself. */
+const notForClients = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "x-request-id",
+]);
 
-  start(): void {
-    const exchange = this.#exchange;
-    exchange.whenGone(() => this.#giveUp(new Error("The client went away.")));
-    const connection = this.#ask();
-    const { body } = exchange;
-    if (!body) return;
-    body.on("data", () => this.#progress.made());
-    exchange.welcomeBody();
-    this.#sending = sendBody(body, connection.socket, { inChunks: !exchange.isCounted });
-  }
+export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts): HttpForwarder {
+  const pool = new Pool(url, {
+    connections: maxConnections,
+    pipelining: 1,
+    keepAliveTimeout: 60_000,
+    headersTimeout: timeouts.responseMs,
+    bodyTimeout: timeouts.responseMs,
+    connect: { timeout: 5_000 },
+  });
 
-  #ask(): ServiceConnection {
-    const connection = this.#options.pool.take();
-    this.#connection = connection;
-    connection.ask(this.#options.head, this.#exchange.method === "HEAD", this);
-    return connection;
-  }
-
-  onHead({ status, lines: passed, length, isDated, isStream }: ReplyHead): void {
-    const exchange = this.#exchange;
-    const { outgoing } = exchange;
-    this.#hasAnswered = true;
-    this.#progress.made();
-    const lines = passed + linesOf(exchange.replyHeaders());
-    const facts = { isCounted: length !== undefined, isDated, isLast: exchange.isLast };
-    if (outgoing.writeHeadLines) outgoing.writeHeadLines(status, lines, facts);
-    else outgoing.writeHead(status, headersIn(lines));
-    if (length === undefined) outgoing.flushHeaders();
-    if (!isStream) return;
-    this.#progress.stop();
-    exchange.becomeStream();
-  }
-
-  onBody(part: Buffer, isLast: boolean): void {
-    const exchange = this.#exchange;
-    const { outgoing } = exchange;
-    const connection = this.#connection;
-    exchange.bytes += part.length;
-    if (isLast) {
-      this.#hasEnded = true;
-      endReply(exchange, part);
-      // What the client has not taken at once is still to be written from where it was read to.
-      if (outgoing.socket?.writableLength !== 0) connection?.lend();
-      return;
-    }
-    this.#progress.made();
-    if (outgoing.write(part, connection?.lend())) return;
-    connection?.pause();
-    outgoing.once("drain", () => {
-      this.#progress.made();
-      this.#connection?.resume();
+  function send(request: GatewayRequest, target: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { incoming, requestId, traceparent, origin, principal } = request;
+    const method = incoming.method as Dispatcher.HttpMethod;
+    const signed = sign({ method, target, requestId, traceparent, origin, principal });
+    return pool.request({
+      method,
+      path: target,
+      headers: { ...forwardedFrom(incoming), ...signed },
+      body: hasBody(incoming) ? openBody(incoming) : null,
+      signal,
+      ...(request.isStream && { bodyTimeout: timeouts.streamMs }),
     });
   }
 
-  onEnd(): void {
-    if (!this.#hasEnded) endReply(this.#exchange);
-    const connection = this.#connection;
-    const isReusable = this.#sending?.isDone() ?? true;
-    this.#settle();
-    if (connection && isReusable) this.#options.pool.giveBack(connection);
-    else connection?.giveUp();
-  }
-
-  onError(error: Error): void {
-    if (this.#canBeTriedAgain(error)) {
-      this.#exchange.isRetried = true;
-      this.#ask();
-      return;
-    }
-    this.#settle();
-    this.#options.onFailure(asApiError(error));
-  }
-
-  /** A request that changes nothing is tried once more when its connection was closed before anything came back. */
-  #canBeTriedAgain(error: Error): boolean {
-    const { method, isRetried } = this.#exchange;
-    return (method === "GET" || method === "HEAD") && !isRetried && !this.#hasAnswered && isClosed(error);
-  }
-
-  #giveUp(failure: Error): void {
-    this.#connection?.giveUp();
-    this.#settle();
-    this.#options.onFailure(failure);
-  }
-
-  #settle(): void {
-    this.#progress.stop();
-    this.#sending?.stop();
-    this.#connection = undefined;
-    this.#exchange.whenGone(undefined);
-  }
+  return {
+    async forward({ req, var: { request } }) {
+      const { incoming, outgoing } = request;
+      const gone = new AbortController();
+      outgoing.once("close", () => {
+        if (request.isAborted || request.isEnded) gone.abort();
+      });
+      const target = targetOf(req.url);
+      const reply = await send(request, target, gone.signal).catch((error: unknown) => {
+        if (!canRetry(incoming, error)) throw asApiError(error);
+        request.isRetried = true;
+        return send(request, target, gone.signal).catch((again: unknown) => {
+          throw asApiError(again);
+        });
+      });
+      const headers = headersForClient(reply.headers);
+      const isBuffered = incoming.method === "HEAD" || Number(reply.headers["content-length"]) <= maxBufferedBytes;
+      if (isBuffered || hasNoBody(reply.statusCode)) {
+        const body = await reply.body.bytes().catch((error) => {
+          throw asApiError(error);
+        });
+        return new Response(body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>), {
+          status: reply.statusCode,
+          headers,
+        });
+      }
+      if (request.isEnded) reply.body.destroy();
+      request.throwIfEnded();
+      outgoing.writeHead(reply.statusCode, headers);
+      outgoing.flushHeaders();
+      await pipeline(reply.body, outgoing).catch((error) => {
+        if (!request.isAborted && !request.isEnded) throw error;
+      });
+      return RESPONSE_ALREADY_SENT;
+    },
+    close: () => pool.destroy(),
+  };
 }
 
-function isClosed(error: Error): boolean {
-  return "code" in error && typeof error.code === "string" && closed.has(error.code);
+/** Path and query of a request's URL, as they were sent. */
+function targetOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const fragment = url.indexOf("#", start);
+  return url.slice(start, fragment === -1 ? undefined : fragment);
 }
 
-function asApiError(cause: Error): unknown {
-  if (!isPassing(cause)) return cause;
+function forwardedFrom({ headers, method }: IncomingMessage): Record<string, string> {
+  const forwarded: Record<string, string> = {};
+  for (const name of forwardedHeaders) {
+    const value = headers[name];
+    if (value !== undefined) forwarded[name] = String(value);
+  }
+  // The length that node has checked; undici refuses to send another number of bytes than it says.
+  const length = headers["content-length"];
+  if (length !== undefined && method !== "GET" && method !== "HEAD") forwarded["content-length"] = length;
+  return forwarded;
+}
+
+function headersForClient(headers: IncomingHttpHeaders): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined && !notForClients.has(name)) passed[name] = value as string;
+  }
+  return passed;
+}
+
+function hasNoBody(status: number): boolean {
+  return status === 204 || status === 304;
+}
+
+/** A request that changes nothing is tried once more when its connection was closed before anything came back. */
+function canRetry({ method }: IncomingMessage, error: unknown): boolean {
+  return (method === "GET" || method === "HEAD") && isClosed(error);
+}
+
+function isClosed(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return error instanceof errors.SocketError || code === "ECONNRESET" || code === "EPIPE";
+}
+
+function asApiError(cause: unknown): unknown {
+  if (cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError) {
+    return upstreamTimeout(cause);
+  }
+  if (!isClosed(cause) && !(cause instanceof errors.UndiciError) && !isPassing(cause)) return cause;
   return new ApiError("service_unavailable", {
     detail: isClosed(cause)
       ? "The service went away while it was asked. What was asked may or may not have been done."

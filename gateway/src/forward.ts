@@ -1,60 +1,88 @@
-import type { Principal } from "@pragma/contracts/principal";
-import type { ServiceName } from "@pragma/contracts/service-names";
-import type { PrincipalSigner } from "@pragma/runtime/principal-token";
-import type { UpstreamRegistry } from "@pragma/runtime/upstreams";
-import type { Exchange } from "./exchange.ts";
-import { forwardDirect } from "./forward-direct.ts";
-import { createHttpForwarder, type HttpForwarder } from "./forward-http.ts";
-import { createProgressWatch } from "./watch-progress.ts";
+import { ApiError } from "@pragma/contracts/errors";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import type { ServiceFetch } from "@pragma/runtime/caller";
+import { type ServiceRegistry, serviceUnavailable } from "@pragma/runtime/service-registry";
+import { createHttpForwarder } from "./forward-http.ts";
+import type { GatewayContext, GatewayMiddleware } from "./gateway-request.ts";
 
-/** Told why there is no reply, or not the whole of it. */
-export type OnFailure = (error: unknown) => void;
+/** The largest body that any service takes: one that announces more is refused before it is sent. */
+const maxBodyBytes = 50 * 1024 * 1024;
 
-interface ForwardOptions {
-  service: ServiceName;
-  principal: Principal;
-  onFailure: OnFailure;
+export interface ForwardTimeouts {
+  /** How long a service may take to begin its response, and to go on with it. */
+  responseMs: number;
+  /** How long a stream may be silent. */
+  streamMs: number;
 }
 
-/** Brings requests to the services that answer them, wherever those run. */
+/** Brings requests to the services that answer them, in this process or another. */
 export interface Forwarder {
-  /** Sends the reply of a service to this principal's request. What it throws is a failure, too. */
-  forward(exchange: Exchange, options: ForwardOptions): void;
-  close(): void;
+  forwardTo(prefix: string, service: ServiceName): GatewayMiddleware;
+  close(): Promise<void>;
 }
 
-export function createForwarder(
-  upstreams: UpstreamRegistry,
-  { sign, timeout }: { sign: PrincipalSigner; timeout: number },
-): Forwarder {
-  const hops = new Map<ServiceName, HttpForwarder>();
-  const watch = createProgressWatch(timeout);
+/** @throws `ConfigError` when a service runs elsewhere and there is no key for it. */
+export function createForwarder(registry: ServiceRegistry, timeouts: ForwardTimeouts): Forwarder {
+  const remotes = new Map(
+    serviceNames.flatMap((service) => {
+      const remote = registry.remote(service, "gateway");
+      return remote ? [[service, createHttpForwarder(remote, timeouts)] as const] : [];
+    }),
+  );
 
-  function hopTo(service: ServiceName): HttpForwarder | undefined {
-    const known = hops.get(service);
-    if (known) return known;
-    const url = upstreams.urlOf(service);
-    if (url === undefined) return undefined;
-    const hop = createHttpForwarder(url, watch);
-    hops.set(service, hop);
-    return hop;
-  }
-
-  function forwardAs(principalToken: string, exchange: Exchange, { service, onFailure }: ForwardOptions): void {
-    const hop = hopTo(service);
-    if (hop) hop.forward(exchange, { principalToken, onFailure });
-    else forwardDirect(exchange, { upstream: upstreams.to(service), principalToken, watch }).catch(onFailure);
+  async function forward(context: GatewayContext, service: ServiceName): Promise<Response> {
+    const { request } = context.var;
+    const { incoming, outgoing } = request;
+    const length = Number(incoming.headers["content-length"] ?? 0);
+    if (length > maxBodyBytes) {
+      throw new ApiError("body_too_large", {
+        detail: `The body is larger than ${maxBodyBytes / 1024 / 1024} MB, which is the most that is taken.`,
+      });
+    }
+    // A client that waits to be told to send its body is told so once its key has been accepted.
+    if (incoming.headers.expect !== undefined) {
+      outgoing.writeContinue();
+      outgoing.removeHeader("connection");
+    }
+    const remote = remotes.get(service);
+    if (remote) return remote.forward(context);
+    const local = registry.local(service);
+    if (!local) throw serviceUnavailable(service);
+    const response = await forwardLocally(context, local, timeouts.responseMs);
+    if (request.isEnded) await response.body?.cancel();
+    request.throwIfEnded();
+    return response;
   }
 
   return {
-    forward(exchange, options) {
-      const token = sign(options.principal);
-      if (typeof token === "string") forwardAs(token, exchange, options);
-      else token.then((signed) => forwardAs(signed, exchange, options)).catch(options.onFailure);
+    forwardTo: (prefix, service) => (context) => {
+      context.var.request.route = { prefix, service };
+      return forward(context, service);
     },
-    close() {
-      for (const hop of hops.values()) hop.close();
-      watch.close();
+    async close() {
+      await Promise.all([...remotes.values()].map((remote) => remote.close()));
     },
   };
+}
+
+/** Hands the very same request to a service of this process. */
+async function forwardLocally(
+  { req, var: { request } }: GatewayContext,
+  service: ServiceFetch,
+  timeoutMs: number,
+): Promise<Response> {
+  const { incoming, outgoing } = request;
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(upstreamTimeout()), timeoutMs);
+  });
+  try {
+    return await Promise.race([service(req.raw, { incoming, outgoing, caller: request }), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function upstreamTimeout(cause?: unknown): ApiError {
+  return new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment.", cause });
 }

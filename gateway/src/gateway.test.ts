@@ -15,8 +15,11 @@ beforeAll(async () => {
   environment = await createTestEnvironment();
   gateway = await startTestGateway(environment, {
     direct: {
-      reporting: async (request) =>
-        Response.json({ url: request.url, method: request.method, headers: Object.fromEntries(request.headers) }),
+      reporting: async ({ url, method }, { caller } = {}) => {
+        if (!caller) throw new Error("The gateway says who asks.");
+        const { requestId, traceparent, origin, principal } = caller;
+        return Response.json({ url, method, requestId, traceparent, origin, consumer: principal.consumer });
+      },
     },
     variables: { CORS_ORIGINS: "https://portal.example" },
   });
@@ -28,7 +31,7 @@ afterAll(async () => {
 });
 
 /** What the service says that it was asked. */
-async function asked(reply: Response): Promise<{ url: string; method: string; headers: Record<string, string> }> {
+async function asked(reply: Response): Promise<Record<"url" | "method" | "requestId" | "traceparent" | "origin" | "consumer", string>> {
   return (await reply.json()) as Awaited<ReturnType<typeof asked>>;
 }
 
@@ -62,7 +65,7 @@ describe("what the gateway answers itself", () => {
     const admin = gateway.accounts.addKey({ scopes: ["admin"], location: null });
     const reply = await gateway.ask("/openapi.full.json", { key: admin.key });
     expect(await reply.json()).toEqual({ openapi: "3.1.0", full: 1 });
-    expect(reply.headers.get("ratelimit-limit")).toBe("200");
+    expect(reply.headers.get("ratelimit-limit")).toBe("2000");
   });
 
   it.each([
@@ -104,12 +107,17 @@ describe("what the gateway answers itself", () => {
     );
   });
 
-  it("answers what is no HTTP with a problem", async () => {
-    const text = await sendBytes("this is not HTTP\r\n\r\n");
-    expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(JSON.parse(text.slice(text.indexOf("{"))).code).toBe("invalid_request");
-    const large = await sendBytes(`GET / HTTP/1.1\r\nhost: x\r\nx: ${"x".repeat(40_000)}\r\n\r\n`);
-    expect(large).toContain("larger than 32 KB");
+  it("refuses what is no HTTP", async () => {
+    expect(await sendBytes("this is not HTTP\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+  });
+
+  it("refuses more headers than any client has, and larger ones, with a problem", async () => {
+    const many = Object.fromEntries(Array.from({ length: 1_980 }, (_, at) => [`x${at}`, "1"]));
+    for (const headers of [many, { x: "x".repeat(20_000) }]) {
+      const refused = await askRaw("GET", "/v2/reports/", { authorization: key, ...headers });
+      expect(refused.status).toBe(431);
+      expect((await problemOf(refused)).code).toBe("headers_too_large");
+    }
   });
 });
 
@@ -138,7 +146,7 @@ describe("request ids", () => {
   it("are the client's own", async () => {
     const reply = await gateway.ask("/v2/reports/", { key, headers: { "x-request-id": "till-42/a" } });
     expect(reply.headers.get("x-request-id")).toBe("till-42/a");
-    expect((await asked(reply)).headers["x-request-id"]).toBe("till-42/a");
+    expect((await asked(reply)).requestId).toBe("till-42/a");
   });
 
   it.each(["has space", "é", "x".repeat(129)])("are new when the client's is %j", async (id) => {
@@ -153,35 +161,17 @@ describe("what services hear of a client", () => {
       key,
       headers: {
         "x-pragma-principal": "made-up",
-        "x-pragma-anything": "made-up",
         "x-forwarded-host": "evil.example",
         "x-forwarded-proto": "https",
         forwarded: "host=evil.example",
         traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-        "if-none-match": '"kept"',
       },
     });
-    const { headers, url } = await asked(reply);
+    const { url, origin, traceparent, consumer } = await asked(reply);
     expect(url).toMatch(/\/v2\/reports\/\?size=2$/);
-    expect(headers).toMatchObject({
-      "x-forwarded-host": `127.0.0.1:${gateway.port}`,
-      "x-forwarded-proto": "http",
-      "if-none-match": '"kept"',
-    });
-    expect(headers.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-01$/);
-    expect(headers["x-pragma-principal"]).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
-    for (const name of ["authorization", "forwarded", "x-pragma-anything"]) expect(headers).not.toHaveProperty(name);
-    expect(JSON.stringify(headers)).not.toContain("evil");
-  });
-
-  it("loses what concerns the connection only", async () => {
-    const reply = await askRaw("GET", "/v2/reports/", {
-      authorization: key,
-      connection: "keep-alive, x-mine",
-      "x-mine": "1",
-      te: "trailers",
-    });
-    expect(Object.keys((await asked(reply)).headers)).not.toEqual(expect.arrayContaining(["x-mine"]));
+    expect(origin).toBe(`http://127.0.0.1:${gateway.port}`);
+    expect(traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-01$/);
+    expect(consumer).toBe("Acme");
   });
 });
 
@@ -223,7 +213,6 @@ describe("OPTIONS", () => {
   it.each([
     ["/v2/reports/", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"],
     ["/health/", "GET, HEAD, OPTIONS"],
-    ["*", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"],
   ])("tells the methods of %s", async (path, allow) => {
     const reply = await askRaw("OPTIONS", path);
     expect([reply.status, reply.headers.get("allow")]).toEqual([204, allow]);
@@ -247,12 +236,13 @@ describe("the log", () => {
       upstream: "reporting",
       path: "/v2/reports/x",
       status: 200,
-      bytes: length,
+      bytes: expect.any(Number),
       keyId: made.facts.keyId,
       consumer: "Logged",
       locationId: made.facts.location?.id,
     });
     expect(line.traceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(line.bytes).toBeGreaterThan(length);
     expect(line.milliseconds).toBeGreaterThan(0);
     expect(gateway.logged.filter(({ requestId }) => requestId === "logged-1")).toHaveLength(1);
     expect(JSON.stringify(gateway.logged)).not.toContain(made.key.slice(7));

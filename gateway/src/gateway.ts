@@ -1,108 +1,106 @@
-import { ApiError } from "@pragma/contracts/errors";
 import { openEventBus } from "@pragma/runtime/event-bus";
-import { startListening } from "@pragma/runtime/http-server";
-import { principalSigner } from "@pragma/runtime/principal-token";
+import { createHttpServer, startListening } from "@pragma/runtime/http-server";
 import type { ProcessBase, ProcessPart } from "@pragma/runtime/run-process";
+import type { ServiceRegistry } from "@pragma/runtime/service-registry";
 import { sleep } from "@pragma/runtime/sleep";
-import type { UpstreamRegistry } from "@pragma/runtime/upstreams";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { addressLimit, limitConnections } from "./address-limit.ts";
 import { createGatewayApp } from "./app.ts";
-import { createAuthenticate } from "./authenticate.ts";
+import { authenticateRequests, createAuthenticate } from "./authenticate.ts";
 import { followChanges } from "./changes.ts";
 import type { GatewayConfig } from "./config.ts";
-import { createCors } from "./cors.ts";
+import { cors } from "./cors.ts";
 import type { Documents } from "./documents.ts";
-import type { Exchange } from "./exchange.ts";
 import { createForwarder } from "./forward.ts";
-import { createGuessLimit } from "./guess-limit.ts";
-import { createKeyCache, type KnownKey } from "./key-cache.ts";
+import { headerLimits } from "./header-limits.ts";
+import { createKeyCache } from "./key-cache.ts";
 import { createKeyLookup } from "./key-lookup.ts";
 import { openLeaseStore } from "./lease-store.ts";
-import { createOpenStreams } from "./open-streams.ts";
-import { createRateLimiter, type Verdict } from "./rate-limit.ts";
+import { createOpenStreams, trackStream } from "./open-streams.ts";
+import { createConnectionQueue } from "./pipelining.ts";
+import { createRateLimiter, rateLimit } from "./rate-limit.ts";
+import { requestId } from "./request-id.ts";
 import { createRequestLog } from "./request-log.ts";
-import { createListener } from "./serve.ts";
-import { createGatewayServer } from "./server.ts";
 
 interface GatewayOptions extends Omit<ProcessBase, "environment"> {
   config: GatewayConfig;
   documents: Documents;
-  upstreams: UpstreamRegistry;
+  registry: ServiceRegistry;
 }
 
-/** How long a gateway that stops leaves streams to their services, in milliseconds. */
-const farewellTime = 250;
+/** How long a gateway that stops leaves streams to their services, which end them in their own words. */
+const streamGraceMs = 250;
 
-/** A key that nobody has: accounts can be asked for it to see whether it answers. */
-const nobodysKey = "0".repeat(64);
+/** A key that does not exist: accounts can be asked for it to see whether it answers. */
+const unknownKeyHash = "0".repeat(64);
 
 /** Starts the gateway: it listens once it can limit, authenticate and forward. */
 export async function openGateway({
   config,
   documents,
-  upstreams,
+  registry,
   log: processLog,
   metrics,
 }: GatewayOptions): Promise<ProcessPart & { port: number }> {
   const log = processLog.child({ service: "gateway" });
-  const sign = principalSigner(config.PRINCIPAL_KEYS);
-  const cors = createCors(config.CORS_ORIGINS);
-  const lookUp = createKeyLookup(upstreams, sign);
+  const rate = (perSecond: number, burst: number) => ({ perSecond, burst });
+  const forwarder = createForwarder(registry, {
+    responseMs: 1000 * config.UPSTREAM_TIMEOUT,
+    streamMs: 1000 * config.STREAM_TIMEOUT,
+  });
+  const lookUp = createKeyLookup(registry);
   const keys = createKeyCache(lookUp, { lifetime: 1000 * config.KEY_LIFETIME });
-  const authenticate = createAuthenticate(
-    keys,
-    createGuessLimit({ perSecond: config.AUTH_FAILURES_PER_SECOND, burst: config.AUTH_FAILURES_BURST }),
-  );
+  const authenticate = createAuthenticate(keys, {
+    failures: rate(config.AUTH_FAILURES_PER_SECOND, config.AUTH_FAILURES_BURST),
+    lookups: rate(config.KEY_LOOKUPS_PER_SECOND, config.KEY_LOOKUPS_BURST),
+  });
   const leases = await openLeaseStore(config, { namespace: config.NAMESPACE, log });
   const limiter = createRateLimiter(leases, {
-    defaultRate: { perSecond: config.RATE_LIMIT_PER_SECOND, burst: config.RATE_LIMIT_BURST },
+    defaultRate: rate(config.RATE_LIMIT_PER_SECOND, config.RATE_LIMIT_BURST),
   });
   const bus = openEventBus(config, { name: "gateway", log });
-  const forwarder = createForwarder(upstreams, { sign, timeout: config.UPSTREAM_TIMEOUT * 1000 });
   const requestLog = createRequestLog({ log, metrics });
   const streams = createOpenStreams({
     authenticate,
-    checkTime: 1000 * config.KEY_LIFETIME,
-    idleTime: 1000 * config.STREAM_TIMEOUT,
+    checkIntervalMs: 1000 * config.KEY_LIFETIME,
+    idleTimeoutMs: 1000 * config.STREAM_TIMEOUT,
   });
-  let isStopping = false;
 
-  function admit(exchange: Exchange): Promise<void> | void {
-    const { headers, memo } = exchange.incoming;
-    const key = authenticate(headers.authorization, () => exchange.address, memo);
-    return key instanceof Promise ? key.then((found) => limit(exchange, found)) : limit(exchange, key);
-  }
-
-  function limit(exchange: Exchange, key: KnownKey): Promise<void> | void {
-    exchange.key = key;
-    const verdict = limiter.take(key.principal.keyId, key.rateLimit);
-    return verdict instanceof Promise ? verdict.then((given) => obey(exchange, given)) : obey(exchange, verdict);
-  }
-
-  const { server, isBusy } = createGatewayServer(
-    createListener({
-      setting: {
-        surroundings: {
-          trustedProxies: config.TRUST_PROXY,
-          publicUrl: config.PUBLIC_URL === undefined ? undefined : new URL(config.PUBLIC_URL),
-        },
-        cors,
-        isStopping: () => isStopping,
-        onStream: streams.add,
+  const app = createGatewayApp({
+    requestId: requestId({
+      proxies: {
+        trustedProxies: config.TRUST_PROXY,
+        publicUrl: config.PUBLIC_URL === undefined ? undefined : new URL(config.PUBLIC_URL),
       },
-      admit,
-      forward(exchange, onFailure) {
-        const { route, key } = exchange;
-        if (!route || !key) throw new Error("A request is forwarded once its route and its key are known.");
-        forwarder.forward(exchange, { service: route.service, principal: key.principal, onFailure });
-      },
-      app: createGatewayApp({ documents, docsUrl: config.DOCS_URL, cors, admit, log }),
-      log,
-      onDone(exchange) {
-        streams.remove(exchange);
-        requestLog.add(exchange);
+      onDone(request) {
+        streams.remove(request);
+        requestLog.add(request);
       },
     }),
-  );
+    headerLimits,
+    addressLimit: addressLimit(rate(config.KEYLESS_REQUESTS_PER_SECOND, config.KEYLESS_REQUESTS_BURST)),
+    cors: cors(config.CORS_ORIGINS),
+    authenticate: authenticateRequests(authenticate),
+    rateLimit: rateLimit(limiter),
+    trackStream: trackStream(streams),
+    forwardTo: forwarder.forwardTo,
+    documents,
+    docsUrl: config.DOCS_URL,
+    log,
+  });
+  const mayBegin = createConnectionQueue();
+  const server = createHttpServer(async (request, { incoming, outgoing }) => {
+    const isNext = mayBegin(incoming.socket, outgoing);
+    if (isNext !== true && !(await isNext)) return RESPONSE_ALREADY_SENT;
+    return app.fetch(request, { incoming, outgoing });
+  });
+  // A response that its client does not take ends, and so does a request of which nothing more comes.
+  server.setTimeout(1000 * config.IDLE_TIMEOUT);
+  limitConnections(server, {
+    maxConnections: config.MAX_CONNECTIONS,
+    maxPerAddress: config.TRUST_PROXY > 0 ? undefined : config.MAX_CONNECTIONS_PER_ADDRESS,
+  });
+
   followChanges(bus, { cache: keys, streams }, log).catch((error) =>
     log.error({ err: error }, "no longer hears of changes to keys"),
   );
@@ -112,12 +110,12 @@ export async function openGateway({
   metrics.observe("gateway_bus_up", "1 while changes to keys are heard of", () => Number(bus.isConnected()));
 
   const close = async () => {
-    forwarder.close();
+    await forwarder.close();
     requestLog.flush();
     await bus.close();
     await leases.close();
   };
-  const listening = await startListening(server, { port: config.PORT, isBusy }).catch(async (error) => {
+  const listening = await startListening(server, { port: config.PORT }).catch(async (error) => {
     await close();
     throw error;
   });
@@ -127,29 +125,16 @@ export async function openGateway({
     port: listening.port,
     checks: {
       accounts: async () => {
-        await lookUp(nobodysKey);
+        await lookUp(unknownKeyHash);
       },
     },
-    retire() {
-      isStopping = true;
-    },
+    retire: () => listening.retire(),
     async stop() {
-      isStopping = true;
       const stopped = listening.stop();
-      // Services that stop too say so in their streams first.
-      if (streams.size > 0) await sleep(farewellTime);
+      if (streams.size > 0) await sleep(streamGraceMs);
       streams.close();
       await stopped;
       await close();
     },
   };
-}
-
-function obey(exchange: Exchange, { isAllowed, headers, retryAfter }: Verdict): void {
-  exchange.limitHeaders = headers;
-  if (isAllowed) return;
-  throw new ApiError("rate_limited", {
-    detail: "This key has made too many requests. Wait as long as Retry-After says.",
-    headers: { "retry-after": String(retryAfter) },
-  });
 }

@@ -1,6 +1,6 @@
 import { readConfig } from "@pragma/runtime/config";
 import type { ProcessBase, ProcessPart } from "@pragma/runtime/run-process";
-import type { UpstreamRegistry } from "@pragma/runtime/upstreams";
+import type { ServiceRegistry } from "@pragma/runtime/service-registry";
 import { gatewayConfig } from "./config.ts";
 import { readDocuments } from "./documents.ts";
 import { openGateway } from "./gateway.ts";
@@ -9,7 +9,7 @@ import { openGateway } from "./gateway.ts";
 export async function startGateway({
   environment,
   ...base
-}: ProcessBase & { upstreams: UpstreamRegistry }): Promise<ProcessPart & { port: number }> {
+}: ProcessBase & { registry: ServiceRegistry }): Promise<ProcessPart & { port: number }> {
   const config = readConfig(gatewayConfig, environment);
   return openGateway({ ...base, config, documents: await readDocuments() });
 }

@@ -1,66 +1,69 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { Authenticate } from "./authenticate.ts";
-import type { Exchange } from "./exchange.ts";
+import type { GatewayMiddleware, GatewayRequest } from "./gateway-request.ts";
 
-/** The replies that go on for as long as their clients like, each for as long as its key stays what it was. */
+/** The responses that go on for as long as their clients like, each for as long as its key stays what it was. */
 export interface OpenStreams {
-  /** Called for a reply that has begun. */
-  add(exchange: Exchange): void;
-  /** Called for every exchange that is over. */
-  remove(exchange: Exchange): void;
-  /** A key was revoked, or may do something else from now on: its clients may ask again. */
+  /**
+   * Tracks a request whose response is a stream.
+   *
+   * @throws `ApiError` service_unavailable when the gateway is stopping.
+   */
+  add(request: GatewayRequest): void;
+  /** Forgets a request that is over. */
+  remove(request: GatewayRequest): void;
+  /** Ends the streams of a key that was revoked or changed: its clients may connect again. */
   keyChanged(keyId: string): void;
-  /** Looks each key up again, and ends the streams of those that are no longer what they were. */
+  /** Looks each key up again, and ends the streams of those that changed. */
   checkKeys(): Promise<void>;
-  /** Ends every stream, those that are still to begin too. */
+  /** Ends every stream, and those that are still to begin. */
   close(): void;
   readonly size: number;
 }
 
 interface OpenStreamsOptions {
   authenticate: Authenticate;
-  /** How often keys are looked up again, in milliseconds, should nothing be heard of their revocation. */
-  checkTime: number;
-  /** How long a stream may go without anything said or taken, in milliseconds: one side is no longer there. */
-  idleTime: number;
+  /** How often keys are looked up again, in case a revocation was not heard. */
+  checkIntervalMs: number;
+  /** How long a stream may go without anything written or taken: one side is no longer there. */
+  idleTimeoutMs: number;
 }
 
 /** How many times in a row a key may be impossible to look up before its streams end, as its requests do. */
-const mostMisses = 5;
+const maxMisses = 5;
 
-export function createOpenStreams({ authenticate, checkTime, idleTime }: OpenStreamsOptions): OpenStreams {
+export function createOpenStreams({ authenticate, checkIntervalMs, idleTimeoutMs }: OpenStreamsOptions): OpenStreams {
   /** With how many times in a row its key could not be looked up. */
-  const open = new Map<Exchange, number>();
-  const timer = setInterval(() => void streams.checkKeys(), checkTime).unref();
+  const open = new Map<GatewayRequest, number>();
+  const timer = setInterval(() => void streams.checkKeys(), checkIntervalMs).unref();
   let isClosed = false;
 
-  async function check(exchange: Exchange): Promise<void> {
+  async function check(request: GatewayRequest): Promise<void> {
     try {
-      const { authorization } = exchange.incoming.headers;
-      const { principal } = await authenticate(authorization, () => exchange.address);
-      if (JSON.stringify(principal) !== JSON.stringify(exchange.key?.principal)) exchange.endStream();
-      else if (open.has(exchange)) open.set(exchange, 0);
+      const { principal } = await authenticate(request.incoming.headers.authorization, () => request.address);
+      if (JSON.stringify(principal) !== JSON.stringify(request.key?.principal)) request.endStream();
+      else if (open.has(request)) open.set(request, 0);
     } catch (error) {
-      const misses = (open.get(exchange) ?? 0) + 1;
-      if (open.has(exchange)) open.set(exchange, misses);
+      const misses = (open.get(request) ?? 0) + 1;
+      if (open.has(request)) open.set(request, misses);
       const isAway = error instanceof ApiError && error.code === "service_unavailable";
-      if (!isAway || misses >= mostMisses) exchange.endStream();
+      if (!isAway || misses >= maxMisses) request.endStream();
     }
   }
 
   const streams: OpenStreams = {
-    add(exchange) {
-      if (isClosed) return exchange.endStream();
-      open.set(exchange, 0);
-      const { outgoing } = exchange;
-      outgoing.setTimeout(idleTime, () => outgoing.destroy());
-      // What changed since it was let in was told to streams that had begun.
-      void check(exchange);
+    add(request) {
+      if (isClosed) throw new ApiError("service_unavailable", { headers: { "retry-after": "2" } });
+      open.set(request, 0);
+      const { outgoing } = request;
+      outgoing.setTimeout(idleTimeoutMs, () => outgoing.destroy());
+      // A change since the key was accepted was announced to the streams that were open then.
+      void check(request);
     },
-    remove: (exchange) => void open.delete(exchange),
+    remove: (request) => void open.delete(request),
     keyChanged(keyId) {
-      for (const exchange of [...open.keys()]) {
-        if (exchange.key?.principal.keyId === keyId) exchange.endStream();
+      for (const request of [...open.keys()]) {
+        if (request.key?.principal.keyId === keyId) request.endStream();
       }
     },
     async checkKeys() {
@@ -69,11 +72,21 @@ export function createOpenStreams({ authenticate, checkTime, idleTime }: OpenStr
     close() {
       isClosed = true;
       clearInterval(timer);
-      for (const exchange of [...open.keys()]) exchange.endStream();
+      for (const request of [...open.keys()]) request.endStream();
     },
     get size() {
       return open.size;
     },
   };
   return streams;
+}
+
+/** Marks a request whose response goes on for as long as the client likes. */
+export function trackStream(streams: OpenStreams): GatewayMiddleware {
+  return (context, next) => {
+    const { request } = context.var;
+    request.isStream = true;
+    streams.add(request);
+    return next() as Promise<undefined>;
+  };
 }

@@ -1,11 +1,13 @@
+import { ApiError } from "@pragma/contracts/errors";
 import { LRUCache } from "lru-cache";
+import type { GatewayMiddleware } from "./gateway-request.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import { type Rate, TokenBucket } from "./token-bucket.ts";
 
-/** Whether a request may pass, and what its reply says of the limit. Headers are name, value, name, value. */
-export interface Verdict {
+/** Whether a request may pass, and what its response says of the limit. */
+export interface RateLimitDecision {
   isAllowed: boolean;
-  headers: string[];
+  headers: Record<string, string>;
   /** Seconds until another try can pass. */
   retryAfter: number;
 }
@@ -13,11 +15,11 @@ export interface Verdict {
 /** Limits requests by key, over all gateways. */
 export interface RateLimiter {
   /** Takes one request of the key's rate. Answers at once, unless the key is near its limit. */
-  take(keyId: string, rate: Rate | null): Verdict | Promise<Verdict>;
+  take(keyId: string, rate: Rate | null): RateLimitDecision | Promise<RateLimitDecision>;
 }
 
 /** How many keys are counted at once; the one unused for longest is forgotten first. */
-const mostKeys = 50_000;
+const maxKeys = 50_000;
 /** The part of a burst that one gateway takes at a time: that much may be exceeded by each gateway. */
 const leasePart = 1 / 10;
 
@@ -54,12 +56,16 @@ class KeyLimit {
     this.#policy = `${rate.burst};w=${seconds}`;
   }
 
-  verdict(isAllowed: boolean, now: number): Verdict {
+  decide(isAllowed: boolean, now: number): RateLimitDecision {
     const { burst, perSecond } = this.rate;
     const left = Math.min(burst, this.shared.left(now) + this.leased);
     const reset = Math.ceil((burst - left) / perSecond);
-    const headers = ["ratelimit-limit", this.#limit, "ratelimit-policy", this.#policy];
-    headers.push("ratelimit-remaining", String(Math.floor(left)), "ratelimit-reset", String(reset));
+    const headers = {
+      "ratelimit-limit": this.#limit,
+      "ratelimit-policy": this.#policy,
+      "ratelimit-remaining": String(Math.floor(left)),
+      "ratelimit-reset": String(reset),
+    };
     return {
       isAllowed,
       headers,
@@ -77,7 +83,7 @@ export function createRateLimiter(
   store: LeaseStore,
   { defaultRate, now = Date.now }: { defaultRate: Rate; now?: () => number },
 ): RateLimiter {
-  const limits = new LRUCache<string, KeyLimit>({ max: mostKeys });
+  const limits = new LRUCache<string, KeyLimit>({ max: maxKeys });
 
   function limitOf(keyId: string, rate: Rate): KeyLimit {
     const known = limits.get(keyId);
@@ -107,26 +113,26 @@ export function createRateLimiter(
       });
   }
 
-  /** The verdict by what is known here; undefined when Redis must be asked. */
-  function verdictHere(limit: KeyLimit): Verdict | undefined {
+  /** The decision by what is known here; undefined when Redis must be asked. */
+  function decideLocally(limit: KeyLimit): RateLimitDecision | undefined {
     const time = now();
     if (limit.leased >= 1) {
       limit.leased -= 1;
       if (limit.leased < limit.leaseSize / 2) renew(limit);
-      return limit.verdict(true, time);
+      return limit.decide(true, time);
     }
-    if (!store.isUp()) return limit.verdict(limit.shared.take(time), time);
-    return time < limit.emptyUntil ? limit.verdict(false, time) : undefined;
+    if (!store.isUp()) return limit.decide(limit.shared.take(time), time);
+    return time < limit.emptyUntil ? limit.decide(false, time) : undefined;
   }
 
-  async function verdictOfRedis(limit: KeyLimit): Promise<Verdict> {
+  async function decideWithRedis(limit: KeyLimit): Promise<RateLimitDecision> {
     limit.waiting += 1;
     try {
       for (;;) {
         renew(limit);
         await limit.renewal;
-        const verdict = verdictHere(limit);
-        if (verdict) return verdict;
+        const decision = decideLocally(limit);
+        if (decision) return decision;
       }
     } finally {
       limit.waiting -= 1;
@@ -136,7 +142,22 @@ export function createRateLimiter(
   return {
     take(keyId, rate) {
       const limit = limitOf(keyId, rate ?? defaultRate);
-      return verdictHere(limit) ?? verdictOfRedis(limit);
+      return decideLocally(limit) ?? decideWithRedis(limit);
     },
+  };
+}
+
+/** Limits requests by their key, and tells the client how it stands. */
+export function rateLimit(limiter: RateLimiter): GatewayMiddleware {
+  return async (context, next) => {
+    const { outgoing, key } = context.var.request;
+    if (!key) throw new Error("A request is limited once its key is known.");
+    const { isAllowed, headers, retryAfter } = await limiter.take(key.principal.keyId, key.rateLimit);
+    for (const name in headers) outgoing.setHeader(name, headers[name] as string);
+    if (isAllowed) return next();
+    throw new ApiError("rate_limited", {
+      detail: `This key may make ${headers["ratelimit-limit"]} requests at once. Wait as many seconds as Retry-After says.`,
+      headers: { "retry-after": String(retryAfter) },
+    });
   };
 }

@@ -1,21 +1,21 @@
 import { type Logger, logEach } from "@pragma/runtime/logger";
 import type { Metrics } from "@pragma/runtime/metrics";
 import { failSpan, type Span } from "@pragma/runtime/tracing";
-import type { Exchange } from "./exchange.ts";
+import type { GatewayRequest } from "./gateway-request.ts";
 
-/** Logs and counts exchanges that are over. */
+/** Logs and counts requests that are over. */
 export interface RequestLog {
-  add(exchange: Exchange): void;
+  add(request: GatewayRequest): void;
   /** Writes what has not been written yet. */
   flush(): void;
 }
 
-/** What is logged of a client that went away before it had its reply. */
-const clientGone = 499;
-/** How long a line waits for others, in milliseconds. */
-const gatherTime = 200;
+/** The status that is logged for a client that went away before its response began. */
+const clientClosedRequest = 499;
+/** How long a line waits for others. */
+const batchMs = 200;
 
-/** Writes one line for each exchange, some at a time. Keys are never written, only their ids. */
+/** Writes one line for each request, some at a time. Keys are never written, only their ids. */
 export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }): RequestLog {
   let lines: Line[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -36,11 +36,11 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
   }
 
   return {
-    add(exchange) {
-      const line = lineOf(exchange);
+    add(request) {
+      const line = lineOf(request);
       lines.push(line);
-      if (exchange.span) endSpan(exchange.span, line);
-      timer ??= setTimeout(flush, gatherTime);
+      if (request.span) endSpan(request.span, line);
+      timer ??= setTimeout(flush, batchMs);
     },
     flush,
   };
@@ -64,25 +64,25 @@ function endSpan(span: Span, { method, route = "other", status, requestId, upstr
   span.end();
 }
 
-function lineOf(exchange: Exchange) {
-  const { outgoing, method, route, key } = exchange;
-  const isAborted = !outgoing.writableFinished;
+function lineOf(request: GatewayRequest) {
+  const { outgoing, incoming, route, key, isAborted } = request;
+  const isStream = request.isStream && outgoing.statusCode === 200;
   return {
-    requestId: exchange.requestId,
-    traceId: exchange.trace.traceId,
-    method,
+    requestId: request.requestId,
+    traceId: request.trace.traceId,
+    method: incoming.method ?? "GET",
     route: route?.prefix,
     upstream: route?.service,
-    path: exchange.target.path,
-    status: isAborted && !outgoing.headersSent ? clientGone : outgoing.statusCode,
-    milliseconds: performance.now() - exchange.started,
-    bytes: exchange.bytes,
+    path: request.path,
+    status: isAborted && !outgoing.headersSent ? clientClosedRequest : outgoing.statusCode,
+    milliseconds: performance.now() - request.started,
+    bytes: request.bytesSent,
     keyId: key?.principal.keyId,
     consumer: key?.principal.consumer,
     locationId: key?.principal.location?.id,
-    code: exchange.code,
-    isStream: exchange.isStream || undefined,
+    code: request.errorCode,
+    isStream: isStream || undefined,
     aborted: isAborted || undefined,
-    retried: exchange.isRetried || undefined,
+    retried: request.isRetried || undefined,
   };
 }

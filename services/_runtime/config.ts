@@ -30,15 +30,16 @@ function namesNatsServers(text: string): boolean {
   return urls.every((url) => URL.canParse(url) && /^(?:nats|tls):$/.test(new URL(url).protocol));
 }
 
-const secretKeys = z
+/** `name:secret,...`: the first is used, all are accepted, so that keys can be rotated. */
+export const secretKeys = z
   .string()
   .transform((text) => text.split(",").map((entry) => entry.trim().split(":")))
   .pipe(
     z
       .array(
         z.tuple(
-          [z.string().min(1), z.string().min(32)],
-          "each entry must read name:secret, the secret of 32 characters or more",
+          [z.string().regex(/^[\w.-]+$/), z.string().min(32)],
+          "each entry must read name:secret, the name of letters and digits, the secret of 32 characters or more",
         ),
       )
       .min(1),
@@ -50,8 +51,6 @@ export const runtimeConfig = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
   /** `nats://user:password@host:4222`; of a cluster, the other servers follow with commas: `,host:4222,host:4222`. */
   NATS_URL: z.string().refine(namesNatsServers, "must be a nats:// URL"),
-  /** `name:secret,...`; the first signs, all are accepted, so that keys can be rotated. */
-  PRINCIPAL_KEYS: secretKeys,
   /** `name:secret,...`, for what is kept encrypted: the first seals, all open. */
   DATA_KEYS: secretKeys,
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),

@@ -1,4 +1,5 @@
 import type { ErrorCode, Fault } from "@pragma/contracts/errors";
+import type { InternalScope } from "@pragma/contracts/internal-calls";
 import type { Principal } from "@pragma/contracts/principal";
 import type { Scope } from "@pragma/contracts/scopes";
 import type { z } from "zod";
@@ -10,8 +11,8 @@ import type { Retirement } from "./retirement.ts";
 /** Who an operation is for: partners and POS apps (the public document), operators, or other parts of this product. */
 export type Audience = "public" | "operator" | "internal";
 
-/** `internal` is given to no consumer: only the product's own parts have it. */
-export type RouteScope = Scope | "internal";
+/** What a caller must be allowed; an internal scope is given to no consumer. */
+export type RouteScope = Scope | InternalScope;
 
 type Fields = z.ZodObject | undefined;
 type Output<Schema extends Fields> = Schema extends z.ZodObject ? z.output<Schema> : Record<string, never>;

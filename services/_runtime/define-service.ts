@@ -6,9 +6,9 @@ import type { Route } from "./define-route.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Database } from "./postgres.ts";
+import type { ServiceRegistry } from "./service-registry.ts";
 import type { Signals } from "./signals.ts";
 import type { Subscription } from "./subscription.ts";
-import type { Upstreams } from "./upstream.ts";
 
 /** What the runtime gives every service to build its own from. */
 export interface ServiceBase {
@@ -18,7 +18,7 @@ export interface ServiceBase {
   /** Between the instances of this service. */
   signals: Signals;
   /** The other services, asked over HTTP or in this process. */
-  upstreams: Upstreams;
+  registry: ServiceRegistry;
 }
 
 /** Work that one instance at a time does every so often, whatever happens to queues. */

@@ -1,12 +1,14 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
+import { ApiError } from "@pragma/contracts/errors";
+import { problemOf } from "@pragma/contracts/problem";
 
 /** An HTTP server that is listening. */
 export interface HttpServer {
   port: number;
   server: Server;
-  /** From now on each connection is closed with the reply that comes next on it. */
+  /** Closes each connection with the response that comes next on it, from now on. */
   retire(): void;
   /** Takes no more connections, lets requests that are running finish, and closes idle connections. */
   stop(): Promise<void>;
@@ -17,51 +19,59 @@ export const serverOptions = {
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
   requestTimeout: 120_000,
-  maxHeaderSize: 32 * 1024,
-};
+  /** What the gateway lets through, and its own headers, fit into half of it. */
+  maxHeaderSize: 64 * 1024,
+} satisfies ServerOptions;
 
-/** How long requests that are running may take to finish when the server stops, in milliseconds. */
-const drainTime = 20_000;
-/** How often a stopping server closes the connections that became idle, in milliseconds. */
-const sweepTime = 50;
+/** How long requests that are running may take to finish when the server stops. */
+const drainTimeoutMs = 20_000;
+/** How often a stopping server closes the connections that became idle. */
+const closeIdleIntervalMs = 50;
 
-/** Serves `fetch` on `port` (0 for a free one). Rejects with a clear message when it is taken. */
-export async function listen(
-  fetch: (request: Request, bindings: { incoming: unknown; outgoing: unknown }) => Promise<Response> | Response,
-  { port, hostname = "0.0.0.0" }: { port: number; hostname?: string },
-): Promise<HttpServer> {
-  const server = createAdaptorServer({
-    fetch: fetch as Parameters<typeof createAdaptorServer>[0]["fetch"],
-    overrideGlobalObjects: false,
-    serverOptions,
-  }) as Server;
-  server.on("request", takeAbandonedBody);
-  return startListening(server, { port, hostname });
+type Fetch = (
+  request: Request,
+  bindings: { incoming: IncomingMessage; outgoing: ServerResponse },
+) => Response | Promise<Response>;
+
+/** Returns an HTTP server over a Hono app. Every header counts: node drops those past `maxHeadersCount` silently. */
+export function createHttpServer(fetch: Fetch): Server {
+  const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
+    // What is left of a body that was answered early is taken by node itself, within requestTimeout.
+    autoCleanupIncoming: false,
+    errorHandler: unreadableRequest,
+  });
+  const server = createServer(serverOptions, listener);
+  server.maxHeadersCount = 0;
+  // Without this, a client that waits to be told to send its body is told so before its key has been looked at.
+  server.on("checkContinue", listener);
+  return server;
 }
 
-/**
- * Takes what is left of a body off the connection when it was answered before it was read to its end: the next request
- * is found behind it. The stream that was reading it has paused it, and would again.
- */
-function takeAbandonedBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
-  outgoing.once("finish", () => {
-    if (incoming.readableEnded) return;
-    incoming.removeAllListeners("data");
-    incoming.resume();
+/** Answers a request whose address or host cannot be read, which no app is asked about. */
+function unreadableRequest(error: unknown): Response {
+  const requestId = crypto.randomUUID();
+  const detail = `The address of the request cannot be read: ${error instanceof Error ? error.message : "unknown"}.`;
+  const problem = problemOf(new ApiError("invalid_request", { detail }), requestId);
+  return Response.json(problem, {
+    status: problem.status,
+    headers: { "content-type": "application/problem+json", "x-request-id": requestId },
   });
 }
 
 interface ListenOptions {
   port: number;
   hostname?: string;
-  /** Whether a connection is at work that has brought node:http no request. */
-  isBusy?: (socket: Socket) => boolean;
+}
+
+/** Serves `fetch` on `port` (0 for a free one). Rejects with a clear message when it is taken. */
+export function listen(fetch: Fetch, options: ListenOptions): Promise<HttpServer> {
+  return startListening(createHttpServer(fetch), options);
 }
 
 /** Lets a server listen on `port` (0 for a free one). Rejects with a clear message when it is taken. */
 export async function startListening(
   server: Server,
-  { port, hostname = "0.0.0.0", isBusy = () => false }: ListenOptions,
+  { port, hostname = "0.0.0.0" }: ListenOptions,
 ): Promise<HttpServer> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) =>
@@ -71,46 +81,56 @@ export async function startListening(
     );
     server.listen(port, hostname, resolve);
   });
-  const silent = silentConnections(server);
+  const unused = unusedConnections(server);
+  const active = new Set<ServerResponse>();
+  let isRetiring = false;
+  server.prependListener("request", (_, outgoing: ServerResponse) => {
+    if (isRetiring) outgoing.shouldKeepAlive = false;
+    active.add(outgoing);
+    outgoing.once("close", () => active.delete(outgoing));
+  });
+  const retire = () => {
+    isRetiring = true;
+    for (const outgoing of active) if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;
+  };
   return {
     port: (server.address() as AddressInfo).port,
     server,
-    retire() {
-      server.prependListener("request", (_, outgoing: ServerResponse) => {
-        outgoing.shouldKeepAlive = false;
-      });
+    retire,
+    stop() {
+      retire();
+      return drain(server, unused);
     },
-    stop: () => drain(server, silent, isBusy),
   };
 }
 
-/** Connections that have brought node:http no request; it does not count them as idle. */
-function silentConnections(server: Server): Set<Socket> {
-  const silent = new Set<Socket>();
+/** Returns the connections that have not sent a request; node does not count them as idle. */
+function unusedConnections(server: Server): Set<Socket> {
+  const unused = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
-    silent.add(socket);
-    socket.once("close", () => silent.delete(socket));
+    unused.add(socket);
+    socket.once("close", () => unused.delete(socket));
   });
-  server.on("request", ({ socket }: IncomingMessage) => silent.delete(socket));
-  return silent;
+  server.on("request", ({ socket }: IncomingMessage) => unused.delete(socket));
+  return unused;
 }
 
-function drain(server: Server, silent: Set<Socket>, isBusy: (socket: Socket) => boolean): Promise<void> {
+function drain(server: Server, unused: Set<Socket>): Promise<void> {
   return new Promise((resolve) => {
     const closeIdle = () => {
       server.closeIdleConnections();
-      for (const socket of silent) if (!isBusy(socket)) socket.destroy();
+      for (const socket of unused) socket.destroy();
     };
     closeIdle();
     const deadline = setTimeout(() => {
       server.closeAllConnections();
-      for (const socket of silent) socket.destroy();
-    }, drainTime);
+      for (const socket of unused) socket.destroy();
+    }, drainTimeoutMs);
     // A connection that was busy when the server closed stays open, idle, once it is done.
-    const sweep = setInterval(closeIdle, sweepTime);
+    const interval = setInterval(closeIdle, closeIdleIntervalMs);
     server.close(() => {
       clearTimeout(deadline);
-      clearInterval(sweep);
+      clearInterval(interval);
       resolve();
     });
   });

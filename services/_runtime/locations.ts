@@ -5,10 +5,10 @@ import type { Principal } from "@pragma/contracts/principal";
 import { problemSchema } from "@pragma/contracts/problem";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { ownLocation } from "./own-location.ts";
-import { type PrincipalSigner, principalHeader } from "./principal-token.ts";
 import { currentRequestId, currentTraceparent, step } from "./request-context.ts";
+import type { ServiceRegistry } from "./service-registry.ts";
 import { SpanKind } from "./tracing.ts";
-import type { Upstreams } from "./upstream.ts";
+
 
 /**
  * The facts of locations other than the asking key's own, from the accounts service.
@@ -20,40 +20,25 @@ export interface Locations {
   byLegacyId(application: Application, legacyId: number): Promise<LocationFacts>;
 }
 
-const patience = 5_000;
+const timeoutMs = 5_000;
 
-interface Asking {
-  /** The service that asks. */
-  name: ServiceName;
-  sign: PrincipalSigner;
-}
-
-/** Locations as the accounts service knows them at the moment of asking. */
-export function askAccounts(upstreams: Upstreams, { name, sign }: Asking): Locations {
-  const self: Principal = {
-    keyId: "00000000-0000-0000-0000-000000000000",
-    consumer: name,
-    scopes: ["internal"],
-    location: null,
-  };
+/** Locations as the accounts service knows them at the moment of asking, for the service of this name. */
+export function locationsFrom(registry: ServiceRegistry, name: ServiceName): Locations {
+  // A missing key is found at start, and not with the first request that needs it.
+  registry.remote("accounts", name);
 
   async function ask(path: string, sought: string): Promise<LocationFacts> {
     return step({ name: "ask accounts for a location", kind: SpanKind.CLIENT }, () => askInStep(path, sought));
   }
 
   async function askInStep(path: string, sought: string): Promise<LocationFacts> {
-    const requestId = currentRequestId();
-    const traceparent = currentTraceparent();
-    const response = await upstreams.to("accounts")(
-      new Request(`http://accounts${path}`, {
-        headers: {
-          [principalHeader]: await sign(self),
-          ...(requestId && { "x-request-id": requestId }),
-          ...(traceparent && { traceparent }),
-        },
-        signal: AbortSignal.timeout(patience),
-      }),
-    );
+    const response = await registry.ask("accounts", {
+      from: name,
+      path,
+      timeoutMs,
+      requestId: currentRequestId(),
+      traceparent: currentTraceparent(),
+    });
     const body: unknown = await response.json().catch(() => undefined);
     if (response.ok) return LocationFacts.parse(body);
     if (problemSchema.safeParse(body).data?.code === "location_not_found") {

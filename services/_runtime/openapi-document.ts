@@ -1,7 +1,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { type ErrorCode, errorCatalogue } from "@pragma/contracts/errors";
 import { problemSchema } from "@pragma/contracts/problem";
-import { scopes } from "@pragma/contracts/scopes";
+import { type Scope, scopes } from "@pragma/contracts/scopes";
 import { z } from "zod";
 import type { Audience, Operation } from "./define-route.ts";
 
@@ -130,7 +130,7 @@ function descriptionOf({ description: text, scope, retirement }: Operation): str
   const farewell = retirement ? `\n\nDeprecated: may be gone from ${retirement.sunset} on.${instead}` : "";
   const description = `${text}${farewell}`;
   if (scope === null) return `${description}\n\nNo key is needed.`;
-  const meaning = scope === "internal" ? "" : ` (${scopes[scope].toLowerCase()})`;
+  const meaning = !(scope in scopes) ? "" : ` (${scopes[scope as Scope].toLowerCase()})`;
   return `${description}\n\nScope: \`${scope}\`${meaning}.`;
 }
 

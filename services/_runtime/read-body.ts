@@ -1,8 +1,17 @@
+import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { createGunzip } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
+import { hasBody, openBody } from "./body-stream.ts";
 import type { Allowance } from "./receiving-budget.ts";
+
+interface ReadBodyOptions {
+  allowance: Allowance;
+  limit?: number;
+  /** node:http's request, where the request came over HTTP: read without web streams. */
+  incoming?: IncomingMessage | undefined;
+}
 
 /** The largest body that is taken, after inflating. */
 export const maxBodyBytes = 50 * 1024 * 1024;
@@ -15,13 +24,13 @@ export const maxBodyBytes = 50 * 1024 * 1024;
  */
 export async function readBody(
   request: Request,
-  { allowance, limit = maxBodyBytes }: { allowance: Allowance; limit?: number },
+  { allowance, limit = maxBodyBytes, incoming }: ReadBodyOptions,
 ): Promise<Uint8Array> {
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) throw tooLarge(limit);
   const decoded = decoderOf(request.headers.get("content-encoding"));
-  if (!request.body) return new Uint8Array();
-  const raw = Readable.fromWeb(request.body as NodeReadableStream<Uint8Array>);
+  const raw = incoming ? hasBody(incoming) && openBody(incoming) : streamOf(request);
+  if (!raw) return new Uint8Array();
   const source = decoded(raw);
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -43,6 +52,10 @@ export async function readBody(
     });
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
+}
+
+function streamOf({ body }: Request): Readable | undefined {
+  return body ? Readable.fromWeb(body as NodeReadableStream<Uint8Array>) : undefined;
 }
 
 /** Told before the body is touched: a stream that is opened and not read breaks the process when it fails. */

@@ -17,7 +17,7 @@ export function json(status: number, value: unknown, headers: ReplyHeaders = {})
 }
 
 /** JSON that is text already, sent as it is. */
-export function text(status: number, body: string, headers: ReplyHeaders = {}): Reply {
+export function text(status: number, body: string | Uint8Array, headers: ReplyHeaders = {}): Reply {
   return { status, body, headers: { "content-type": jsonType, ...headers } };
 }
 
@@ -28,7 +28,7 @@ interface Tag {
 }
 
 /** One thing that has an entity tag: nothing is sent when the client has it already (If-None-Match). */
-export function tagged(body: string, tag: Tag): Reply {
+export function tagged(body: string | Uint8Array, tag: Tag): Reply {
   return unchanged(tag) ?? text(200, body, tagHeaders(tag));
 }
 
@@ -75,4 +75,12 @@ function unchanged(tag: Tag): Reply | undefined {
   return known.includes(etag) || known.includes("*")
     ? { status: 304, body: null, headers: tagHeaders(tag) }
     : undefined;
+}
+
+/** Returns the response that a reply is sent as. */
+export async function responseOf({ status, body, headers }: Reply, method: string): Promise<Response> {
+  if (method !== "HEAD") return new Response(body as string | null, { status, headers });
+  // What is not sent has to be closed.
+  if (body instanceof ReadableStream) await body.cancel();
+  return new Response(null, { status, headers });
 }

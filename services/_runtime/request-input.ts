@@ -1,14 +1,14 @@
 import { ApiError, type Fault } from "@pragma/contracts/errors";
-import type { Principal } from "@pragma/contracts/principal";
-import type { Context } from "hono";
 import type { z } from "zod";
 import type { Route, RouteInput } from "./define-route.ts";
 import { faultsOf, refuseFaults } from "./faults.ts";
+import type { Caller } from "./caller.ts";
 import { readBody } from "./read-body.ts";
 import type { Allowance } from "./receiving-budget.ts";
+import type { ServiceContext } from "./service-app.ts";
 
 interface Reading<Services> {
-  principal: Principal;
+  caller: Caller;
   services: Services;
   allowance: Allowance;
   /** Shown the exact body, inflated, before it is read. */
@@ -17,29 +17,32 @@ interface Reading<Services> {
 
 /** Reads and checks every part of the request, so that all faults are reported at once. */
 export async function readInput<Services>(
-  context: Context,
+  context: ServiceContext,
   { request: asked }: Pick<Route<Services>, "request">,
-  { principal, services, allowance, onBody }: Reading<Services>,
+  { caller, services, allowance, onBody }: Reading<Services>,
 ): Promise<RouteInput<z.ZodObject, z.ZodObject, unknown, Services>> {
   const request = context.req.raw;
-  const url = new URL(request.url);
   const faults: Fault[] = [];
   let count = 0;
-  const check = (part: "path" | "query", schema: z.ZodObject | undefined, input: Record<string, unknown>) => {
-    const result = schema?.safeParse(input);
-    if (result && !result.success) {
+  const check = (part: "path" | "query", schema: z.ZodObject, input: Record<string, unknown>) => {
+    const result = schema.safeParse(input);
+    if (!result.success) {
       faults.push(...faultsOf(part, result.error, input));
       count += result.error.issues.length;
     }
-    return result?.data ?? {};
+    return result.data ?? {};
   };
-  const params = check("path", asked?.params, context.req.param());
-  const query = check("query", asked?.query, queryOf(url));
+  const params = asked?.params ? check("path", asked.params, context.req.param()) : {};
+  const query = asked?.query ? check("query", asked.query, queryOf(new URL(request.url))) : {};
   let body: unknown;
   if (asked?.body) {
-    demandJson(request);
+    requireJson(headerOf(context, "content-type"));
     const { limit } = asked.body;
-    const bytes = await readBody(request, { allowance, ...(limit !== undefined && { limit }) });
+    const bytes = await readBody(request, {
+      allowance,
+      incoming: context.env.incoming,
+      ...(limit !== undefined && { limit }),
+    });
     // Now or never: reading may hand the bytes over to a thread.
     onBody?.(bytes);
     const result = await asked.body.read(bytes, services);
@@ -53,13 +56,25 @@ export async function readInput<Services>(
     params,
     query,
     body,
-    principal,
+    principal: caller.principal,
     services,
-    url,
-    origin: originOf(request, url),
-    header: (name) => request.headers.get(name) ?? undefined,
-    signal: request.signal,
+    origin: caller.origin,
+    header: (name) => headerOf(context, name),
+    // Made for those who look: most handlers need neither.
+    get url() {
+      return new URL(request.url);
+    },
+    get signal() {
+      return request.signal;
+    },
   };
+}
+
+/** Returns a header of the request; its name is in small letters. Read from node:http's request where there is one. */
+export function headerOf({ env, req }: ServiceContext, name: string): string | undefined {
+  if (!env.incoming) return req.header(name);
+  const value = env.incoming.headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
 }
 
 /** Each parameter's first value: one that is repeated is not a list here. */
@@ -69,14 +84,8 @@ function queryOf(url: URL): Record<string, string> {
   return query;
 }
 
-function originOf(request: Request, url: URL): string {
-  const host = request.headers.get("x-forwarded-host") ?? url.host;
-  return `${request.headers.get("x-forwarded-proto") ?? "http"}://${host}`;
-}
-
-function demandJson(request: Request): void {
-  const type = request.headers.get("content-type");
-  if (type === null || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return;
+function requireJson(type: string | undefined): void {
+  if (type === undefined || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return;
   throw new ApiError("unsupported_media_type", {
     detail: `The content type ${type} is not supported: send application/json.`,
     headers: { accept: "application/json" },

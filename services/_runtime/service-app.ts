@@ -1,19 +1,18 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import type { Principal } from "@pragma/contracts/principal";
-import { allows } from "@pragma/contracts/scopes";
+import { allows, type Scope } from "@pragma/contracts/scopes";
 import { type Context, Hono } from "hono";
+import type { Caller, ServiceBindings, ServiceFetch } from "./caller.ts";
 import type { Route, RouteScope } from "./define-route.ts";
 import { replyToError } from "./error-reply.ts";
 import { refuseFaults } from "./faults.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
-import { principalHeader } from "./principal-token.ts";
 import { type Allowance, openAllowance } from "./receiving-budget.ts";
-import type { Reply } from "./reply.ts";
+import { type Reply, responseOf } from "./reply.ts";
 import { addToLog, withRequestContext } from "./request-context.ts";
-import { readInput } from "./request-input.ts";
+import { headerOf, readInput } from "./request-input.ts";
 import { retirementHeaders } from "./retirement.ts";
 import { failSpan, SpanKind } from "./tracing.ts";
 
@@ -21,22 +20,22 @@ interface ServiceAppOptions<Services> {
   service: string;
   routes: Route<Services>[];
   services: Services;
-  readPrincipal: (token: string | null | undefined) => Promise<Principal>;
   idempotency: Idempotency;
   log: Logger;
   metrics: Metrics;
 }
 
-/** The HTTP side of a service: `(Request) => Promise<Response>` over its routes. */
-export function createServiceApp<Services>(options: ServiceAppOptions<Services>): {
-  fetch(request: Request): Promise<Response>;
-} {
-  const app = new Hono({ strict: false });
+/** What Hono knows of a service's request. */
+export type ServiceContext = Context<{ Bindings: ServiceBindings }>;
+
+/** Returns the HTTP side of a service: a Hono app over its routes. */
+export function createServiceApp<Services>(options: ServiceAppOptions<Services>): ServiceFetch {
+  const app = new Hono<{ Bindings: ServiceBindings }>({ strict: false });
   for (const route of options.routes) {
     app.on(route.method.toUpperCase(), honoPath(route.path), (context) => serve(context, route, options));
   }
   app.notFound((context) => serve(context, unserved(allowedMethods(app, context.req.path)), options));
-  return { fetch: async (request) => app.fetch(request) };
+  return (request, bindings = {}) => app.fetch(request, bindings);
 }
 
 /** `/v1/tills/{id}/` as `/v1/tills/:id`. */
@@ -46,7 +45,7 @@ function honoPath(path: string): string {
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-function allowedMethods(app: Hono, path: string): string[] {
+function allowedMethods(app: Hono<{ Bindings: ServiceBindings }>, path: string): string[] {
   const allowed = methods.filter((method) => app.router.match(method, path)[0].length > 0);
   return allowed.includes("GET") ? ["GET", "HEAD", ...allowed.filter((method) => method !== "GET")] : allowed;
 }
@@ -68,102 +67,102 @@ function unserved(allowed: string[]): Pick<Route<unknown>, "path" | "handle"> {
 type Servable<Services> = Pick<Route<Services>, "path" | "handle"> & Partial<Route<Services>>;
 
 async function serve<Services>(
-  context: Context,
+  context: ServiceContext,
   route: Servable<Services>,
-  { service, services, readPrincipal, idempotency, log, metrics }: ServiceAppOptions<Services>,
+  { service, services, idempotency, log, metrics }: ServiceAppOptions<Services>,
 ): Promise<Response> {
   const started = performance.now();
-  const request = context.req.raw;
+  const { caller } = context.env;
+  const { method, path } = context.req;
   const identity = {
-    requestId: request.headers.get("x-request-id") ?? undefined,
-    traceparent: request.headers.get("traceparent"),
-    operation: { name: `${request.method} ${route.path}`, kind: SpanKind.SERVER },
+    requestId: caller?.requestId,
+    traceparent: caller?.traceparent,
+    operation: { name: `${method} ${route.path}`, kind: SpanKind.SERVER },
   };
   return withRequestContext(identity, async ({ requestId, trace, span, logFields }) => {
     const allowance = openAllowance();
     let reply: Reply;
     try {
-      const principal = await readPrincipal(request.headers.get(principalHeader));
+      if (!caller) {
+        throw new ApiError("key_missing", { detail: "Requests to this service come through the gateway." });
+      }
+      const { principal } = caller;
       addToLog({ consumer: principal.consumer, keyId: principal.keyId, locationId: principal.location?.id });
-      if (route.scope) demandScope(principal, route.scope);
-      reply = await answer(context, route, { principal, services, allowance, idempotency });
+      if (route.scope) requireScope(principal.scopes, route.scope);
+      reply = await handle(context, route, { caller, services, allowance, idempotency });
     } catch (error) {
       reply = replyToError(error, requestId, log);
     } finally {
       allowance.giveBack();
     }
+    const { status } = reply;
     const seconds = (performance.now() - started) / 1000;
-    span?.setAttributes({
-      "pragma.service": service,
-      "pragma.request_id": requestId,
-      "http.request.method": request.method,
-      "http.route": route.path,
-      "http.response.status_code": reply.status,
-    });
-    if (span && reply.status >= 500) failSpan(span, `answered ${reply.status}`);
-    metrics.requestServed({ service, route: route.path, method: request.method, status: reply.status, seconds });
+    if (span) {
+      span.setAttributes({
+        "pragma.service": service,
+        "pragma.request_id": requestId,
+        "http.request.method": method,
+        "http.route": route.path,
+        "http.response.status_code": status,
+      });
+      if (status >= 500) failSpan(span, `answered ${status}`);
+    }
+    metrics.requestServed({ service, route: route.path, method, status, seconds });
     log.info(
       {
         requestId,
         traceId: trace.traceId,
-        method: request.method,
+        method,
         route: route.path,
-        path: context.req.path,
-        status: reply.status,
+        path,
+        status,
         milliseconds: seconds * 1000,
         ...logFields,
       },
       "request",
     );
     if (route.retirement) reply = { ...reply, headers: { ...reply.headers, ...retirementHeaders(route.retirement) } };
-    return responseOf(reply, request.method);
+    return responseOf(reply, method);
   });
 }
 
-interface Answering<Services> {
-  principal: Principal;
+interface Handling<Services> {
+  caller: Caller;
   services: Services;
   allowance: Allowance;
   idempotency: Idempotency;
 }
 
 /** Reads the request and has the route handle it; a POST that carries an Idempotency-Key is handled once. */
-async function answer<Services>(
-  context: Context,
+async function handle<Services>(
+  context: ServiceContext,
   route: Servable<Services>,
-  { principal, services, allowance, idempotency }: Answering<Services>,
+  { caller, services, allowance, idempotency }: Handling<Services>,
 ): Promise<Reply> {
-  const key = route.method === "post" ? idempotencyKeyOf(context.req.raw) : undefined;
-  if (key === undefined) return route.handle(await readInput(context, route, { principal, services, allowance }));
+  const key = route.method === "post" ? idempotencyKeyOf(context) : undefined;
+  if (key === undefined) return route.handle(await readInput(context, route, { caller, services, allowance }));
   let body: Uint8Array = new Uint8Array();
   const onBody = (bytes: Uint8Array) => {
     body = createHash("sha256").update(bytes).digest();
   };
-  const input = await readInput(context, route, { principal, services, allowance, onBody });
+  const input = await readInput(context, route, { caller, services, allowance, onBody });
   const { pathname, search } = input.url;
   const operation = `POST ${pathname.replace(/\/$/, "")}${search}`;
-  return idempotency.once({ key, principal, operation, body }, () => route.handle(input));
+  return idempotency.once({ key, principal: caller.principal, operation, body }, () => route.handle(input));
 }
 
-function idempotencyKeyOf(request: Request): string | undefined {
-  const key = request.headers.get("idempotency-key");
-  if (key === null || /^[\x21-\x7e]{1,255}$/.test(key)) return key ?? undefined;
+function idempotencyKeyOf(context: ServiceContext): string | undefined {
+  const key = headerOf(context, "idempotency-key");
+  if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
   const message = "must be 1 to 255 visible ASCII characters";
   return refuseFaults([{ in: "header", path: "idempotency-key", code: "invalid_format", message }], 1) as never;
 }
 
-async function responseOf({ status, body, headers }: Reply, method: string): Promise<Response> {
-  if (method !== "HEAD") return new Response(body as string | null, { status, headers });
-  // What is not sent has to be closed.
-  if (body instanceof ReadableStream) await body.cancel();
-  return new Response(null, { status, headers });
-}
-
-function demandScope(principal: Principal, scope: RouteScope): void {
-  const isAllowed = scope === "internal" ? principal.scopes.includes("internal") : allows(principal.scopes, scope);
+function requireScope(granted: readonly string[], scope: RouteScope): void {
+  const isAllowed = scope.startsWith("internal:") ? granted.includes(scope) : allows(granted, scope as Scope);
   if (!isAllowed) {
     throw new ApiError("scope_missing", {
-      detail: `This operation needs the scope ${scope}; the key's consumer has: ${principal.scopes.join(", ") || "none"}.`,
+      detail: `This operation needs the scope ${scope}; the key's consumer has: ${granted.join(", ") || "none"}.`,
     });
   }
 }

@@ -1,6 +1,7 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
 import type { Queue } from "bullmq";
 import type { Hono } from "hono";
+import type { ServiceFetch } from "./caller.ts";
 import { type Environment, readConfig, runtimeConfig } from "./config.ts";
 import { startConsuming } from "./consume.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
@@ -16,21 +17,20 @@ import { packageFolder } from "./package-folder.ts";
 import { findParked, listParked, type ParkedMessage, unpark } from "./parked-messages.ts";
 import { startPeriodic } from "./periodic.ts";
 import { openDatabase } from "./postgres.ts";
-import { principalReader } from "./principal-token.ts";
 import { openOutboxSignals, startRelay } from "./relay.ts";
 import { withRequestContext } from "./request-context.ts";
 import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
 import { handlingOf, reasonOf } from "./settle-message.ts";
+import type { ServiceRegistry } from "./service-registry.ts";
 import { openSignals } from "./signals.ts";
-import type { Upstream, Upstreams } from "./upstream.ts";
 import { openVault } from "./vault.ts";
 import { whenDatabaseIsThere } from "./when-database-is-there.ts";
 
 /** A service that is up: its HTTP side as a function, and everything behind it running. */
 export interface RunningService {
   name: ServiceName;
-  fetch: Upstream;
+  fetch: ServiceFetch;
   /** What it cannot serve without. */
   checks: Record<string, () => Promise<void>>;
   /** What it can do without for a while. */
@@ -52,7 +52,7 @@ interface StartOptions {
   environment: Environment;
   log: Logger;
   metrics: Metrics;
-  upstreams: Upstreams;
+  registry: ServiceRegistry;
 }
 
 /** The schema of a service: its name in the installation's namespace. */
@@ -63,7 +63,7 @@ export function schemaOf(namespace: string, name: string): string {
 /** Starts a service: reads its configuration, migrates its schema, connects, and begins to handle events. */
 export async function startService(
   definition: AnyServiceDefinition,
-  { environment, log: processLog, metrics, upstreams }: StartOptions,
+  { environment, log: processLog, metrics, registry }: StartOptions,
 ): Promise<RunningService> {
   const config = readConfig(runtimeConfig, environment);
   const own = readConfig(definition.config, environment);
@@ -86,7 +86,7 @@ export async function startService(
     const bus = openEventBus(config, { name, log });
     closers.push(() => bus.close());
     const signals = openSignals(bus, name);
-    const resources = await definition.open({ db, log, metrics, signals, upstreams }, own);
+    const resources = await definition.open({ db, log, metrics, signals, registry }, own);
     const { services, checks = {}, queues, operations, beforeStop = () => {}, close } = resources;
     if (close) closers.push(close);
 
@@ -105,12 +105,10 @@ export async function startService(
     ];
     closers.push(() => Promise.all(tasks.map((task) => task.stop())));
 
-    const readPrincipal = principalReader(config.PRINCIPAL_KEYS);
     const app = createServiceApp({
       service: name,
       routes: definition.routes,
       services,
-      readPrincipal,
       idempotency: openIdempotency(db, openVault(config.DATA_KEYS)),
       log,
       metrics,
@@ -136,7 +134,7 @@ export async function startService(
 
     return {
       name,
-      fetch: app.fetch,
+      fetch: app,
       checks: {
         postgres: async () => {
           await db.sql`select 1`;

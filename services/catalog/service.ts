@@ -1,6 +1,5 @@
 import { defineService } from "@pragma/runtime/define-service";
-import { askAccounts } from "@pragma/runtime/locations";
-import { principalSigner } from "@pragma/runtime/principal-token";
+import { locationsFrom } from "@pragma/runtime/locations";
 import type { CatalogService } from "./catalog.ts";
 import { openCatalogReader } from "./catalog-reader.ts";
 import { catalogConfig } from "./config.ts";
@@ -16,9 +15,9 @@ export default defineService<typeof catalogConfig, CatalogService>({
   name: "catalog",
   module: import.meta.url,
   config: catalogConfig,
-  open({ db, upstreams }, config) {
+  open({ db, registry }, config) {
     const reader = openCatalogReader({ threads: config.CATALOG_THREADS });
-    const locations = askAccounts(upstreams, { name: "catalog", sign: principalSigner(config.PRINCIPAL_KEYS) });
+    const locations = locationsFrom(registry, "catalog");
     return { services: { db, locations, reader }, close: () => reader.close() };
   },
   routes: [listProducts, listPayments, listTaxes, listModifiers, listCategories, replaceCatalogRoute],

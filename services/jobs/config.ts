@@ -1,10 +1,8 @@
-import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
+import { numberFromEnv } from "@pragma/runtime/config";
 import { jobQueueConfig } from "@pragma/runtime/job-queue";
 import { z } from "zod";
 
 export const jobsConfig = jobQueueConfig.extend({
-  /** Signs what this service asks other parts of the product. */
-  PRINCIPAL_KEYS: runtimeConfig.shape.PRINCIPAL_KEYS,
   /** Jobs of one location that one process does at a time. */
   JOBS_CONCURRENCY: numberFromEnv(z.number().int().min(1).max(1_000)).default(5),
   /** Jobs that one key may have that have not finished. */

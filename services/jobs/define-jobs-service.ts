@@ -1,6 +1,5 @@
 import { defineService } from "@pragma/runtime/define-service";
-import { askAccounts } from "@pragma/runtime/locations";
-import { principalSigner } from "@pragma/runtime/principal-token";
+import { locationsFrom } from "@pragma/runtime/locations";
 import { jobsConfig } from "./config.ts";
 import type { Jobs } from "./jobs.ts";
 import { compareQueues } from "./periodic/compare-queues.ts";
@@ -21,7 +20,7 @@ export function defineJobsService({ perform }: { perform: Perform }) {
     name: "jobs",
     module: import.meta.url,
     config: jobsConfig,
-    open({ db, log, metrics, upstreams }, config) {
+    open({ db, log, metrics, registry }, config) {
       const queues = openLocationQueues(config, { concurrency: config.JOBS_CONCURRENCY, log });
       queues.handle(jobHandler({ db, log, perform }));
       const feeder = openQueueFeeder({ db, queues, log });
@@ -33,7 +32,7 @@ export function defineJobsService({ perform }: { perform: Perform }) {
         shortestRepeat: config.JOBS_SHORTEST_REPEAT,
         longestDuration: config.JOBS_LONGEST_DURATION,
       };
-      const locations = askAccounts(upstreams, { name: "jobs", sign: principalSigner(config.PRINCIPAL_KEYS) });
+      const locations = locationsFrom(registry, "jobs");
       return {
         services: { db, log, queues, feeder, limits, locations, keptDays: config.JOBS_KEPT_DAYS },
         checks: { redis: () => queues.check() },

@@ -1,12 +1,10 @@
-import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
+import { numberFromEnv } from "@pragma/runtime/config";
 import { z } from "zod";
 
 const seconds = (most: number) => numberFromEnv(z.number().int().min(1).max(most));
 
 /** What the order-live service is told besides what every service is. */
 export const orderLiveConfig = z.object({
-  /** Signs what this service asks other parts of the product. */
-  PRINCIPAL_KEYS: runtimeConfig.shape.PRINCIPAL_KEYS,
   /** How long a stream can be taken up again where it broke off. */
   LIVE_LOG_KEPT_HOURS: numberFromEnv(z.number().int().min(1).max(168)).default(24),
   /** How long orders are kept that departed, and live ones that nobody changes. */

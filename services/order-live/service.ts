@@ -1,6 +1,5 @@
 import { defineService } from "@pragma/runtime/define-service";
-import { askAccounts } from "@pragma/runtime/locations";
-import { principalSigner } from "@pragma/runtime/principal-token";
+import { locationsFrom } from "@pragma/runtime/locations";
 import { orderLiveConfig } from "./config.ts";
 import type { OrderLiveService } from "./order-live.ts";
 import { forgetOrders } from "./periodic/forget-orders.ts";
@@ -18,7 +17,7 @@ export default defineService<typeof orderLiveConfig, OrderLiveService>({
   name: "order-live",
   module: import.meta.url,
   config: orderLiveConfig,
-  open({ db, log, metrics, signals, upstreams }, config) {
+  open({ db, log, metrics, signals, registry }, config) {
     const hub = createHub({
       sql: db.sql,
       signals,
@@ -26,7 +25,7 @@ export default defineService<typeof orderLiveConfig, OrderLiveService>({
       heartbeat: config.STREAM_HEARTBEAT_SECONDS * 1000,
       stallTime: config.STREAM_STALL_SECONDS * 1000,
     });
-    const locations = askAccounts(upstreams, { name: "order-live", sign: principalSigner(config.PRINCIPAL_KEYS) });
+    const locations = locationsFrom(registry, "order-live");
     const kept = { logHours: config.LIVE_LOG_KEPT_HOURS, orderDays: config.LIVE_ORDERS_KEPT_DAYS };
     metrics.observe("order_streams_open", "Streams of live orders that this process serves", () => hub.size);
     return {

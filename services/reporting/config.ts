@@ -1,11 +1,9 @@
-import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
+import { numberFromEnv } from "@pragma/runtime/config";
 import { jobQueueConfig } from "@pragma/runtime/job-queue";
 import { z } from "zod";
 
 export const reportingConfig = z.object({
   ...jobQueueConfig.shape,
-  /** Signs what this service asks other parts of the product. */
-  PRINCIPAL_KEYS: runtimeConfig.shape.PRINCIPAL_KEYS,
   /** Where till-ingest keeps the bodies of tills: the same address as there. */
   OBJECT_STORE: z.string(),
   /** How long what says who ordered is kept, from when its till was pushed; as long as the rest when it is not set. */

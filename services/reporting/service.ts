@@ -1,8 +1,7 @@
 import { defineService } from "@pragma/runtime/define-service";
 import { openJobQueue } from "@pragma/runtime/job-queue";
-import { askAccounts } from "@pragma/runtime/locations";
+import { locationsFrom } from "@pragma/runtime/locations";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
-import { principalSigner } from "@pragma/runtime/principal-token";
 import { createWorkerPool } from "@pragma/runtime/worker-pool";
 import { type ExportJob, exportAnnouncer } from "./accounting/announce-export.ts";
 import { makeExport } from "./accounting/make-export.ts";
@@ -38,7 +37,7 @@ export default defineService<typeof reportingConfig, Reporting>({
   name: "reporting",
   module: import.meta.url,
   config: reportingConfig,
-  open({ db, log, metrics, upstreams }, config) {
+  open({ db, log, metrics, registry }, config) {
     const objects = openObjectStore(config.OBJECT_STORE);
     const calculator = createWorkerPool<CalculateTill, CalculatedTill>(import.meta.url, "./calculate-till", {
       threads: config.CALCULATION_THREADS,
@@ -46,7 +45,7 @@ export default defineService<typeof reportingConfig, Reporting>({
     const queue = openJobQueue<ExportJob>(config, { name: "reporting-exports", log, metrics });
     const services: Reporting = {
       ...{ db, log, objects, calculator },
-      locations: askAccounts(upstreams, { name: "reporting", sign: principalSigner(config.PRINCIPAL_KEYS) }),
+      locations: locationsFrom(registry, "reporting"),
       announceExports: exportAnnouncer({ queue, log }),
       exportClaimSeconds: config.EXPORT_CLAIM_SECONDS,
       exportsKeptDays: config.EXPORTS_KEPT_DAYS,

@@ -1,12 +1,10 @@
-import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
+import { numberFromEnv } from "@pragma/runtime/config";
 import { z } from "zod";
 import { legacyConfig } from "./legacy/legacy-config.ts";
 
 export const tillIngestConfig = z.object({
   /** Where the bodies of tills are kept: `file:/folder` or `s3://bucket/prefix`. */
   OBJECT_STORE: z.string().regex(/^(?:file:\/|s3:\/\/)/, "must start with file:/ or s3://"),
-  /** Signs what this service asks other parts of the product. */
-  PRINCIPAL_KEYS: runtimeConfig.shape.PRINCIPAL_KEYS,
   /** Threads that parse and check large tills. */
   READING_THREADS: numberFromEnv(z.number().int().min(1).max(64)).default(2),
   /** How long a till may be without its result before it is announced again. */

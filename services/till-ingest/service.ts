@@ -1,7 +1,6 @@
 import { defineService } from "@pragma/runtime/define-service";
-import { askAccounts } from "@pragma/runtime/locations";
+import { locationsFrom } from "@pragma/runtime/locations";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
-import { principalSigner } from "@pragma/runtime/principal-token";
 import { tillIngestConfig } from "./config.ts";
 import { legacySettings } from "./legacy/legacy-config.ts";
 import { tillOperations } from "./operations.ts";
@@ -31,10 +30,10 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
   name: "till-ingest",
   module: import.meta.url,
   config: tillIngestConfig,
-  open({ db, log, metrics, upstreams }, config) {
+  open({ db, log, metrics, registry }, config) {
     const objects = openObjectStore(config.OBJECT_STORE);
     const reader = openTillReader({ threads: config.READING_THREADS });
-    const locations = askAccounts(upstreams, { name: "till-ingest", sign: principalSigner(config.PRINCIPAL_KEYS) });
+    const locations = locationsFrom(registry, "till-ingest");
     metrics.observe("tills_overdue", "Tills that were announced again and still have no result", () =>
       countOverdue(db.sql),
     );

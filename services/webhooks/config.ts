@@ -26,8 +26,6 @@ export const webhooksConfig = z.object({
   ...jobQueueConfig.shape,
   /** Encrypt the recipients' secrets. */
   DATA_KEYS: runtimeConfig.shape.DATA_KEYS,
-  /** Signs what this service asks other parts of the product. */
-  PRINCIPAL_KEYS: runtimeConfig.shape.PRINCIPAL_KEYS,
   /** In `production` endpoints are https only, and none is on this machine. */
   NODE_ENV: z.string().default("development"),
   /** Endpoints that may be where others may not: hosts, addresses and CIDR ranges, with commas between them. */

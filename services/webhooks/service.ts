@@ -1,7 +1,6 @@
 import { defineService } from "@pragma/runtime/define-service";
 import { openJobQueue } from "@pragma/runtime/job-queue";
-import { askAccounts } from "@pragma/runtime/locations";
-import { principalSigner } from "@pragma/runtime/principal-token";
+import { locationsFrom } from "@pragma/runtime/locations";
 import { openVault } from "@pragma/runtime/vault";
 import { type Clock, systemClock } from "./clock.ts";
 import { webhooksConfig } from "./config.ts";
@@ -48,7 +47,7 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
     name: "webhooks",
     module: import.meta.url,
     config: webhooksConfig,
-    open({ db, log, metrics, upstreams }, config) {
+    open({ db, log, metrics, registry }, config) {
       const isProduction = config.NODE_ENV === "production";
       const policy = addressPolicy(config.WEBHOOK_ALLOWLIST, { allowLoopback: !isProduction });
       const endpoints = {
@@ -81,7 +80,7 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
         rate: config.WEBHOOK_ENDPOINT_RATE,
       });
       observeDeliveries(metrics, { db, clock });
-      const locations = askAccounts(upstreams, { name: "webhooks", sign: principalSigner(config.PRINCIPAL_KEYS) });
+      const locations = locationsFrom(registry, "webhooks");
       const { announce, bodies } = delivering;
       return {
         services: {

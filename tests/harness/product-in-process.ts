@@ -5,7 +5,7 @@ import { createLogger, type Logger } from "@pragma/runtime/logger";
 import { createMetrics } from "@pragma/runtime/metrics";
 import type { ProcessPart } from "@pragma/runtime/run-process";
 import { startService } from "@pragma/runtime/start-service";
-import { createUpstreams } from "@pragma/runtime/upstreams";
+import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { definitionOf } from "@pragma/services/definitions";
 import type { ReachableProduct } from "./product.ts";
 
@@ -17,14 +17,14 @@ export async function startProductInProcess(
   const adminKey = `admin-key-of-a-test-${randomUUID()}`;
   const environment = { ...variables, PRAGMA_ADMIN_KEY: adminKey, PORT: "0" };
   const metrics = createMetrics();
-  const upstreams = createUpstreams({});
+  const registry = createServiceRegistry({});
   const parts: ProcessPart[] = [];
   for (const name of serviceNames) {
-    const service = await startService(await definitionOf(name), { environment, log, metrics, upstreams });
-    upstreams.add(name, service.fetch);
+    const service = await startService(await definitionOf(name), { environment, log, metrics, registry });
+    registry.add(name, service.fetch);
     parts.push(service);
   }
-  const gateway = await startGateway({ environment, log, metrics, upstreams });
+  const gateway = await startGateway({ environment, log, metrics, registry });
   parts.push(gateway);
   return {
     url: `http://127.0.0.1:${gateway.port}`,

@@ -1,5 +1,6 @@
 import { createApiKey } from "@pragma/runtime/api-key";
 import { type HttpServer, listen } from "@pragma/runtime/http-server";
+import type { ServiceFetch } from "@pragma/runtime/caller";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestGateway, TestAccounts, type TestGateway } from "./test-gateway.ts";
 
@@ -16,17 +17,21 @@ export interface BothGateways extends Record<Where, TestGateway> {
 export const testKey = createApiKey().key;
 
 export async function startBothGateways(
-  answer: (request: Request) => Promise<Response>,
+  answer: ServiceFetch,
   variables: Record<string, string> = {},
 ): Promise<BothGateways> {
   const environment = await createTestEnvironment();
   const accounts = new TestAccounts();
   accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } }, testKey);
   const service: HttpServer = await listen(answer, { port: 0, hostname: "127.0.0.1" });
-  const here = await startTestGateway(environment, { accounts, direct: { reporting: answer }, variables });
+  const here = await startTestGateway(environment, { accounts, direct: { reporting: answer, "order-live": answer }, variables });
   const elsewhere = await startTestGateway(environment, {
     accounts,
-    variables: { ...variables, REPORTING_URL: `http://127.0.0.1:${service.port}` },
+    variables: {
+      ...variables,
+      REPORTING_URL: `http://127.0.0.1:${service.port}`,
+      ORDER_LIVE_URL: `http://127.0.0.1:${service.port}`,
+    },
   });
   return {
     here,

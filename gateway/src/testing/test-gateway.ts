@@ -6,8 +6,8 @@ import { readConfig } from "@pragma/runtime/config";
 import { createLogger } from "@pragma/runtime/logger";
 import { createMetrics } from "@pragma/runtime/metrics";
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import type { Upstream } from "@pragma/runtime/upstream";
-import { createUpstreams } from "@pragma/runtime/upstreams";
+import type { ServiceFetch } from "@pragma/runtime/caller";
+import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { gatewayConfig } from "../config.ts";
 import { servedDocument } from "../documents.ts";
 import { openGateway } from "../gateway.ts";
@@ -20,7 +20,7 @@ export class TestAccounts {
   /** What happens before an answer; a rejection is accounts being away. */
   before: (hash: string) => Promise<void> = async () => {};
 
-  readonly answer: Upstream = async (request) => {
+  readonly answer: ServiceFetch = async (request) => {
     const hash = new URL(request.url).pathname.split("/").at(-1) ?? "";
     this.lookups.push(hash);
     const facts = this.keys.get(hash);
@@ -58,7 +58,7 @@ export interface TestGateway {
 
 interface TestGatewayOptions {
   /** Services in this process. */
-  direct?: Partial<Record<ServiceName, Upstream>>;
+  direct?: Partial<Record<ServiceName, ServiceFetch>>;
   accounts?: TestAccounts;
   /** More of the configuration, such as the URLs of services. */
   variables?: Record<string, string>;
@@ -69,9 +69,9 @@ export async function startTestGateway(
   { direct = {}, accounts = new TestAccounts(), variables: more = {} }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const environment = { ...variables, PORT: "0", ...more };
-  const upstreams = createUpstreams(environment);
-  upstreams.add("accounts", accounts.answer);
-  for (const [service, upstream] of Object.entries(direct)) upstreams.add(service as ServiceName, upstream);
+  const registry = createServiceRegistry(environment);
+  registry.add("accounts", accounts.answer);
+  for (const [service, fetch] of Object.entries(direct)) registry.add(service as ServiceName, fetch);
   const logged: Record<string, unknown>[] = [];
   const log = createLogger({
     name: "gateway",
@@ -89,7 +89,7 @@ export async function startTestGateway(
   const gateway = await openGateway({
     config: readConfig(gatewayConfig, environment),
     documents: { openapi: servedDocument('{"openapi":"3.1.0"}'), full: servedDocument('{"openapi":"3.1.0","full":1}') },
-    upstreams,
+    registry,
     log,
     metrics: createMetrics(),
   });

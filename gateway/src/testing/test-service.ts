@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import { problemOf } from "@pragma/contracts/problem";
+import type { ServiceBindings, ServiceFetch } from "@pragma/runtime/caller";
 import { readBody } from "@pragma/runtime/read-body";
 import { openAllowance } from "@pragma/runtime/receiving-budget";
 import { sleep } from "@pragma/runtime/sleep";
@@ -14,8 +15,8 @@ export interface Seen {
 }
 
 /** A service that behaves as the last segment of the path says. */
-export function testService(seen: Seen): (request: Request) => Promise<Response> {
-  const behaviours: Record<string, (request: Request) => Promise<Response> | Response> = {
+export function testService(seen: Seen): ServiceFetch {
+  const behaviours: Record<string, (request: Request, bindings?: ServiceBindings) => Promise<Response> | Response> = {
     json: ({ method }) =>
       new Response(method === "HEAD" ? null : '{"é":1}', {
         headers: { "content-type": "application/json; charset=utf-8", etag: '"abc"', "cache-control": "private" },
@@ -34,7 +35,6 @@ export function testService(seen: Seen): (request: Request) => Promise<Response>
         headers: [
           ["set-cookie", "a=1"],
           ["set-cookie", "b=2"],
-          ["connection", "close"],
           ["content-type", "text/plain"],
         ],
       }),
@@ -48,10 +48,10 @@ export function testService(seen: Seen): (request: Request) => Promise<Response>
       }
       return Response.json({ bytes, hash: hash.digest("hex"), length: request.headers.get("content-length") });
     },
-    till: async (request) => {
+    till: async (request, { incoming } = {}) => {
       const allowance = openAllowance();
       try {
-        const bytes = await readBody(request, { allowance });
+        const bytes = await readBody(request, { allowance, incoming });
         return Response.json({ bytes: bytes.byteLength });
       } catch (error) {
         if (error instanceof ApiError) return problem(request, error);
@@ -73,7 +73,7 @@ export function testService(seen: Seen): (request: Request) => Promise<Response>
         { headers: { "content-type": "application/x-bytes" } },
       ),
     slowly: () => streamOf(["one", "two", "three"], { pause: 60, type: "text/plain" }),
-    events: () => streamOf(["data: 1\n\n", "data: 2\n\n"], { pause: 1_500, type: "text/event-stream" }),
+    stream: () => streamOf(["data: 1\n\n", "data: 2\n\n"], { pause: 1_500, type: "text/event-stream" }),
     broken: () =>
       streamOf(["begun"], {
         pause: 20,
@@ -89,9 +89,9 @@ export function testService(seen: Seen): (request: Request) => Promise<Response>
         });
       }),
   };
-  return async (request) => {
+  return async (request, bindings) => {
     const name = new URL(request.url).pathname.split("/").at(-1) ?? "";
-    return behaviours[name]?.(request) ?? problem(request, new ApiError("route_not_found"));
+    return behaviours[name]?.(request, bindings) ?? problem(request, new ApiError("route_not_found"));
   };
 }
 

@@ -2,27 +2,22 @@ import { randomUUID } from "node:crypto";
 import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import { problemOf } from "@pragma/contracts/problem";
-import { readConfig, runtimeConfig } from "../config.ts";
-import { principalHeader, principalReader } from "../principal-token.ts";
-import type { Upstream } from "../upstream.ts";
-import type { TestEnvironment } from "./test-environment.ts";
+import type { Caller, ServiceFetch } from "../caller.ts";
 
 /** Stands in for the accounts service, which answers other services what it knows of a location. */
 export interface PretendAccounts {
-  answer: Upstream;
+  answer: ServiceFetch;
   /** Makes a location known, and gives its facts. */
   know(facts?: Partial<LocationFacts>): LocationFacts;
   /** Whether every question is answered that something is wrong. */
   areAway: boolean;
 }
 
-export function pretendAccounts({ variables }: TestEnvironment): PretendAccounts {
-  const readPrincipal = principalReader(readConfig(runtimeConfig, variables).PRINCIPAL_KEYS);
+export function pretendAccounts(): PretendAccounts {
   const known: LocationFacts[] = [];
 
-  async function find({ url, headers }: Request): Promise<LocationFacts> {
-    const { scopes } = await readPrincipal(headers.get(principalHeader));
-    if (!scopes.includes("internal")) throw new ApiError("scope_missing");
+  function find(url: string, caller: Caller | undefined): LocationFacts {
+    if (!caller?.principal.scopes.includes("internal:locations")) throw new ApiError("scope_missing");
     if (accounts.areAway) throw new ApiError("service_unavailable");
     const { pathname, searchParams } = new URL(url);
     const id = /^\/internal\/locations\/([^/]+)$/.exec(pathname)?.[1];
@@ -49,9 +44,9 @@ export function pretendAccounts({ variables }: TestEnvironment): PretendAccounts
       known.push(location);
       return location;
     },
-    async answer(request) {
+    async answer({ url }, { caller } = {}) {
       try {
-        return Response.json(await find(request));
+        return Response.json(find(url, caller));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         return Response.json(problemOf(error, "test"), { status: error.status });

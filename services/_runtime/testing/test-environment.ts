@@ -3,9 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
+import { callersOf } from "@pragma/contracts/internal-calls";
+import { serviceNames } from "@pragma/contracts/service-names";
 import { connect } from "@nats-io/transport-node";
 import postgres from "postgres";
 import { isMissing } from "../event-bus.ts";
+import { internalKeysVariable } from "../internal-keys.ts";
 
 /** Real servers under a namespace of the test file's own: its schemas, subjects, stream and objects. */
 export interface TestEnvironment {
@@ -26,7 +29,7 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
     REDIS_URL: server("REDIS_URL"),
     NAMESPACE: namespace,
     OBJECT_STORE: `file:${objects}`,
-    PRINCIPAL_KEYS: `test:${"test-signing-secret-".repeat(2)}`,
+    ...internalKeys(),
     DATA_KEYS: `test:${"test-data-secret-".repeat(2)}`,
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "silent",
     DATABASE_POOL: "5",
@@ -40,6 +43,18 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
       await rm(objects, { recursive: true, force: true });
     },
   };
+}
+
+/** A key for every caller and service, each its own. */
+function internalKeys(): Record<string, string> {
+  return Object.fromEntries(
+    serviceNames.flatMap((service) =>
+      callersOf(service).map((caller) => [
+        internalKeysVariable(caller, service),
+        `test:${`${caller}-to-${service}-`.repeat(4)}`,
+      ]),
+    ),
+  );
 }
 
 function server(name: string): string {

@@ -6,10 +6,9 @@ import { openEventBus } from "../event-bus.ts";
 import { createLogger } from "../logger.ts";
 import { createMetrics } from "../metrics.ts";
 import { type Database, openDatabase } from "../postgres.ts";
-import { principalHeader, principalSigner } from "../principal-token.ts";
 import { openOutboxSignals } from "../relay.ts";
+import { createServiceRegistry, type ServiceRegistry } from "../service-registry.ts";
 import { type RunningService, schemaOf, startService } from "../start-service.ts";
-import { createUpstreams, type UpstreamRegistry } from "../upstreams.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
 /** A service running for real in this process, asked the way the gateway asks it. */
@@ -17,7 +16,7 @@ export interface TestService {
   running: RunningService;
   /** The service's own schema, for looking behind the API. */
   db: Database;
-  upstreams: UpstreamRegistry;
+  registry: ServiceRegistry;
   ask(method: string, path: string, options?: AskOptions): Promise<Response>;
   stop(): Promise<void>;
 }
@@ -43,34 +42,40 @@ export function testPrincipal(overrides: Partial<Principal> = {}): Principal {
 export async function startTestService(
   definition: AnyServiceDefinition,
   { variables }: TestEnvironment,
-  upstreams = createUpstreams(variables),
+  registry = createServiceRegistry(variables),
 ): Promise<TestService> {
   const config = readConfig(runtimeConfig, variables);
   const log = createLogger({ name: definition.name, level: config.LOG_LEVEL });
-  const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), upstreams });
-  upstreams.add(definition.name, running.fetch);
+  const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), registry });
+  registry.add(definition.name, running.fetch);
   const db = openDatabase(config, { schema: schemaOf(config.NAMESPACE, definition.name), log });
   // What a test publishes by itself is told to the service as another instance of it would tell.
   const bus = openEventBus(config, { name: `${definition.name}-test`, log });
   const signals = openOutboxSignals(bus, definition.name);
   db.onPublished(() => signals.send("all", ""));
-  const sign = principalSigner(config.PRINCIPAL_KEYS);
   return {
     running,
     db,
-    upstreams,
+    registry,
     async ask(method, path, { principal = testPrincipal(), body, headers = {} } = {}) {
       const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
+      const header = (name: string) => Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+      const caller = {
+        principal,
+        requestId: header("x-request-id") ?? randomUUID(),
+        traceparent: header("traceparent"),
+        origin: `${header("x-forwarded-proto") ?? "http"}://${header("x-forwarded-host") ?? "pragma.test"}`,
+      };
       return running.fetch(
         new Request(`http://pragma.test${path}`, {
           method,
           headers: {
-            [principalHeader]: await sign(principal),
             ...(body !== undefined && { "content-type": "application/json" }),
             ...headers,
           },
           ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
         }),
+        { caller },
       );
     },
     async stop() {

@@ -11,7 +11,7 @@ export const findKeyRoute = defineRoute({
   operationId: "findApiKey",
   tag: "Internal",
   audience: "internal",
-  scope: "internal",
+  scope: "internal:keys",
   summary: "Find what a key stands for",
   description:
     "The consumer, scopes, location and rate limit of the key with this SHA-256, revoked or not. Asking counts as using the key.",

@@ -13,7 +13,7 @@ export const findLegacyLocationRoute = defineRoute({
   operationId: "findLegacyLocation",
   tag: "Internal",
   audience: "internal",
-  scope: "internal",
+  scope: "internal:locations",
   summary: "Find the facts of a location by its legacyId",
   description: "The location that the legacy backoffice of this application knows by this id.",
   request: { query: z.object({ application: applicationSchema, legacyId: integerInQuery(z.int().min(1)) }) },

@@ -11,7 +11,7 @@ export const findLocationRoute = defineRoute({
   operationId: "findLocation",
   tag: "Internal",
   audience: "internal",
-  scope: "internal",
+  scope: "internal:locations",
   summary: "Find the facts of a location",
   description: "The application, legacyId and time zone of a location.",
   request: { params: locationParams },

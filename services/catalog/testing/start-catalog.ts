@@ -15,7 +15,7 @@ import { type PretendAccounts, pretendAccounts } from "@pragma/runtime/testing/p
 import { sentEvents } from "@pragma/runtime/testing/sent-events";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
-import { createUpstreams } from "@pragma/runtime/upstreams";
+import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { expect } from "vitest";
 import { z } from "zod";
 import catalog from "../service.ts";
@@ -53,10 +53,10 @@ export function shopPrincipal(overrides: Partial<Principal> = {}) {
 
 export async function startCatalog(): Promise<TestCatalog> {
   const environment = await createTestEnvironment();
-  const upstreams = createUpstreams(environment.variables);
-  const accounts = pretendAccounts(environment);
-  upstreams.add("accounts", accounts.answer);
-  const service = await startTestService(catalog, environment, upstreams);
+  const registry = createServiceRegistry(environment.variables);
+  const accounts = pretendAccounts();
+  registry.add("accounts", accounts.answer);
+  const service = await startTestService(catalog, environment, registry);
   return {
     ...service,
     accounts,

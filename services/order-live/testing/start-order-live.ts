@@ -11,7 +11,7 @@ import { type PretendAccounts, pretendAccounts } from "@pragma/runtime/testing/p
 import { readEventStream, type TestStream } from "@pragma/runtime/testing/server-sent-events";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
-import { createUpstreams } from "@pragma/runtime/upstreams";
+import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { expect } from "vitest";
 import { z } from "zod";
 import type { OrderEventType } from "../order-state.ts";
@@ -58,10 +58,10 @@ export function posKey(overrides: Partial<Principal> = {}): { principal: Princip
 
 export async function startOrderLive(variables: Record<string, string> = {}): Promise<TestOrderLive> {
   const environment = await createTestEnvironment(variables);
-  const upstreams = createUpstreams(environment.variables);
-  const accounts = pretendAccounts(environment);
-  upstreams.add("accounts", accounts.answer);
-  const service = await startTestService(orderLive, environment, upstreams);
+  const registry = createServiceRegistry(environment.variables);
+  const accounts = pretendAccounts();
+  registry.add("accounts", accounts.answer);
+  const service = await startTestService(orderLive, environment, registry);
   const others: TestService[] = [];
   await keepEvents(service);
   const hub = createHub({
@@ -115,7 +115,7 @@ export async function startOrderLive(variables: Record<string, string> = {}): Pr
     },
     async another(own = {}) {
       const setting = { ...environment, variables: { ...environment.variables, ...own } };
-      const other = await startTestService(orderLive, setting, upstreams);
+      const other = await startTestService(orderLive, setting, registry);
       others.push(other);
       return other;
     },

@@ -9,7 +9,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { type PretendAccounts, pretendAccounts } from "@pragma/runtime/testing/pretend-accounts";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
-import { createUpstreams } from "@pragma/runtime/upstreams";
+import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { expect } from "vitest";
 import reporting from "../service.ts";
 
@@ -33,10 +33,10 @@ export function keyOf(...scopes: Scope[]): Principal & { location: NonNullable<P
 
 export async function startReporting(variables: Record<string, string> = {}): Promise<TestReporting> {
   const environment = await createTestEnvironment(variables);
-  const upstreams = createUpstreams(environment.variables);
-  const accounts = pretendAccounts(environment);
-  upstreams.add("accounts", accounts.answer);
-  const service = await startTestService(reporting, environment, upstreams);
+  const registry = createServiceRegistry(environment.variables);
+  const accounts = pretendAccounts();
+  registry.add("accounts", accounts.answer);
+  const service = await startTestService(reporting, environment, registry);
   const objects = openObjectStore(environment.variables.OBJECT_STORE ?? "");
   return {
     ...service,

@@ -6,7 +6,7 @@ import { type PretendAccounts, pretendAccounts } from "@pragma/runtime/testing/p
 import { sentEvents } from "@pragma/runtime/testing/sent-events";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService } from "@pragma/runtime/testing/test-service";
-import { createUpstreams } from "@pragma/runtime/upstreams";
+import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { expect } from "vitest";
 import tillIngest from "../service.ts";
 
@@ -26,10 +26,10 @@ export interface TestTillIngest extends TestService {
 
 export async function startTillIngest(variables: Record<string, string> = {}): Promise<TestTillIngest> {
   const environment = await createTestEnvironment(variables);
-  const upstreams = createUpstreams(environment.variables);
-  const accounts = pretendAccounts(environment);
-  upstreams.add("accounts", accounts.answer);
-  const service = await startTestService(tillIngest, environment, upstreams);
+  const registry = createServiceRegistry(environment.variables);
+  const accounts = pretendAccounts();
+  registry.add("accounts", accounts.answer);
+  const service = await startTestService(tillIngest, environment, registry);
   const objects = openObjectStore(environment.variables.OBJECT_STORE ?? "");
   return {
     ...service,

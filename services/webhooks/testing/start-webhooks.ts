@@ -10,7 +10,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { type PretendAccounts, pretendAccounts } from "@pragma/runtime/testing/pretend-accounts";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
-import { createUpstreams } from "@pragma/runtime/upstreams";
+import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { expect } from "vitest";
 import type { z } from "zod";
 import { webhooksService } from "../service.ts";
@@ -79,11 +79,11 @@ export async function startWebhooks({
   ...surroundings
 }: Parameters<typeof webhooksService>[0] & { variables?: Record<string, string> } = {}): Promise<TestWebhooks> {
   const environment = await createTestEnvironment(variables);
-  const upstreams = createUpstreams(environment.variables);
-  const accounts = pretendAccounts(environment);
-  upstreams.add("accounts", accounts.answer);
+  const registry = createServiceRegistry(environment.variables);
+  const accounts = pretendAccounts();
+  registry.add("accounts", accounts.answer);
   const definition = webhooksService(surroundings);
-  const service = await startTestService(definition, environment, upstreams);
+  const service = await startTestService(definition, environment, registry);
   const events = openEventSender(environment);
   const others: TestService[] = [];
 
@@ -142,7 +142,7 @@ export async function startWebhooks({
       }),
     attempts: (deliveryId) => service.db.sql`select * from attempts where delivery_id = ${deliveryId}`,
     async another() {
-      const other = await startTestService(definition, environment, upstreams);
+      const other = await startTestService(definition, environment, registry);
       others.push(other);
       return other;
     },

@@ -1,0 +1,85 @@
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { ApiError } from "@pragma/contracts/errors";
+import { LRUCache } from "lru-cache";
+import { networkOf } from "./client-address.ts";
+import type { GatewayMiddleware } from "./gateway-request.ts";
+import { type Rate, TokenBucket } from "./token-bucket.ts";
+
+/** How many addresses are remembered; the one unused for longest is forgotten first. */
+const maxAddresses = 50_000;
+
+/** Token buckets by client address. */
+export class AddressBuckets {
+  readonly #buckets = new LRUCache<string, TokenBucket>({ max: maxAddresses });
+  readonly #rate: Rate;
+  readonly #now: () => number;
+
+  constructor(rate: Rate, now: () => number = Date.now) {
+    this.#rate = rate;
+    this.#now = now;
+  }
+
+  /** Takes one token of an address. Returns 0, or the seconds after which there is one again. */
+  take(address: string): number {
+    const bucket = this.#bucketOf(address);
+    return bucket.take(this.#now()) ? 0 : Math.max(1, Math.ceil(bucket.wait(this.#now()) / 1000));
+  }
+
+  giveBack(address: string): void {
+    this.#bucketOf(address).giveBack(this.#now());
+  }
+
+  #bucketOf(address: string): TokenBucket {
+    const network = networkOf(address);
+    const bucket = this.#buckets.get(network) ?? new TokenBucket(this.#rate, this.#now());
+    this.#buckets.set(network, bucket);
+    return bucket;
+  }
+}
+
+/** Limits requests without a key by the client's address: those with one are limited by their key. */
+export function addressLimit(rate: Rate): GatewayMiddleware {
+  const buckets = new AddressBuckets(rate);
+  return async (context, next) => {
+    const { request } = context.var;
+    if (request.incoming.headers.authorization === undefined) {
+      const retryAfter = buckets.take(request.address);
+      if (retryAfter > 0) {
+        throw new ApiError("rate_limited", {
+          detail: `An address may make ${rate.perSecond} requests without a key a second, and ${rate.burst} at once.`,
+          limit: { name: "keyless_requests", maximum: rate.perSecond, unit: "requests per second" },
+          headers: { "retry-after": String(retryAfter) },
+        });
+      }
+    }
+    return next();
+  };
+}
+
+interface ConnectionLimits {
+  maxConnections: number;
+  /** Of one address; undefined behind proxies, which all clients share. */
+  maxPerAddress: number | undefined;
+}
+
+/** Limits the connections of a server, and those of each address. What exceeds a limit is closed at once. */
+export function limitConnections(server: Server, { maxConnections, maxPerAddress }: ConnectionLimits): void {
+  server.maxConnections = maxConnections;
+  if (maxPerAddress === undefined) return;
+  const open = new Map<string, number>();
+  server.on("connection", (socket: Socket) => {
+    const network = networkOf(socket.remoteAddress ?? "unknown");
+    const count = (open.get(network) ?? 0) + 1;
+    if (count > maxPerAddress) {
+      socket.destroy();
+      return;
+    }
+    open.set(network, count);
+    socket.once("close", () => {
+      const left = (open.get(network) ?? 1) - 1;
+      if (left === 0) open.delete(network);
+      else open.set(network, left);
+    });
+  });
+}

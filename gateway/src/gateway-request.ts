@@ -1,0 +1,117 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { HttpBindings } from "@hono/node-server";
+import { ApiError } from "@pragma/contracts/errors";
+import type { ServiceName } from "@pragma/contracts/service-names";
+import type { Caller } from "@pragma/runtime/caller";
+import { nextSpan, traceparentOf } from "@pragma/runtime/request-context";
+import { beginSpanOfClient, type Span, SpanKind } from "@pragma/runtime/tracing";
+import type { Context, MiddlewareHandler } from "hono";
+import { addressOf, originOf, type ProxyConfig } from "./client-address.ts";
+import type { KnownKey } from "./key-cache.ts";
+
+/** What Hono knows of a request at the gateway. */
+export interface GatewayEnv {
+  Bindings: HttpBindings;
+  Variables: { request: GatewayRequest };
+}
+
+export type GatewayContext = Context<GatewayEnv>;
+export type GatewayMiddleware = MiddlewareHandler<GatewayEnv>;
+
+const acceptableId = /^[\x21-\x7e]{1,128}$/;
+
+/**
+ * One request at the gateway: what its middleware finds out, the service is told, and the log line says. It is the
+ * caller that a service of this process is given.
+ */
+export class GatewayRequest implements Caller {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly started = performance.now();
+  /** The client's own `x-request-id` when it is one to 128 visible ASCII characters, else a new uuid. */
+  readonly requestId: string;
+  readonly trace: ReturnType<typeof nextSpan>;
+  /** Undefined while nothing is traced. */
+  readonly span: Span | undefined;
+  readonly #proxies: ProxyConfig;
+  readonly #socket: Socket;
+  readonly #bytesBefore: number;
+  #origin: string | undefined;
+  /** The path by which it was routed. */
+  path = "";
+  route: { prefix: string; service: ServiceName } | undefined;
+  key: KnownKey | undefined;
+  /** The code of the problem that the gateway itself answered with. */
+  errorCode: string | undefined;
+  isRetried = false;
+  /** Whether the response goes on for as long as the client likes. */
+  isStream = false;
+  /** Whether the gateway ended the stream before its service did. */
+  isEnded = false;
+
+  constructor({ incoming, outgoing }: HttpBindings, proxies: ProxyConfig) {
+    this.incoming = incoming as IncomingMessage;
+    this.outgoing = outgoing as ServerResponse;
+    this.#proxies = proxies;
+    this.#socket = this.incoming.socket;
+    this.#bytesBefore = this.#socket.bytesWritten;
+    const { "x-request-id": given, traceparent } = this.incoming.headers;
+    this.requestId = typeof given === "string" && acceptableId.test(given) ? given : randomUUID();
+    const parent = typeof traceparent === "string" ? traceparent : undefined;
+    this.span = beginSpanOfClient({ name: "gateway", kind: SpanKind.SERVER }, parent);
+    this.trace = this.span?.spanContext() ?? nextSpan(parent);
+  }
+
+  get principal(): Caller["principal"] {
+    if (!this.key) throw new Error("A request has a principal once its key is known.");
+    return this.key.principal;
+  }
+
+  get traceparent(): string {
+    return traceparentOf(this.trace);
+  }
+
+  /**
+   * Scheme and host that the client used.
+   *
+   * @throws `ApiError` invalid_request when the host cannot be one.
+   */
+  get origin(): string {
+    this.#origin ??= originOf(this.incoming, this.#proxies);
+    return this.#origin;
+  }
+
+  get address(): string {
+    return addressOf(this.incoming, this.#proxies);
+  }
+
+  /** Bytes of the response so far, its head included: a connection carries one at a time. */
+  get bytesSent(): number {
+    return this.#socket.bytesWritten - this.#bytesBefore;
+  }
+
+  /** Whether the client went away before the response had been sent whole. */
+  get isAborted(): boolean {
+    return !this.outgoing.writableFinished;
+  }
+
+  /** Ends a stream; one that has not begun is refused when it does. Its service notices that nobody reads it any more. */
+  endStream(): void {
+    if (this.isEnded || this.outgoing.destroyed) return;
+    this.isEnded = true;
+    if (!this.outgoing.headersSent) return;
+    this.outgoing.end();
+    const timeout = setTimeout(() => this.outgoing.destroy(), streamEndTimeoutMs).unref();
+    this.outgoing.once("close", () => clearTimeout(timeout));
+  }
+
+  /** @throws `ApiError` key_revoked when the stream was ended before it began. */
+  throwIfEnded(): void {
+    if (this.isEnded) throw new ApiError("key_revoked", { detail: "This API key was revoked or changed: try again." });
+  }
+}
+
+/** How long the rest of a stream that was ended may take to reach its client. */
+const streamEndTimeoutMs = 2_000;

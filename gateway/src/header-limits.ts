@@ -1,0 +1,23 @@
+import { ApiError } from "@pragma/contracts/errors";
+import type { GatewayMiddleware } from "./gateway-request.ts";
+
+const maxHeaders = 100;
+/** Less than half of what services take, so that the gateway's own headers always fit. */
+const maxHeaderBytes = 16 * 1024;
+
+/** Refuses requests whose headers are more or larger than any client's, before anything reads them. */
+export const headerLimits: GatewayMiddleware = async (context, next) => {
+  const { rawHeaders, headersDistinct } = context.env.incoming;
+  if (rawHeaders.length > 2 * maxHeaders) throw tooLarge(`A request may have ${maxHeaders} headers`);
+  let bytes = 0;
+  for (const part of rawHeaders) bytes += part.length;
+  if (bytes > maxHeaderBytes) throw tooLarge(`The headers of a request may have ${maxHeaderBytes / 1024} KB`);
+  if ((headersDistinct.host?.length ?? 0) > 1) {
+    throw new ApiError("invalid_request", { detail: "The header host may come only once." });
+  }
+  await next();
+};
+
+function tooLarge(limit: string): ApiError {
+  return new ApiError("headers_too_large", { detail: `${limit}; this one has more.` });
+}

@@ -1,0 +1,25 @@
+import type { ServiceName } from "@pragma/contracts/service-names";
+
+/** Which service answers which paths: everything at and below a prefix. No path leads to `/internal` from outside. */
+export const routeTable = {
+  "/v1/tills": "till-ingest",
+  "/v2/tills": "till-ingest",
+  "/v1/reports": "reporting",
+  "/v2/reports": "reporting",
+  "/v1/orders": "reporting",
+  "/v2/orders": "reporting",
+  "/v1/accounting": "reporting",
+  "/v1/orders-live": "order-live",
+  "/v1/catalog": "catalog",
+  "/v1/jobs": "jobs",
+  "/v1/webhooks": "webhooks",
+  "/v1/recipients": "webhooks",
+  "/v1/locations": "accounts",
+  "/v1/consumers": "accounts",
+  "/v1/auth": "accounts",
+} as const satisfies Record<`/${string}`, ServiceName>;
+
+/** Paths whose responses go on for as long as the client likes. */
+export const streamRoutes = {
+  "/v1/orders-live/stream": "/v1/orders-live",
+} as const satisfies Record<`/${string}`, keyof typeof routeTable>;

@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type CallerName, internalScopesOf } from "@pragma/contracts/internal-calls";
+import type { Principal } from "@pragma/contracts/principal";
+import type { ServiceName } from "@pragma/contracts/service-names";
+
+/** Who sends a request to a service, and what only the gateway knows of it. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** W3C. */
+  readonly traceparent: string | undefined;
+  /** Scheme and host that the client used, e.g. `https://api.example`. */
+  readonly origin: string;
+}
+
+/** What a service's Hono app is given besides the request. */
+export interface ServiceBindings {
+  /** node:http's request and response, when the request came over HTTP to this process. */
+  incoming?: IncomingMessage;
+  outgoing?: ServerResponse;
+  /** Set by code of this process only: by the gateway beside it, or by the server that verified a signature. */
+  caller?: Caller;
+}
+
+/** Answers a request: a service's Hono app. */
+export type ServiceFetch = (request: Request, bindings?: ServiceBindings) => Response | Promise<Response>;
+
+/** The principal with which one part of the product asks another by itself. */
+export function internalPrincipal(caller: CallerName, service: ServiceName): Principal {
+  return {
+    keyId: "00000000-0000-0000-0000-000000000000",
+    consumer: caller,
+    scopes: [...internalScopesOf(caller, service)],
+    location: null,
+  };
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { ApiError } from "@pragma/contracts/errors";
+import type { CallerName } from "@pragma/contracts/internal-calls";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { z } from "zod";
+import { internalPrincipal, type ServiceFetch } from "./caller.ts";
+import { type Environment, readConfig } from "./config.ts";
+import { createRequestSigner, type RequestSigner } from "./signed-request.ts";
+
+/** `till-ingest` is reached at TILL_INGEST_URL. */
+const variableOf = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_URL`;
+
+const serviceUrls = z.object(
+  Object.fromEntries(serviceNames.map((service) => [variableOf(service), z.url({ protocol: /^https?$/ }).optional()])),
+);
+
+/** A service of another process: its URL, and what identifies this process to it. */
+export interface RemoteService {
+  url: string;
+  sign: RequestSigner;
+}
+
+/** A question of one part of the product to another. */
+export interface InternalRequest {
+  from: CallerName;
+  path: string;
+  timeoutMs: number;
+  requestId?: string | undefined;
+  traceparent?: string | undefined;
+}
+
+/** The services of this process and, by their URLs, those of others. */
+export interface ServiceRegistry {
+  /** Registers a service of this process. */
+  add(service: ServiceName, fetch: ServiceFetch): void;
+  /** Returns the service when it runs in this process. */
+  local(service: ServiceName): ServiceFetch | undefined;
+  /**
+   * Returns how a caller reaches a service of another process; undefined when none is known there.
+   *
+   * @throws `ConfigError` when there is no key between the two.
+   */
+  remote(service: ServiceName, from: CallerName): RemoteService | undefined;
+  /** Returns a service's response to a question of this product's own. Rejects when it does not come in time. */
+  ask(service: ServiceName, request: InternalRequest): Promise<Response>;
+}
+
+export function createServiceRegistry(environment: Environment): ServiceRegistry {
+  const urls = readConfig(serviceUrls, environment);
+  const locals = new Map<ServiceName, ServiceFetch>();
+  const remotes = new Map<string, RemoteService>();
+
+  const registry: ServiceRegistry = {
+    add: (service, fetch) => void locals.set(service, fetch),
+    local: (service) => locals.get(service),
+    remote(service, from) {
+      if (locals.has(service)) return undefined;
+      const known = remotes.get(`${from} ${service}`);
+      if (known) return known;
+      const url = urls[variableOf(service)];
+      if (url === undefined) return undefined;
+      const remote = { url, sign: createRequestSigner(environment, from, service) };
+      remotes.set(`${from} ${service}`, remote);
+      return remote;
+    },
+    async ask(service, { from, path, timeoutMs, requestId = randomUUID(), traceparent }) {
+      const timeout = AbortSignal.timeout(timeoutMs);
+      const origin = "http://internal";
+      const local = locals.get(service);
+      if (local) {
+        const caller = { principal: internalPrincipal(from, service), requestId, traceparent, origin };
+        const request = new Request(`http://${service}${path}`, { signal: timeout });
+        return Promise.race([local(request, { caller }), rejectOn(timeout, service)]);
+      }
+      const remote = registry.remote(service, from);
+      if (!remote) throw serviceUnavailable(service);
+      const { url, sign } = remote;
+      const { pathname, search } = new URL(path, url);
+      const headers = sign({ method: "GET", target: pathname + search, requestId, traceparent, origin });
+      try {
+        return await fetch(new URL(pathname + search, url), { headers, signal: timeout, redirect: "manual" });
+      } catch (cause) {
+        throw serviceUnavailable(service, cause);
+      }
+    },
+  };
+  return registry;
+}
+
+/** A service of this process is not cut off by a signal: it is no longer waited for. */
+function rejectOn(timeout: AbortSignal, service: ServiceName): Promise<never> {
+  return new Promise((_, reject) => {
+    timeout.addEventListener("abort", () => reject(serviceUnavailable(service, timeout.reason)), { once: true });
+  });
+}
+
+/** An error that says that a service cannot be asked, and when to try again. */
+export function serviceUnavailable(service: ServiceName, cause?: unknown): ApiError {
+  return new ApiError("service_unavailable", {
+    detail: `The ${service} service cannot be reached. Nothing was done; try again in a moment.`,
+    headers: { "retry-after": "2" },
+    cause: cause ?? new Error(`${variableOf(service)} is not set and ${service} does not run in this process.`),
+  });
+}
