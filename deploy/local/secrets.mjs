@@ -7,7 +7,6 @@ import { keptFile } from "./kept-file.mjs";
 /**
  * What a checkout's installation keeps to itself.
  * @typedef {object} Secrets
- * @property {string} principalKeys `name:secret`: what the gateway signs principals with
  * @property {string} dataKeys `name:secret`: what data at rest is encrypted with
  * @property {string} adminKey the first admin key
  */
@@ -21,13 +20,12 @@ import { keptFile } from "./kept-file.mjs";
 export function secretsIn(folder) {
   const file = join(folder, "secrets.json");
   const text = keptFile(file, () => {
-    const fresh = { principalKeys: newSecret(), dataKeys: newSecret(), adminKey: newApiKey() };
+    const fresh = { dataKeys: newSecret(), adminKey: newApiKey() };
     return `${JSON.stringify(fresh, undefined, 2)}\n`;
   });
   try {
-    const { principalKeys, dataKeys, adminKey } = JSON.parse(text) ?? {};
-    if ([principalKeys, dataKeys, adminKey].every((secret) => typeof secret === "string"))
-      return { principalKeys, dataKeys, adminKey };
+    const { dataKeys, adminKey } = JSON.parse(text) ?? {};
+    if ([dataKeys, adminKey].every((secret) => typeof secret === "string")) return { dataKeys, adminKey };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

@@ -7,7 +7,7 @@ import { scratchFolder } from "./testing/scratch-folder.ts";
 it("makes secrets once, for their owner's eyes only", () => {
   const folder = scratchFolder();
   const first = secretsIn(folder);
-  expect(first.principalKeys).toMatch(/^local:[0-9a-f]{64}$/);
+  expect(first.dataKeys).toMatch(/^local:[0-9a-f]{64}$/);
   expect(secretsIn(folder)).toEqual(first);
   expect(statSync(join(folder, "secrets.json")).mode & 0o777).toBe(0o600);
 });

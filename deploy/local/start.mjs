@@ -91,11 +91,10 @@ async function compile(command, args) {
  * @returns {Record<string, string | undefined>}
  */
 function productEnvironment(urls) {
-  const { principalKeys, dataKeys, adminKey } = secretsIn(stateFolder);
+  const { dataKeys, adminKey } = secretsIn(stateFolder);
   const given = Object.entries(process.env).filter(([, value]) => value !== "");
   return {
     OBJECT_STORE: `file:${join(stateFolder, "objects")}`,
-    PRINCIPAL_KEYS: principalKeys,
     DATA_KEYS: dataKeys,
     PRAGMA_ADMIN_KEY: adminKey,
     DOCS_URL: `http://localhost:${portalPort}/docs`,

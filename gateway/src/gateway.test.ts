@@ -31,7 +31,9 @@ afterAll(async () => {
 });
 
 /** What the service says that it was asked. */
-async function asked(reply: Response): Promise<Record<"url" | "method" | "requestId" | "traceparent" | "origin" | "consumer", string>> {
+async function asked(
+  reply: Response,
+): Promise<Record<"url" | "method" | "requestId" | "traceparent" | "origin" | "consumer", string>> {
   return (await reply.json()) as Awaited<ReturnType<typeof asked>>;
 }
 

@@ -1,9 +1,9 @@
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { openEventBus } from "@pragma/runtime/event-bus";
 import { createHttpServer, startListening } from "@pragma/runtime/http-server";
 import type { ProcessBase, ProcessPart } from "@pragma/runtime/run-process";
 import type { ServiceRegistry } from "@pragma/runtime/service-registry";
 import { sleep } from "@pragma/runtime/sleep";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { addressLimit, limitConnections } from "./address-limit.ts";
 import { createGatewayApp } from "./app.ts";
 import { authenticateRequests, createAuthenticate } from "./authenticate.ts";

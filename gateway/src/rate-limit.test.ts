@@ -5,7 +5,7 @@ import { type PrivateServer, startPrivateServer } from "@pragma/runtime/testing/
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type LeaseStore, openLeaseStore } from "./lease-store.ts";
-import { createRateLimiter, type RateLimiter, type RateLimitDecision } from "./rate-limit.ts";
+import { createRateLimiter, type RateLimitDecision, type RateLimiter } from "./rate-limit.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
 const log = createLogger({ name: "test", level: "silent" });
@@ -59,7 +59,7 @@ describe("a key's limit", () => {
     expect(await allowedOf(verdicts)).toBe(200);
     const refused = verdicts.find(({ isAllowed }) => !isAllowed) ?? expect.fail("none was refused");
     expect(refused.retryAfter).toBe(1);
-    expect((refused).headers).toEqual({
+    expect(refused.headers).toEqual({
       "ratelimit-limit": "200",
       "ratelimit-policy": "200;w=200",
       "ratelimit-remaining": "0",
@@ -80,7 +80,7 @@ describe("a key's limit", () => {
     const remaining: number[] = [];
     for (let request = 0; request < 100; request++) {
       const verdict = await limiter.take("counts", null);
-      remaining.push(Number((verdict).headers["ratelimit-remaining"]));
+      remaining.push(Number(verdict.headers["ratelimit-remaining"]));
     }
     expect(remaining[0]).toBe(199);
     expect(remaining.at(-1)).toBeGreaterThanOrEqual(100);

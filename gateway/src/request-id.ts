@@ -1,5 +1,5 @@
 import type { ProxyConfig } from "./client-address.ts";
-import { GatewayRequest, type GatewayMiddleware } from "./gateway-request.ts";
+import { type GatewayMiddleware, GatewayRequest } from "./gateway-request.ts";
 
 interface RequestIdOptions {
   proxies: ProxyConfig;

@@ -1,5 +1,5 @@
-import type { CallerName } from "@pragma/contracts/internal-calls";
-import type { ServiceName } from "@pragma/contracts/service-names";
+import { type CallerName, callersOf } from "@pragma/contracts/internal-calls";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import { ConfigError, type Environment, readConfig, secretKeys } from "./config.ts";
 
@@ -13,6 +13,11 @@ export interface InternalKey {
 export function internalKeysVariable(caller: CallerName, service: ServiceName): string {
   return `${caller}_to_${service}_keys`.toUpperCase().replaceAll("-", "_");
 }
+
+/** Every variable that holds such keys. */
+export const internalKeysVariables = serviceNames.flatMap((service) =>
+  callersOf(service).map((caller) => internalKeysVariable(caller, service)),
+);
 
 /**
  * Returns the keys between a caller and a service: the first signs, all are accepted, so that keys can be rotated.

@@ -9,7 +9,6 @@ import { currentRequestId, currentTraceparent, step } from "./request-context.ts
 import type { ServiceRegistry } from "./service-registry.ts";
 import { SpanKind } from "./tracing.ts";
 
-
 /**
  * The facts of locations other than the asking key's own, from the accounts service.
  *

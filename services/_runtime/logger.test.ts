@@ -22,7 +22,7 @@ describe("the logger", () => {
     [{ request: { authorization: "hush" } }],
     [{ request: { headers: { authorization: "hush" } } }],
     [{ recipients: [{ secret: "hush" }] }],
-    [{ PRINCIPAL_KEYS: "hush", DATABASE_URL: "hush" }],
+    [{ GATEWAY_TO_ACCOUNTS_KEYS: "hush", DATABASE_URL: "hush" }],
   ])("hides the secrets in %j", (fields) => {
     const { text } = logged((log) => log.info(fields, "x"));
     expect(text).not.toContain("hush");

@@ -1,8 +1,8 @@
 import { ApiError, type Fault } from "@pragma/contracts/errors";
 import type { z } from "zod";
+import type { Caller } from "./caller.ts";
 import type { Route, RouteInput } from "./define-route.ts";
 import { faultsOf, refuseFaults } from "./faults.ts";
-import type { Caller } from "./caller.ts";
 import { readBody } from "./read-body.ts";
 import type { Allowance } from "./receiving-budget.ts";
 import type { ServiceContext } from "./service-app.ts";

@@ -1,7 +1,7 @@
 import { replyToError } from "./error-reply.ts";
 import { type HttpServer, listen } from "./http-server.ts";
-import { responseOf } from "./reply.ts";
 import type { Logger } from "./logger.ts";
+import { responseOf } from "./reply.ts";
 import type { RequestVerifier } from "./signed-request.ts";
 import type { RunningService } from "./start-service.ts";
 

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { type CallerName, callersOf } from "@pragma/contracts/internal-calls";
 import { ApiError } from "@pragma/contracts/errors";
+import { type CallerName, callersOf } from "@pragma/contracts/internal-calls";
 import { type Principal, principalSchema } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { LRUCache } from "lru-cache";

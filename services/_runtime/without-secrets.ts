@@ -1,4 +1,5 @@
 import { personalFields } from "@pragma/contracts/personal-data";
+import { internalKeysVariables } from "./internal-keys.ts";
 
 /** Names of fields that never reach a log, wherever they turn up: secrets, and what says who ordered. */
 export const secretFields = new Set([
@@ -10,7 +11,7 @@ export const secretFields = new Set([
   "hmacSecret",
   "token",
   "DATABASE_URL",
-  "PRINCIPAL_KEYS",
+  ...internalKeysVariables,
   "DATA_KEYS",
   "PRAGMA_ADMIN_KEY",
   "OPS_TOKEN",

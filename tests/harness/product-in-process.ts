@@ -4,8 +4,8 @@ import { startGateway } from "@pragma/gateway/main";
 import { createLogger, type Logger } from "@pragma/runtime/logger";
 import { createMetrics } from "@pragma/runtime/metrics";
 import type { ProcessPart } from "@pragma/runtime/run-process";
-import { startService } from "@pragma/runtime/start-service";
 import { createServiceRegistry } from "@pragma/runtime/service-registry";
+import { startService } from "@pragma/runtime/start-service";
 import { definitionOf } from "@pragma/services/definitions";
 import type { ReachableProduct } from "./product.ts";
 

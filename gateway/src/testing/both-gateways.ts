@@ -1,6 +1,6 @@
 import { createApiKey } from "@pragma/runtime/api-key";
-import { type HttpServer, listen } from "@pragma/runtime/http-server";
 import type { ServiceFetch } from "@pragma/runtime/caller";
+import { type HttpServer, listen } from "@pragma/runtime/http-server";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestGateway, TestAccounts, type TestGateway } from "./test-gateway.ts";
 
@@ -24,7 +24,11 @@ export async function startBothGateways(
   const accounts = new TestAccounts();
   accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } }, testKey);
   const service: HttpServer = await listen(answer, { port: 0, hostname: "127.0.0.1" });
-  const here = await startTestGateway(environment, { accounts, direct: { reporting: answer, "order-live": answer }, variables });
+  const here = await startTestGateway(environment, {
+    accounts,
+    direct: { reporting: answer, "order-live": answer },
+    variables,
+  });
   const elsewhere = await startTestGateway(environment, {
     accounts,
     variables: {

@@ -38,7 +38,11 @@ interface Expected<Schema> {
 export const operator = testPrincipal({ consumer: "admin", scopes: ["admin"], location: null });
 
 /** Another part of the product. */
-export const insider = testPrincipal({ consumer: "gateway", scopes: ["internal"], location: null });
+export const insider = testPrincipal({
+  consumer: "gateway",
+  scopes: ["internal:keys", "internal:locations"],
+  location: null,
+});
 
 /** A key of one location with these scopes. */
 export function keyOf(locationId: string, ...scopes: Scope[]): Principal {

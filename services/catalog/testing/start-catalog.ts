@@ -10,12 +10,12 @@ import {
 import type { EventData } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
 import { type Problem, problemSchema } from "@pragma/contracts/problem";
+import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { type PretendAccounts, pretendAccounts } from "@pragma/runtime/testing/pretend-accounts";
 import { sentEvents } from "@pragma/runtime/testing/sent-events";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
-import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { expect } from "vitest";
 import { z } from "zod";
 import catalog from "../service.ts";

@@ -5,11 +5,11 @@ import type { Scope } from "@pragma/contracts/scopes";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { publish } from "@pragma/runtime/outbox";
+import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { type PretendAccounts, pretendAccounts } from "@pragma/runtime/testing/pretend-accounts";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
-import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { expect } from "vitest";
 import reporting from "../service.ts";
 

@@ -1,12 +1,12 @@
 import type { EventData } from "@pragma/contracts/events";
 import { type Problem, problemSchema } from "@pragma/contracts/problem";
 import { type ObjectStore, openObjectStore } from "@pragma/runtime/object-store/object-store";
+import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { type PretendAccounts, pretendAccounts } from "@pragma/runtime/testing/pretend-accounts";
 import { sentEvents } from "@pragma/runtime/testing/sent-events";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService } from "@pragma/runtime/testing/test-service";
-import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { expect } from "vitest";
 import tillIngest from "../service.ts";
 
