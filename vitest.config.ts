@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ["**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**"],
+    globalSetup: "deploy/local/setup.mjs",
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Tests that wait for processes, and for time to pass, leave room on two cores for a third file.

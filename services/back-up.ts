@@ -42,7 +42,7 @@ export async function backUp(config: BackupConfig, folder: string): Promise<Back
   const { DATABASE_URL, OBJECT_STORE, NAMESPACE: namespace } = config;
   const startedAt = new Date().toISOString();
   const parts = partsOf(folder);
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   await runPostgresProgram("pg_dump", DATABASE_URL, [
     "--format=custom",
     "--no-owner",

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -97,6 +97,7 @@ describe("a backup", () => {
     await servers[0]?.kill("nats");
     expect((await shop.ask("POST", "/v2/tills/", { body: unsent })).status).toBe(201);
     expect(JSON.parse((await run("backup", 0)).stdout)).toMatchObject({ objects: 2 });
+    expect((await stat(join(folder, "backup"))).mode & 0o077).toBe(0);
     await before.process("all").kill();
     await Promise.all([servers[0]?.kill("postgres"), servers[0]?.kill("redis")]);
     await rm(join(folder, "place-0"), { recursive: true });

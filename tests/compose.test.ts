@@ -49,6 +49,12 @@ it("lets operators ask every service at once", () => {
   for (const name of asked) expect(compose.services[name]?.environment).toMatchObject({ OPS_TOKEN });
 });
 
+it("bounds what Redis holds to half of its memory, and lets it evict nothing", () => {
+  expect(compose.services.redis).toMatchObject({ mem_limit: "512m", environment: { REDIS_MAXMEMORY: "256mb" } });
+  const start = readFileSync(join(checkout, "deploy", "redis", "start.sh"), "utf8");
+  expect(start).toMatch(/--maxmemory "\$\{REDIS_MAXMEMORY:-256mb\}" --maxmemory-policy noeviction/);
+});
+
 it("makes a secret for everything that asks for one, once", () => {
   const made = makeEnv();
   const asked = [...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name ?? "");

@@ -8,6 +8,7 @@ import { argv, execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import { say, withProgress } from "./progress.mjs";
 import { runCommand } from "./run-command.mjs";
+import { ensurePackages } from "./setup.mjs";
 import { checkout } from "./state-folder.mjs";
 
 /** @typedef {{ name: string, command: string, args: string[] }} Step */
@@ -48,6 +49,7 @@ export async function runChecks() {
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
+  await ensurePackages();
   const { failed } = await runChecks();
   process.exitCode = failed === 0 ? 0 : 1;
 }

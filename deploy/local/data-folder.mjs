@@ -79,6 +79,9 @@ export function folderReachableBy(user, folder, log) {
   mkdirSync(elsewhere, { recursive: true });
   chmodSync(elsewhere, 0o711);
   writeFileSync(join(elsewhere, "mark"), mark, { mode: 0o600 });
+  const cluster = join(folder, "cluster");
+  // Made when other users could still pass through the folder's parents.
+  if (existsSync(cluster)) spawnSync("mv", [cluster, elsewhere]);
   log(`The user ${user.name} cannot reach ${folder}: its data is in ${elsewhere}.`);
   return elsewhere;
 }

@@ -32,7 +32,7 @@ const withoutDurability = { fsync: "off", synchronous_commit: "off", full_page_w
  */
 export async function startPostgres({ dataFolder, port, durable = true, log = () => {}, tls }) {
   const folder = resolve(dataFolder);
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { postgres: means } = await findServers(["postgres"]);
   const password = keptFile(join(folder, "password"), () => randomBytes(24).toString("hex"));
   const parameters = { ...settings, ...(durable ? {} : withoutDurability) };

@@ -47,7 +47,7 @@ const usualStopWithinMs = 20_000;
  */
 export async function runServer(plan) {
   const { name, folder, log, stopSignal, stopWithinMs = usualStopWithinMs, onEnd = log } = plan;
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   await endLeftOver({ name, folder, log, stopWithinMs });
   const port = plan.port ?? (await freePort());
   if (plan.port !== undefined && !(await isPortFree(port)))
@@ -105,7 +105,7 @@ export async function runServer(plan) {
  * @param {string} logFile
  */
 function spawnLogged({ command, args, user, env = { ...process.env, LC_ALL: "C", TZ: "UTC" } }, logFile) {
-  const output = openSync(logFile, "a");
+  const output = openSync(logFile, "a", 0o600);
   try {
     const child = spawn(command, args, { cwd: "/", detached: true, env, stdio: ["ignore", output, output], ...user });
     child.unref();

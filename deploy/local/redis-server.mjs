@@ -6,7 +6,14 @@ import { findServers } from "./find-servers.mjs";
 import { runServer } from "./private-server.mjs";
 import { hearFrom } from "./probe.mjs";
 
-const settings = { save: '""', appendonly: "yes", appendfsync: "everysec" };
+/** As in production: writes are refused when memory is full, and nothing that queues need is evicted. */
+const settings = {
+  save: '""',
+  appendonly: "yes",
+  appendfsync: "everysec",
+  maxmemory: "256mb",
+  "maxmemory-policy": "noeviction",
+};
 
 /**
  * Starts a private Redis that keeps an append-only file and no snapshots.

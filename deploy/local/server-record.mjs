@@ -14,8 +14,8 @@ import { endProcess, isRunning } from "./process-identity.mjs";
  * @param {ServerRecord} record
  */
 export function writeRecord(folder, record) {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(recordFile(folder), JSON.stringify(record));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(recordFile(folder), JSON.stringify(record), { mode: 0o600 });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { hearFrom } from "./probe.mjs";
@@ -50,6 +50,44 @@ it("keeps PostgreSQL's data where its user can reach it, and removes it with the
   expect([dataFolder, elsewhere ?? ""].some(existsSync)).toBe(false);
 });
 
+it("moves PostgreSQL's data along when its folder is closed to other users", async () => {
+  const home = join(folder, "closed");
+  const dataFolder = join(home, "postgres");
+  mkdirSync(home);
+  const open = await startPostgres({ dataFolder, durable: false });
+  await open.stop();
+  const identityOf = (place: string) =>
+    readFileSync(join(place, "cluster", "global", "pg_control"))
+      .subarray(0, 8)
+      .toString("hex");
+  const identity = identityOf(dataFolder);
+  chmodSync(home, 0o700);
+  const told: string[] = [];
+  const closed = await startPostgres({ dataFolder, durable: false, log: (line) => told.push(line) });
+  await closed.stop();
+  const place = /data is in (\S+)\./.exec(told.join("\n"))?.[1] ?? dataFolder;
+  expect(statSync(join(place, "cluster")).mode & 0o777).toBe(0o700);
+  expect(identityOf(place)).toBe(identity);
+  expect(existsSync(join(dataFolder, "cluster"))).toBe(place === dataFolder);
+  removeDataFolder(home);
+});
+
+it("lets no other user read the data, log and password of a server", async () => {
+  const home = join(folder, "modes");
+  mkdirSync(home);
+  const servers = await Promise.all([
+    startPostgres({ dataFolder: join(home, "postgres"), durable: false }),
+    startNats({ dataFolder: join(home, "nats") }),
+    startRedis({ dataFolder: join(home, "redis") }),
+  ]);
+  const mode = (...path: string[]) => statSync(join(home, ...path)).mode & 0o777;
+  expect([mode("nats"), mode("redis"), mode("postgres", "cluster")]).toEqual([0o700, 0o700, 0o700]);
+  // PostgreSQL's user has to pass through its folder where this process is root.
+  expect(mode("postgres") & 0o066).toBe(0);
+  for (const file of ["password", "server.log", "server.json"]) expect(mode("postgres", file), file).toBe(0o600);
+  await Promise.all(servers.map((server) => server.stop()));
+});
+
 it("runs NATS with JetStream, and again on the same port after a kill", async () => {
   const dataFolder = join(folder, "nats");
   const first = await startNats({ dataFolder });
@@ -66,6 +104,7 @@ it("runs Redis, which keeps what it was told", async () => {
   const ask = (greeting: string) =>
     hearFrom({ port: first.port, greeting: `${greeting}\r\n`, until: /\r\n.*\r\n|^\+/ });
   expect(await ask("CONFIG GET appendfsync")).toBeDefined();
+  expect(await ask("INFO memory")).toMatch(/maxmemory:268435456\r\n[\s\S]*maxmemory_policy:noeviction/);
   expect(await ask("SET kept yes")).toBe("+OK\r\n");
   await first.stop();
   const second = await startRedis({ dataFolder, port: first.port });

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { argv } from "node:process";
+import { fileURLToPath } from "node:url";
 import { Failure } from "./failure.mjs";
 import { withProgress } from "./progress.mjs";
 import { endOf, runCommand } from "./run-command.mjs";
@@ -11,31 +13,48 @@ const caches = ["node_modules/.cache", "docs-portal/node_modules/.cache"];
 
 /**
  * Installs the packages that package-lock.json lists, with the patches of `patches/`, unless those that are there were
- * installed from the same.
+ * installed from the same. Patching is all that runs: `.npmrc` refuses the install scripts of packages.
  * @param {string} [folder] the checkout
  * @throws {Failure} with the end of npm's output
  */
 export async function ensurePackages(folder = checkout) {
   const lockfile = readFileSync(join(folder, "package-lock.json"), "utf8");
   const wanted = { lockfile: sha256(lockfile), patches: sha256(patchesIn(join(folder, "patches"))) };
-  const memoryFile = join(folder, "node_modules", ".installed-from.json");
+  const memoryFile = memoryFileIn(folder);
   /** @type {typeof wanted | undefined} */
   const remembered = existsSync(memoryFile) ? JSON.parse(readFileSync(memoryFile, "utf8")) : undefined;
   if (remembered?.lockfile === wanted.lockfile && remembered.patches === wanted.patches) return;
 
-  /** @type {Lockfile} */
-  const parsed = JSON.parse(lockfile);
   const arePatchesNew = remembered !== undefined && remembered.patches !== wanted.patches;
-  if (arePatchesNew || !isInstalled(parsed, join(folder, "node_modules", ".package-lock.json"))) {
-    const command = isForEverySystem(parsed) ? ["ci"] : ["install", "--no-save"];
-    await withProgress(`Installing packages with npm ${command[0]}`, async () => {
-      const { code, output } = await runCommand("npm", [...command, "--no-audit", "--no-fund"], { cwd: folder });
-      if (code !== 0) throw new Failure(`npm ${command[0]} failed:\n${complaintIn(output)}`);
-    });
-  }
+  if (arePatchesNew || !isInstalled(JSON.parse(lockfile), join(folder, "node_modules", ".package-lock.json")))
+    await withProgress("Installing packages with npm ci", () => npm(folder, "ci", "--no-audit", "--no-fund"));
+  await npm(folder, "run", "patch");
   // What was built of a package of this version is taken for what it is, patched or not.
   if (arePatchesNew) for (const cache of caches) rmSync(join(folder, cache), { recursive: true, force: true });
   writeFileSync(memoryFile, JSON.stringify(wanted));
+}
+
+/** What vitest calls before tests: a bare `npm ci` leaves packages without their patches. */
+export async function setup() {
+  if (!existsSync(memoryFileIn(checkout))) await ensurePackages();
+}
+
+/**
+ * @param {string} folder
+ * @returns {string} the file that tells what its packages were installed from; npm removes it with the packages
+ */
+function memoryFileIn(folder) {
+  return join(folder, "node_modules", ".installed-from.json");
+}
+
+/**
+ * @param {string} folder
+ * @param {string[]} args
+ */
+async function npm(folder, ...args) {
+  const { code, output } = await runCommand("npm", args, { cwd: folder });
+  if (code !== 0)
+    throw new Failure(`npm ${args.filter((arg) => !arg.startsWith("-")).join(" ")} failed:\n${complaintIn(output)}`);
 }
 
 /**
@@ -75,24 +94,8 @@ function patchesIn(folder) {
  * @property {string} [version]
  * @property {boolean} [optional]
  * @property {boolean} [devOptional]
- * @property {Record<string, string>} [optionalDependencies]
  */
 /** @typedef {{ packages: Record<string, LockedPackage> }} Lockfile */
-
-/**
- * Whether the lockfile lists the optional packages of every system. One that was written where some of them could not be
- * had does not, and then `npm ci` refuses it; `npm install` keeps to it and adds what this system lacks.
- * @param {Lockfile} lockfile
- * @returns {boolean}
- */
-function isForEverySystem({ packages }) {
-  return Object.entries(packages).every(([path, { optionalDependencies = {} }]) =>
-    Object.keys(optionalDependencies).every(
-      (name) =>
-        packages[`node_modules/${name}`] !== undefined || packages[`${path}/node_modules/${name}`] !== undefined,
-    ),
-  );
-}
 
 /**
  * Whether npm's own record of what it installed agrees with the lockfile: somebody ran `npm install`. Packages for
@@ -112,3 +115,5 @@ function isInstalled(lockfile, recordFile) {
     return installed.version === wanted.version;
   });
 }
+
+if (argv[1] === fileURLToPath(import.meta.url)) await ensurePackages();

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Failure } from "./failure.mjs";
@@ -15,13 +15,14 @@ const layout = 2;
 const neededBytes = 256 * 2 ** 20;
 
 /**
- * Makes the folder, or checks that this code can use the one that is there.
+ * Makes the folder, which is for this user only, or checks that this code can use the one that is there.
  * @param {string} [folder]
  * @throws {Failure} when it has another layout, is broken, or its disk is nearly full
  */
 export function openStateFolder(folder = stateFolder) {
   if (existsSync(folder) && !statSync(folder).isDirectory()) throw new Failure(`${folder} is not a folder. Remove it.`);
   mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o700);
   const { bavail, bsize } = statfsSync(folder);
   const freeBytes = bavail * bsize;
   if (freeBytes < neededBytes)

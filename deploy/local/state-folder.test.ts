@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openStateFolder } from "./state-folder.mjs";
@@ -9,6 +9,16 @@ it("makes a folder that the next start accepts", () => {
   openStateFolder(folder);
   openStateFolder(folder);
   expect(readFileSync(join(folder, "version"), "utf8")).toMatch(/^\d+\n$/);
+});
+
+it("lets no other user into the folder, also not into one that an earlier version made", () => {
+  const folder = join(scratchFolder(), ".pragma");
+  const mode = () => statSync(folder).mode & 0o777;
+  openStateFolder(folder);
+  expect(mode()).toBe(0o700);
+  chmodSync(folder, 0o755);
+  openStateFolder(folder);
+  expect(mode()).toBe(0o700);
 });
 
 it.each([

@@ -6,7 +6,7 @@ import { LRUCache } from "lru-cache";
 const rememberedFolders = 100_000;
 
 /**
- * Makes folders whose existence survives a power cut. A folder that another process made may not be on disk yet, so that
+ * Makes folders for this user only, whose existence survives a power cut. A folder that another process made may not be on disk yet, so that
  * the first use of each flushes the entry in its parent too, found or made.
  */
 export class DurableFolders {
@@ -33,7 +33,7 @@ export class DurableFolders {
   }
 
   async #makeRoot(): Promise<void> {
-    const firstMade = await mkdir(this.#root, { recursive: true });
+    const firstMade = await mkdir(this.#root, { recursive: true, mode: 0o700 });
     if (firstMade === undefined) return flushIfAllowed(dirname(this.#root));
     let parent = this.#root;
     do {
@@ -45,7 +45,7 @@ export class DurableFolders {
   async #makeBelowRoot(folder: string): Promise<void> {
     const parent = dirname(folder);
     await this.make(parent);
-    await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+    await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });
     await flushFolder(parent);

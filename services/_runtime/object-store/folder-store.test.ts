@@ -23,6 +23,15 @@ test("makes its folder, with all above it", async () => {
   expect((await stat(join(folder, "not/there/yet/a/b/c"))).size).toBe(bytes.length);
 });
 
+test("lets no other user read or list what it holds", async () => {
+  const root = join(folder, "new");
+  const store = openObjectStore(urlOf(root));
+  await store.put("a/b", bytes);
+  await store.close();
+  const modes = ["", "~incoming", "a", "a/b"].map(async (path) => (await stat(join(root, path))).mode & 0o777);
+  expect(await Promise.all(modes)).toEqual([0o700, 0o700, 0o700, 0o600]);
+});
+
 test("leaves nothing beside the objects", async () => {
   const store = openObjectStore(urlOf(folder));
   await Promise.all([store.put("a/b", bytes), store.put("a/b", bytes), store.put("a/c", bytes), store.check()]);

@@ -15,7 +15,7 @@ const leftoverAgeMs = 3_600_000;
 const faultsOfTheCall = new Set(["EISDIR", "ENOTDIR", "ENOTEMPTY", "EEXIST", "ENAMETOOLONG"]);
 const faultsOfAbsence = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 
-/** An object store in a folder: one file per key. Several processes may share the folder. Leftovers of a crash that are older than an hour are removed at open. */
+/** An object store in a folder: one file per key, which other users can neither read nor list. Several processes of one user may share the folder. Leftovers of a crash that are older than an hour are removed at open. */
 export function openFolderStore(folder: string): ObjectStore {
   return new FolderStore(resolve(folder));
 }
@@ -163,7 +163,7 @@ async function openFile(path: string): Promise<{ handle: FileHandle; size: numbe
 
 /** Writes a new file whose content is on disk when this resolves, or leaves none. */
 async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, "wx");
+  const file = await open(path, "wx", 0o600);
   try {
     await file.writeFile(bytes);
     await file.sync();
