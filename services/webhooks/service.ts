@@ -95,6 +95,8 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
           bodies,
           together: openTellTogether({ db, clock, announce, bodies }),
           claimedFor,
+          maxRecipients: config.RECIPIENTS_PER_LOCATION,
+          maxWebhooks: config.WEBHOOKS_PER_LOCATION,
           keptDays: config.WEBHOOK_KEPT_DAYS,
         },
         checks: { redis: () => queue.check() },

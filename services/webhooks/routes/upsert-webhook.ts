@@ -20,7 +20,7 @@ export const upsertWebhookRoute = defineRoute({
     200: { description: "The webhook as it was changed", schema: Webhook },
     201: { description: "The webhook as it was made", schema: Webhook },
   },
-  errors: ["webhook_conflict", "location_forbidden", "location_not_found"],
+  errors: ["webhook_conflict", "limit_reached", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services }) {
     const { id: locationId } = await namedLocation(principal, body.locationId, services.locations);
     const { webhook, isNew } = await upsertWebhook(services, { locationId, webhook: body });

@@ -158,6 +158,37 @@ describe("a new webhook", () => {
   });
 });
 
+describe("a location with as many webhooks as it may have", () => {
+  let limited: TestWebhooks;
+  beforeAll(async () => {
+    limited = await startWebhooks({ variables: { WEBHOOKS_PER_LOCATION: "3" } });
+  });
+  afterAll(() => limited?.remove());
+  const endpointUrl = "http://127.0.0.1:9999/";
+
+  it("gets no more, also of many requests at once, and changes those that it has", async () => {
+    const first = await limited.subscribe(endpointUrl);
+    const { principal, recipientId } = first;
+    const body = { recipientId, endpointUrl, events: ["order.paid"] };
+    const replies = await Promise.all(Array.from({ length: 12 }, () => limited.ask("POST", path, { principal, body })));
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, ...Array(10).fill(409)]);
+    const problem = await limited.refusal({ method: "POST", path, principal, body });
+    expect(problem).toMatchObject({
+      code: "limit_reached",
+      limit: { name: "webhooks", maximum: 3, unit: "webhooks of a location" },
+      detail: "A location may have 3 webhooks. Delete one that is not needed any more, then create this one.",
+    });
+    const change = { ...body, id: first.webhook.id, events: ["order.call"] };
+    await limited.send({ method: "POST", path, principal, body: change }, { status: 200, schema: Webhook });
+    expect((await limited.get(path, pageOf(Webhook), principal)).meta.totalCount).toBe(3);
+    await limited.subscribe(endpointUrl);
+
+    expect((await limited.ask("DELETE", `${path}${first.webhook.id}`, { principal })).status).toBe(204);
+    await limited.send({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
+    expect((await limited.refusal({ method: "POST", path, principal, body })).code).toBe("limit_reached");
+  });
+});
+
 describe("in production", () => {
   let production: TestWebhooks;
   beforeAll(async () => {
