@@ -79,6 +79,7 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
         endpointConcurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
         concurrency: config.WEBHOOK_CONCURRENCY,
         rate: config.WEBHOOK_ENDPOINT_RATE,
+        hostRate: { rate: config.WEBHOOK_HOST_RATE, burst: config.WEBHOOK_HOST_BURST },
       });
       observeDeliveries(metrics, { db, clock });
       const locations = askAccounts(upstreams, { name: "webhooks", sign: principalSigner(config.PRINCIPAL_KEYS) });
