@@ -53,7 +53,10 @@ export const split: Role[] = [...serviceNames, "gateway"];
 
 const main = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "dist", "main.js");
 /** Far beyond what is asked: limits are counted, and never reached. */
-const limits = { RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" };
+const limits = {
+  ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
+  ...{ WEBHOOKS_PER_LOCATION: "100000", WEBHOOK_HOST_RATE: "100000", WEBHOOK_HOST_BURST: "100000" },
+};
 
 export async function startProduct({ folder, servers, namespace, roles, profiles }: ProductSetting): Promise<Product> {
   const adminKey = randomBytes(32).toString("hex");

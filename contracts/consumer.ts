@@ -3,7 +3,7 @@ import { UtcDateTime } from "./date-time.ts";
 import { defaultScopes, scopeNames } from "./scopes.ts";
 import { storable } from "./storable.ts";
 
-/** A consumer's name, unique in the installation. */
+/** A consumer's name, unique among the consumers of its location, or of the operators. */
 export const ConsumerName = z.string().min(2).max(255).meta({ description: "Name of the consumer", example: "Acme" });
 
 const Scopes = z
@@ -20,6 +20,8 @@ export const RateLimit = z
   })
   .meta({ id: "RateLimit", description: "How many requests a key may make" });
 
+export type RateLimit = z.infer<typeof RateLimit>;
+
 const rateLimit = RateLimit.nullable().meta({ description: "Null: the limit that every key has by default" });
 
 /** Whoever integrates with this API: keys are made for a consumer, and may do what its scopes allow. */
@@ -28,6 +30,10 @@ export const Consumer = z
     id: z.guid().meta({ description: "Id of the consumer" }),
     createdAt: UtcDateTime.meta({ description: "When it was made" }),
     updatedAt: UtcDateTime.meta({ description: "When it was last changed" }),
+    locationId: z
+      .guid()
+      .nullable()
+      .meta({ description: "The location whose key created it; null for a consumer of the operators" }),
     name: ConsumerName,
     scopes: Scopes,
     rateLimit,
@@ -39,6 +45,7 @@ export const Consumer = z
       id: "0b0c1a7e-5f5e-4a51-9d6b-0a1f6b1f7c22",
       createdAt: "2026-05-29T10:17:19.000Z",
       updatedAt: "2026-05-29T10:17:19.000Z",
+      locationId: null,
       name: "Acme",
       scopes: [...defaultScopes],
       rateLimit: null,
@@ -49,7 +56,7 @@ export type Consumer = z.infer<typeof Consumer>;
 
 export const CreateConsumer = storable(z.object({ name: ConsumerName })).meta({
   id: "CreateConsumer",
-  description: "The name of a new consumer, which no other has",
+  description: "The name of a new consumer, which no other of its location, or of the operators, has",
   example: { name: "Acme" },
 });
 

@@ -14,6 +14,7 @@ export const errorCatalogue = {
   key_revoked: { status: 401, title: "The API key has been revoked" },
   scope_missing: { status: 403, title: "The API key lacks the scope of this operation" },
   location_forbidden: { status: 403, title: "The API key belongs to another location" },
+  rate_limit_forbidden: { status: 403, title: "The rate limit is higher than the API key's own" },
   route_not_found: { status: 404, title: "There is nothing at this address" },
   location_not_found: { status: 404, title: "There is no such location" },
   consumer_not_found: { status: 404, title: "There is no such consumer" },

@@ -28,7 +28,8 @@ const open = operations.filter(({ scope }) => scope === undefined);
 beforeAll(async () => {
   backoffice = await startLegacyBackoffice();
   const unlimited = { RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" };
-  environment = await createTestEnvironment({ ...unlimited, ...legacyVariables(backoffice) });
+  const subscribed = { RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" };
+  environment = await createTestEnvironment({ ...unlimited, ...subscribed, ...legacyVariables(backoffice) });
   product = await startProduct(environment.variables);
   world = await openWorld(product);
   for (const scope of new Set(closed.map((operation) => operation.scope))) {

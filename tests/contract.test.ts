@@ -27,7 +27,13 @@ beforeAll(async () => {
   backoffice = await startLegacyBackoffice();
   const unlimited = { RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" };
   const limited = { JOBS_UNFINISHED_PER_KEY: String(mostUnfinished) };
-  environment = await createTestEnvironment({ ...unlimited, ...limited, ...legacyVariables(backoffice) });
+  const subscribed = { RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" };
+  environment = await createTestEnvironment({
+    ...unlimited,
+    ...subscribed,
+    ...limited,
+    ...legacyVariables(backoffice),
+  });
   product = await startProduct(environment.variables, { split: true });
   world = await openWorld(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });

@@ -29,7 +29,10 @@ let product: Product;
 let shop: Shop;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" });
+  environment = await createTestEnvironment({
+    ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
+    ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
+  });
   product = await startProduct(environment.variables, { split: true });
   shop = await openShop(product);
 }, 120_000);

@@ -29,6 +29,7 @@ beforeAll(async () => {
     RATE_LIMIT_BURST: "10000000",
     AUTH_FAILURES_BURST: "10000000",
     JOBS_UNFINISHED_PER_KEY: "100000",
+    ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
   };
   environment = await createTestEnvironment({ ...unlimited, ...legacyVariables(backoffice) });
   product = await startProduct(environment.variables);

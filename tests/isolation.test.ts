@@ -37,6 +37,7 @@ beforeAll(async () => {
   backoffice = await startLegacyBackoffice();
   environment = await createTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
+    ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
     ...legacyVariables(backoffice),
   });
   product = await startProduct(environment.variables);

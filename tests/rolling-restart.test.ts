@@ -15,6 +15,8 @@ beforeAll(async () => {
     DATABASE_POOL: "3",
     RATE_LIMIT_PER_SECOND: "10000",
     RATE_LIMIT_BURST: "10000",
+    WEBHOOK_HOST_RATE: "10000",
+    WEBHOOK_HOST_BURST: "10000",
   });
   fleet = await startFleet(environment.variables);
   shop = await openShop(fleet, { scopes: trafficScopes });

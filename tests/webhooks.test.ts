@@ -31,6 +31,7 @@ beforeAll(async () => {
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
     ...{ WEBHOOK_SCHEDULE: "1s,1s,1s,2s,2s,2s,3s,3s,3s", WEBHOOK_TIMEOUT_SECONDS: extent.timeout },
     WEBHOOK_ENDPOINT_CONCURRENCY: "100",
+    ...{ WEBHOOKS_PER_LOCATION: "1000", WEBHOOK_HOST_RATE: "100000", WEBHOOK_HOST_BURST: "100000" },
   });
   product = await startProduct(environment.variables, { split: true });
   sql = postgres(servers.postgres.url, { max: 2, onnotice: () => {} });

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
+import type { Scope } from "@pragma/contracts/scopes";
 import { createApiKey, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
 import type { Transaction } from "@pragma/runtime/postgres";
 import type { Accounts } from "./accounts.ts";
 import { publishKey } from "./key-event.ts";
-import { consumerByName, insertConsumer } from "./queries/consumers.ts";
+import { insertConsumer, operatorsConsumer } from "./queries/consumers.ts";
 import {
   everHadKey,
   insertKey,
@@ -23,7 +24,10 @@ export const adminConsumer = "admin";
  *
  * @returns the key that was made, which has to be shown: it is kept nowhere.
  */
-export async function ensureAdminKey({ db, log }: Accounts, given: string | undefined): Promise<string | undefined> {
+export async function ensureAdminKey(
+  { db, log }: Pick<Accounts, "db" | "log">,
+  given: string | undefined,
+): Promise<string | undefined> {
   return db.transaction(async (tx) => {
     await lockAdminKey(tx, db.schema);
     const consumerId = await ensureAdminConsumer(tx);
@@ -40,8 +44,9 @@ export async function ensureAdminKey({ db, log }: Accounts, given: string | unde
 }
 
 async function ensureAdminConsumer(tx: Transaction): Promise<string> {
-  const made = await insertConsumer(tx, { id: randomUUID(), name: adminConsumer, scopes: ["admin"], locationId: null });
-  const consumer = made ?? (await consumerByName(tx, adminConsumer));
+  const admin = { id: randomUUID(), name: adminConsumer, scopes: ["admin"] as Scope[], rateLimit: null };
+  const created = await insertConsumer(tx, { ...admin, locationId: null });
+  const consumer = created ?? (await operatorsConsumer(tx, adminConsumer));
   if (!consumer) throw new Error("The consumer admin is neither there nor can it be made.");
   return consumer.id;
 }

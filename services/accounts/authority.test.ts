@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { KeyFacts } from "@pragma/contracts/account-lookups";
 import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-key";
-import { Consumer } from "@pragma/contracts/consumer";
+import { Consumer, type RateLimit } from "@pragma/contracts/consumer";
 import { pageOf } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { type Scope, scopeNames } from "@pragma/contracts/scopes";
@@ -26,12 +27,16 @@ beforeEach(async () => {
   consumer = await createConsumer();
 });
 
-async function createConsumer(...scopes: Scope[]): Promise<Consumer> {
-  const create = { method: "POST", path: "/v1/consumers/", body: { name: `Consumer ${++consumers}` } };
+/** A consumer that a key of this location created and the operator gave more scopes; without a location, the operators' own. */
+async function createConsumerAt(locationId: string | null, ...scopes: Scope[]): Promise<Consumer> {
+  const principal = locationId === null ? operator : keyOf(locationId, "consumers:write", ...reading);
+  const create = { method: "POST", path: "/v1/consumers/", body: { name: `Consumer ${++consumers}` }, principal };
   const made = await accounts.send(create, { status: 201, schema: Consumer });
   const change = { method: "PATCH", path: `/v1/consumers/${made.id}`, body: { scopes: [...made.scopes, ...scopes] } };
   return accounts.send(change, { status: 200, schema: Consumer });
 }
+
+const createConsumer = (...scopes: Scope[]) => createConsumerAt(here, ...scopes);
 
 /** Makes a key as the operator and gives its id. */
 async function createKey(locationId: string, { name }: Consumer): Promise<string> {
@@ -79,15 +84,40 @@ describe("a key that may manage keys", () => {
   );
 
   it("makes none for the operator's own consumer", async () => {
-    expect(await makeKey(manager(), here, "admin")).toBe("scope_missing");
+    expect(await makeKey(manager(), here, "admin")).toBe("consumer_not_found");
     const everythingElse = scopeNames.filter((scope) => scope !== "admin");
     expect(await makeKey(keyOf(here, ...everythingElse), here, "admin")).toBe("scope_missing");
   });
 
+  it("makes none for a consumer that its location did not create, as if there were none", async () => {
+    const refusalOf = async (consumerName: string) => {
+      const request = { method: "POST", path: "/v1/auth/keys/", principal: manager() };
+      const { requestId, detail, ...problem } = await accounts.refusal({
+        ...request,
+        body: { locationId: here, consumerName },
+      });
+      return { ...problem, detail: detail.replace(consumerName, "X") };
+    };
+    const none = await refusalOf("There is none");
+    expect(none.code).toBe("consumer_not_found");
+    expect(await refusalOf((await createConsumerAt(elsewhere)).name)).toEqual(none);
+    expect(await refusalOf((await createConsumerAt(null)).name)).toEqual(none);
+  });
+
+  it("makes none for a consumer with a higher rate limit than its own", async () => {
+    const path = `/v1/consumers/${consumer.id}`;
+    expect(await outcome("PATCH", path, operator, { rateLimit: { perSecond: 101, burst: 1 } })).toBe("done");
+    expect(await makeKey(manager(), here, consumer.name)).toBe("rate_limit_forbidden");
+    expect(await makeKey(operator, here, consumer.name)).toBe("done");
+  });
+
   it("makes them for any location with locations:any, still for no stronger consumer", async () => {
     const anywhere = keyOf(here, "keys:write", "locations:any", ...reading);
-    expect(await makeKey(anywhere, elsewhere, consumer.name)).toBe("done");
-    expect(await makeKey(anywhere, elsewhere, (await createConsumer("tills:read")).name)).toBe("scope_missing");
+    expect(await makeKey(anywhere, elsewhere, (await createConsumerAt(null)).name)).toBe("done");
+    expect(await makeKey(anywhere, here, consumer.name)).toBe("done");
+    expect(await makeKey(anywhere, elsewhere, consumer.name)).toBe("consumer_not_found");
+    const stronger = await createConsumerAt(null, "tills:read");
+    expect(await makeKey(anywhere, elsewhere, stronger.name)).toBe("scope_missing");
   });
 
   it("makes none for a consumer that is being made stronger at the moment", async () => {
@@ -108,7 +138,7 @@ describe("a key that may manage keys", () => {
 
   it("revokes keys of its own location only; those of others are not there", async () => {
     const own = await createKey(here, consumer);
-    const others = await createKey(elsewhere, consumer);
+    const others = await createKey(elsewhere, await createConsumerAt(elsewhere));
     expect(await outcome("DELETE", `/v1/auth/keys/${own}`, manager())).toBe("done");
     expect(await outcome("DELETE", `/v1/auth/keys/${others}`, manager())).toBe("key_not_found");
     const anywhere = keyOf(here, "keys:write", "locations:any");
@@ -173,41 +203,161 @@ describe("a key that may manage consumers", () => {
   it("leaves the operator's own consumer alone", async () => {
     const { data } = await accounts.get("/v1/consumers/?size=100", pageOf(Consumer));
     const admin = data.find(({ name }) => name === "admin")?.id ?? "";
-    expect(await setScopes(manager(), admin, ["reports:read"])).toBe("scope_missing");
+    expect(await setScopes(manager(), admin, ["reports:read"])).toBe("consumer_not_found");
+    expect(await setScopes(keyOf(here, "consumers:write", "locations:any"), admin, [])).toBe("scope_missing");
   });
 
-  it("leaves a consumer alone that other locations use, unless it has locations:any", async () => {
-    await createKey(here, consumer);
-    expect(await setScopes(manager(), consumer.id, ["reports:read"])).toBe("done");
-    const others = await createKey(elsewhere, consumer);
-    expect(await setScopes(manager(), consumer.id, [])).toBe("location_forbidden");
+  it("leaves a consumer alone that another location has keys of, as earlier versions allowed", async () => {
+    const others = await createKey(elsewhere, await createConsumerAt(null));
+    await accounts.db.sql`update api_keys set consumer_id = ${consumer.id} where id = ${others}`;
+    expect(await setScopes(manager(), consumer.id, [])).toBe("consumer_not_found");
+    expect(await makeKey(keyOf(here, "keys:write", ...reading), here, consumer.name)).toBe("consumer_not_found");
     const anywhere = keyOf(here, "consumers:write", "locations:any", ...reading);
     expect(await setScopes(anywhere, consumer.id, ["reports:read", "orders:read"])).toBe("done");
-    await outcome("DELETE", `/v1/auth/keys/${others}`, operator);
-    expect(await setScopes(manager(), consumer.id, ["reports:read"])).toBe("done");
   });
 
-  it("sees those that its location made or has keys of, and changes none that another made", async () => {
-    const make = (principal: Principal, name: string) => outcome("POST", "/v1/consumers/", principal, { name });
-    expect(await make(manager(), "Made here")).toBe("done");
-    expect(await make(keyOf(elsewhere, "consumers:write"), "Made elsewhere")).toBe("done");
-    await createKey(here, consumer);
+  it("sees and changes those that its location created only, even if the location has keys of others", async () => {
+    const theirs = await createConsumerAt(elsewhere);
+    const operators = await createConsumerAt(null);
+    await createKey(here, operators);
     const listed = async (principal: Principal) => {
       const { data, meta } = await accounts.get("/v1/consumers/?size=100", pageOf(Consumer), principal);
       expect(meta.totalCount).toBe(data.length);
-      return data.map(({ name }) => name);
+      return data;
     };
-    const all = await listed(operator);
-    expect(all).toEqual(expect.arrayContaining(["admin", "Made here", "Made elsewhere", consumer.name]));
+    const all = (await listed(operator)).map(({ name }) => name);
+    expect(all).toEqual(expect.arrayContaining(["admin", theirs.name, operators.name, consumer.name]));
     const seen = await listed(manager());
-    expect(seen).toEqual(expect.arrayContaining(["Made here", consumer.name]));
-    for (const name of ["admin", "Made elsewhere"]) expect(seen).not.toContain(name);
+    expect(seen).toContainEqual(expect.objectContaining({ id: consumer.id, name: consumer.name }));
+    expect(new Set(seen.map(({ locationId }) => locationId))).toEqual(new Set([here]));
 
-    const { data } = await accounts.get("/v1/consumers/?size=100", pageOf(Consumer));
-    const others = data.find(({ name }) => name === "Made elsewhere")?.id ?? "";
-    expect(await setScopes(manager(), others, [])).toBe("consumer_not_found");
-    expect(await outcome("GET", "/v1/consumers/", { ...manager(), location: null })).toBe("location_forbidden");
+    const none = "11111111-1111-4111-8111-111111111111";
+    for (const id of [theirs.id, operators.id, none]) {
+      const request = { method: "PATCH", path: `/v1/consumers/${id}`, body: { rateLimit: null }, principal: manager() };
+      const { code, detail } = await accounts.refusal(request);
+      expect({ code, detail }).toEqual({ code: "consumer_not_found", detail: `There is no consumer ${id}.` });
+    }
+    const adrift = { ...manager(), location: null };
+    expect(await outcome("GET", "/v1/consumers/", adrift)).toBe("location_forbidden");
+    expect(await outcome("POST", "/v1/consumers/", adrift, { name: "Adrift" })).toBe("location_forbidden");
+    expect(await outcome("PATCH", `/v1/consumers/${consumer.id}`, adrift, {})).toBe("location_forbidden");
   });
+
+  it("takes names that another location's or the operators' consumers have", async () => {
+    const create = (principal: Principal, name: string) => outcome("POST", "/v1/consumers/", principal, { name });
+    expect(await create(operator, "Popular")).toBe("done");
+    expect(await create(manager(), "Popular")).toBe("done");
+    expect(await create(keyOf(elsewhere, "consumers:write"), "Popular")).toBe("done");
+    expect(await create(manager(), "Popular")).toBe("consumer_exists");
+    expect(await create(keyOf(here, "consumers:write", "locations:any"), "Popular")).toBe("consumer_exists");
+    expect(await create(manager(), "admin")).toBe("done");
+    const { data } = await accounts.get("/v1/consumers/?size=100", pageOf(Consumer));
+    const popular = data.filter(({ name }) => name === "Popular").map(({ locationId }) => locationId);
+    expect(popular).toEqual([elsewhere, here, null]);
+
+    const keyFor = async (principal: Principal) => {
+      const request = { method: "POST", path: "/v1/auth/keys/", principal };
+      const body = { locationId: here, consumerName: "Popular" };
+      const { apiKey } = await accounts.send({ ...request, body }, { status: 201, schema: CreatedApiKey });
+      return (await accounts.get(`/internal/keys/${hashKey(apiKey)}`, KeyFacts, insider)).consumer;
+    };
+    expect(await keyFor(operator)).toBe("Popular");
+    // Kept replies and jobs go by this name, so it differs from that of the operators' consumer.
+    expect(await keyFor(keyOf(here, "keys:write", ...reading))).toBe(`${here}:Popular`);
+  });
+
+  it("refuses the name of a consumer that its location created before names were kept by location", async () => {
+    const id = randomUUID();
+    await accounts.db.sql`
+      insert into consumers (id, name, scopes, location_id) values (${id}, 'From before', ${["reports:read"]}, ${here})`;
+    expect(await outcome("POST", "/v1/consumers/", manager(), { name: "From before" })).toBe("consumer_exists");
+    expect(await outcome("POST", "/v1/consumers/", keyOf(elsewhere, "consumers:write"), { name: "From before" })).toBe(
+      "done",
+    );
+    expect(await setScopes(manager(), id, [])).toBe("done");
+    expect(await makeKey(keyOf(here, "keys:write"), here, "From before")).toBe("done");
+  });
+
+  it("creates consumers with no more than its own scopes and rate limit", async () => {
+    const principal = {
+      ...keyOf(here, "consumers:write", "reports:read"),
+      keyId: await ownKey({ perSecond: 5, burst: 9 }),
+    };
+    const request = { method: "POST", path: "/v1/consumers/", principal, body: { name: `Consumer ${++consumers}` } };
+    const { scopes, rateLimit } = await accounts.send(request, { status: 201, schema: Consumer });
+    expect({ scopes, rateLimit }).toEqual({ scopes: ["reports:read"], rateLimit: { perSecond: 5, burst: 9 } });
+  });
+
+  it.each([
+    {
+      own: { perSecond: 10, burst: 20 },
+      allowed: [
+        { perSecond: 10, burst: 20 },
+        { perSecond: 1, burst: 1 },
+      ],
+      refused: [{ perSecond: 11, burst: 1 }, { perSecond: 1, burst: 21 }, null],
+    },
+    {
+      own: null,
+      allowed: [null, { perSecond: 100, burst: 2_000 }],
+      refused: [
+        { perSecond: 101, burst: 1 },
+        { perSecond: 1, burst: 2_001 },
+      ],
+    },
+    {
+      own: { perSecond: 500, burst: 5_000 },
+      allowed: [{ perSecond: 500, burst: 5_000 }, null],
+      refused: [{ perSecond: 501, burst: 1 }],
+    },
+  ])(
+    "with the rate limit $own gives no higher one, not to its own consumer either",
+    async ({ own, allowed, refused }) => {
+      const keyId = await ownKey(own);
+      const principal = { ...manager(), keyId };
+      const [{ id = "" } = {}] = await accounts.db.sql<{ id: string }[]>`
+      select consumer_id as id from api_keys where id = ${keyId}`;
+      const other = await createConsumer();
+      await outcome("PATCH", `/v1/consumers/${other.id}`, operator, { rateLimit: { perSecond: 1, burst: 1 } });
+      const limit = (of: string, rateLimit: unknown) =>
+        outcome("PATCH", `/v1/consumers/${of}`, principal, { rateLimit });
+      for (const rateLimit of refused) {
+        expect(await limit(other.id, rateLimit)).toBe("rate_limit_forbidden");
+        expect(await limit(id, rateLimit)).toBe("rate_limit_forbidden");
+      }
+      for (const rateLimit of allowed) expect(await limit(other.id, rateLimit)).toBe("done");
+      // Lower from now on, the limit of one's own consumer cannot be raised again.
+      expect(await limit(id, { perSecond: 2, burst: 2 })).toBe("done");
+      expect(await limit(id, own)).toBe("rate_limit_forbidden");
+      expect(await limit(id, { perSecond: 3, burst: 2 })).toBe("rate_limit_forbidden");
+    },
+  );
+
+  it("throttles no consumer whose rate limit is higher than its own", async () => {
+    await outcome("PATCH", `/v1/consumers/${consumer.id}`, operator, { rateLimit: { perSecond: 500, burst: 500 } });
+    const path = `/v1/consumers/${consumer.id}`;
+    expect(await outcome("PATCH", path, manager(), { rateLimit: { perSecond: 1, burst: 1 } })).toBe(
+      "rate_limit_forbidden",
+    );
+    expect(await setScopes(manager(), consumer.id, [])).toBe("rate_limit_forbidden");
+  });
+
+  it("does not change its own consumer when that is the operators'", async () => {
+    const own = await createConsumerAt(null, "consumers:write");
+    const principal = { ...manager(), keyId: await createKey(here, own), consumer: own.name };
+    const path = `/v1/consumers/${own.id}`;
+    expect(await outcome("PATCH", path, principal, { rateLimit: { perSecond: 1, burst: 1 } })).toBe(
+      "consumer_not_found",
+    );
+    expect(await setScopes(principal, own.id, reading)).toBe("consumer_not_found");
+  });
+
+  /** The id of a key whose consumer this location created and has this rate limit. */
+  async function ownKey(rateLimit: RateLimit | null): Promise<string> {
+    const own = await createConsumer();
+    await outcome("PATCH", `/v1/consumers/${own.id}`, operator, { rateLimit });
+    return createKey(here, own);
+  }
 
   it("cannot have the scope of the product's own parts granted", async () => {
     expect(await setScopes(operator, consumer.id, ["internal" as Scope])).toBe("invalid_request");

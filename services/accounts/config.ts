@@ -1,8 +1,10 @@
 import { apiKeyPrefix, hasKeyShape } from "@pragma/runtime/api-key";
+import { defaultRateLimitConfig } from "@pragma/runtime/default-rate-limit";
 import { z } from "zod";
 
 /** What the accounts service is told besides what every service is. */
 export const accountsConfig = z.object({
+  ...defaultRateLimitConfig.shape,
   /**
    * The operator's own key, which may do everything. When none is given, one is made at the first start. Another one
    * than before takes the place of the one before.

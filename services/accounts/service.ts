@@ -25,7 +25,8 @@ export default defineService<typeof accountsConfig, Accounts>({
   module: import.meta.url,
   config: accountsConfig,
   async open({ db, log }, config) {
-    const services = { db, log };
+    const defaultRateLimit = { perSecond: config.RATE_LIMIT_PER_SECOND, burst: config.RATE_LIMIT_BURST };
+    const services = { db, log, defaultRateLimit };
     const made = await ensureAdminKey(services, config.PRAGMA_ADMIN_KEY);
     if (made) process.stderr.write(`The admin key, shown this once: ${made}\n`);
     return { services };

@@ -42,6 +42,15 @@ export const webhooksConfig = z.object({
   WEBHOOK_CONCURRENCY: places(10, 10_000).default(1_000),
   /** Messages a second from one instance to one endpoint. */
   WEBHOOK_ENDPOINT_RATE: places(1, 100_000).default(500),
+  /**
+   * Messages from one instance to one host, for all locations together: a second, and at once after a quiet time. Others
+   * wait. With several instances a host may get as many times that.
+   */
+  WEBHOOK_HOST_RATE: places(1, 100_000).default(50),
+  WEBHOOK_HOST_BURST: places(1, 100_000).default(200),
+  /** How many recipients and webhooks a location may have: one event is sent as often as webhooks listen to it. */
+  RECIPIENTS_PER_LOCATION: places(1, 100_000).default(50),
+  WEBHOOKS_PER_LOCATION: places(1, 100_000).default(50),
   /** How long messages and the log of their deliveries are kept. */
   WEBHOOK_KEPT_DAYS: places(4, 365).default(30),
 });

@@ -78,6 +78,7 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
         endpointConcurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
         concurrency: config.WEBHOOK_CONCURRENCY,
         rate: config.WEBHOOK_ENDPOINT_RATE,
+        hostRate: { rate: config.WEBHOOK_HOST_RATE, burst: config.WEBHOOK_HOST_BURST },
       });
       observeDeliveries(metrics, { db, clock });
       const locations = locationsFrom(registry, "webhooks");
@@ -94,6 +95,8 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
           bodies,
           together: openTellTogether({ db, clock, announce, bodies }),
           claimedFor,
+          maxRecipients: config.RECIPIENTS_PER_LOCATION,
+          maxWebhooks: config.WEBHOOKS_PER_LOCATION,
           keptDays: config.WEBHOOK_KEPT_DAYS,
         },
         checks: { redis: () => queue.check() },

@@ -2,9 +2,12 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { UpsertRecipient } from "@pragma/contracts/recipient";
 import { useSecret } from "./change-secret.ts";
+import { limitReached } from "./location-limit.ts";
 import {
+  countRecipients,
   findRecipient,
   insertRecipient,
+  lockLocation,
   lockRecipient,
   outdateWebhooks,
   type RecipientRow,
@@ -27,19 +30,24 @@ export interface UpsertedRecipient {
 /**
  * Makes a recipient, or changes the one of this id. A new one that is given no secret gets one that is made for it.
  *
- * @throws `ApiError` recipient_conflict when the id is taken in another location; too_many_secrets.
+ * @throws `ApiError` recipient_conflict when the id is taken in another location; limit_reached when the location has as
+ * many as it may have; too_many_secrets.
  */
 export async function upsertRecipient(
-  { db, vault, clock }: Pick<Webhooks, "db" | "vault" | "clock">,
+  { db, vault, clock, maxRecipients }: Pick<Webhooks, "db" | "vault" | "clock" | "maxRecipients">,
   { locationId, recipient }: Upserting,
 ): Promise<UpsertedRecipient> {
   const { name, hmacSecret, apiKey } = recipient;
   const id = recipient.id?.toLowerCase() ?? randomUUID();
   const sealedApiKey = apiKey === undefined || apiKey === null ? apiKey : vault.seal(apiKey);
   return db.transaction(async (tx) => {
+    await lockLocation(tx, { schema: db.schema, locationId });
     const now = clock();
     const content = { id, name, sealedApiKey, now };
     const isNew = await insertRecipient(tx, { ...content, locationId });
+    if (isNew && (await countRecipients(tx, locationId)) > maxRecipients) {
+      throw limitReached({ name: "recipients", maximum: maxRecipients });
+    }
     if (!isNew) {
       const held = await lockRecipient(tx, id);
       if (held?.locationId !== locationId) {

@@ -23,6 +23,9 @@ export interface Webhooks {
   together: TellTogether;
   /** How long a delivery is a worker's before it is presumed dead, in milliseconds. */
   claimedFor: number;
+  /** How many recipients and webhooks a location may have. */
+  maxRecipients: number;
+  maxWebhooks: number;
   /** How long messages and the log of their deliveries are kept. */
   keptDays: number;
 }

@@ -24,8 +24,8 @@ export interface World {
   orderId: string;
   liveOrder: OrderLiveInput;
   catalog: ReturnType<typeof catalogOf>;
-  /** A consumer that may do as much as every new one. */
-  consumerName: string;
+  /** A consumer that the shop's key created. */
+  consumer: { id: string; name: string };
   /** Asks as an operator does; throws when the answer is no success. */
   asAdmin<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
   /** A new key of the shop's location with these scopes and this limit. */
@@ -41,7 +41,6 @@ export async function openWorld(product: Product, { mark = "" } = {}): Promise<W
   const till = marked(generateTill({ seed: "contract", orders: 6, day: "2026-05-29", tillId: randomUUID() }), mark);
   const liveOrder = marked(newLiveOrder(), mark);
   const catalog = marked(catalogOf(generateRestaurant("contract")), mark);
-  const consumerName = `consumer ${randomUUID()}`;
 
   async function asAdmin<T>(method: string, path: string, body?: unknown): Promise<T> {
     return succeed(shop.ask(method, path, { body, key: product.adminKey }), `${method} ${path}`);
@@ -53,7 +52,10 @@ export async function openWorld(product: Product, { mark = "" } = {}): Promise<W
     return (await asAdmin<{ apiKey: string }>("POST", "/v1/auth/keys", wanted)).apiKey;
   }
 
-  await asAdmin("POST", "/v1/consumers", { name: consumerName });
+  const consumer = await succeed<World["consumer"]>(
+    shop.ask("POST", "/v1/consumers", { body: { name: `consumer ${randomUUID()}` } }),
+    "the consumer",
+  );
   await succeed(shop.ask("POST", "/v2/tills", { body: till }), "the push");
   await succeed(shop.ask("PUT", "/v1/catalog", { body: catalog }), "the catalogue");
   await succeed(shop.ask("POST", "/v1/orders-live", { body: [liveOrder] }), "the live order");
@@ -63,7 +65,7 @@ export async function openWorld(product: Product, { mark = "" } = {}): Promise<W
     return data.length > 0 && data;
   });
   return {
-    ...{ product, shop, other, till, liveOrder, catalog, consumerName, asAdmin, keyWith },
+    ...{ product, shop, other, till, liveOrder, catalog, consumer, asAdmin, keyWith },
     reportId: report?.id ?? "",
     orderId: orders[0]?.id ?? "",
   };

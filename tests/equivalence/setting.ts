@@ -25,6 +25,7 @@ export async function start(): Promise<void> {
   backoffice = await startLegacyBackoffice();
   environment = await createTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" },
+    ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
     ...{ AUTH_FAILURES_PER_SECOND: "100000", AUTH_FAILURES_BURST: "100000" },
     ...{ JOBS_UNFINISHED_PER_KEY: String(mostUnfinished), ...legacyVariables(backoffice) },
   });

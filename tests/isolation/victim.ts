@@ -12,6 +12,7 @@ export const stolenThings = [
   "order",
   "liveOrder",
   "key",
+  "consumer",
   "reprocessing",
   "accountingConfig",
   "accountingExport",
@@ -40,6 +41,7 @@ export function addressesOf({ shop, till, reportId, orderId, liveOrder }: World)
       `/v2/reports/${reportId}?`,
     ],
     ...[`/v1/orders/${orderId}?`, `/v2/orders/${orderId}?`, `/v1/orders-live/${liveOrder.id}?`, "/v1/auth/keys?"],
+    "/v1/consumers?",
     ...["", "/payments", "/taxes", "/modifiers", "/categories"].map((list) => `/v1/catalog${list}?`),
     ...[
       "/v1/locations/own?devices=true&",
@@ -52,14 +54,14 @@ export function addressesOf({ shop, till, reportId, orderId, liveOrder }: World)
 
 /** Fills a location with more than a page of everything, and gives all that a stranger could learn to ask for it with. */
 export async function plunder(world: World): Promise<Loot> {
-  const { shop, consumerName } = world;
+  const { shop, consumer } = world;
   for (const _ of [1, 2]) {
     await shop.ask("POST", "/v2/tills", { body: newTill() });
     await shop.ask("POST", "/v1/orders-live", { body: [newLiveOrder()] });
   }
   await shop.reports(3);
   const idempotencyKey = randomUUID();
-  const keyBody = { locationId: shop.locationId, consumerName };
+  const keyBody = { locationId: shop.locationId, consumerName: consumer.name };
   await shop.ask("POST", "/v1/auth/keys", { body: keyBody, headers: { "idempotency-key": idempotencyKey } });
   const reprocessing = await shop.ask("POST", "/v1/tills/reprocess?lteReportVersion=0");
   const config = await made(shop.ask("POST", "/v1/accounting/configs", { body: {} }));
@@ -84,6 +86,7 @@ export async function plunder(world: World): Promise<Loot> {
       order: world.orderId,
       liveOrder: world.liveOrder.id,
       key: keys.data[0]?.id ?? "",
+      consumer: consumer.id,
       reprocessing: ((await reprocessing.json()) as { id: string }).id,
       accountingConfig: config.id,
       accountingExport: accountingExport.id,

@@ -6,40 +6,61 @@ import type { Stored } from "../stored.ts";
 type ConsumerRow = Stored<Consumer>;
 
 const everything = (sql: Sql | Transaction) => sql`
-  id, created_at as "createdAt", updated_at as "updatedAt", name, scopes, rate_limit as "rateLimit"`;
+  id, created_at as "createdAt", updated_at as "updatedAt", location_id as "locationId",
+  coalesce(given_name, name) as name, scopes, rate_limit as "rateLimit"`;
 
-interface NewConsumer extends Pick<ConsumerRow, "id" | "name" | "scopes"> {
-  /** The location whose key makes it, if any. */
-  locationId: string | null;
-}
+/**
+ * Those that this location created. One that another location has keys of, as earlier versions allowed, is left to
+ * the operators, since to change it would change what that location's keys may do.
+ */
+const createdBy = (sql: Sql | Transaction, locationId: string) => sql`
+  location_id = ${locationId} and not exists (
+    select 1 from api_keys where consumer_id = consumers.id and api_keys.location_id is distinct from ${locationId}
+  )`;
 
-/** Adds a consumer; undefined, and nothing is added, when its name is taken. */
-export async function insertConsumer(tx: Transaction, consumer: NewConsumer): Promise<ConsumerRow | undefined> {
-  const [row] = await tx<ConsumerRow[]>`
-    insert into consumers (id, name, scopes, location_id)
-    values (${consumer.id}, ${consumer.name}, ${consumer.scopes}, ${consumer.locationId})
-    on conflict (name) do nothing
-    returning ${everything(tx)}`;
-  return row;
+type NewConsumer = Omit<ConsumerRow, "createdAt" | "updatedAt">;
+
+/** Adds a consumer of a location, or of the operators; undefined, and nothing is added, when its name is taken there. */
+export async function insertConsumer(
+  tx: Transaction,
+  { id, name, scopes, rateLimit, locationId }: NewConsumer,
+): Promise<ConsumerRow | undefined> {
+  const names = locationId === null ? { name, given_name: null } : { name: `${locationId}:${name}`, given_name: name };
+  const row = { id, ...names, scopes, rate_limit: rateLimit && tx.json(rateLimit), location_id: locationId };
+  const [inserted] = await tx<ConsumerRow[]>`
+    insert into consumers ${tx(row)} on conflict do nothing returning ${everything(tx)}`;
+  return inserted;
 }
 
 /**
  * The consumer to change, kept from other changes and from new keys until the transaction ends. With a location,
- * undefined when another made it.
+ * undefined when that did not create it.
  */
 export async function consumerForUpdate(
   tx: Transaction,
   { id, locationId }: { id: string; locationId: string | null },
 ): Promise<ConsumerRow | undefined> {
-  const isOwn = locationId === null ? tx`true` : tx`coalesce(location_id, ${locationId}) = ${locationId}`;
+  const isVisible = locationId === null ? tx`true` : createdBy(tx, locationId);
   const [row] = await tx<ConsumerRow[]>`
-    select ${everything(tx)} from consumers where id = ${id} and ${isOwn} for update`;
+    select ${everything(tx)} from consumers where id = ${id} and ${isVisible} for update`;
   return row;
 }
 
-/** The consumer of this name, whose scopes stay as they are until the transaction ends. */
-export async function consumerByName(tx: Transaction, name: string): Promise<ConsumerRow | undefined> {
-  const [row] = await tx<ConsumerRow[]>`select ${everything(tx)} from consumers where name = ${name} for share`;
+/** The operators' consumer of this name, whose scopes stay as they are until the transaction ends. */
+export async function operatorsConsumer(tx: Transaction, name: string): Promise<ConsumerRow | undefined> {
+  const [row] = await tx<ConsumerRow[]>`
+    select ${everything(tx)} from consumers where name = ${name} and location_id is null for share`;
+  return row;
+}
+
+/** The consumer of this name that a location created, whose scopes stay as they are until the transaction ends. */
+export async function locationsConsumer(
+  tx: Transaction,
+  { name, locationId }: { name: string; locationId: string },
+): Promise<ConsumerRow | undefined> {
+  const [row] = await tx<ConsumerRow[]>`
+    select ${everything(tx)} from consumers
+    where coalesce(given_name, name) = ${name} and ${createdBy(tx, locationId)} for share`;
   return row;
 }
 
@@ -56,17 +77,14 @@ export async function updateConsumer(
   return row;
 }
 
-/** A stretch of the consumers, newest first, and how many there are: with a location, those that it made or has keys of. */
+/** A stretch of the consumers, newest first, and how many there are: with a location, those that it created. */
 export async function listConsumers(
   { sql }: Database,
   { locationId }: { locationId: string | null },
   { after, offset, limit }: Stretch,
 ): Promise<{ rows: ConsumerRow[]; total: number }> {
   const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
-  const passes =
-    locationId === null
-      ? sql`true`
-      : sql`(location_id = ${locationId} or id in (select consumer_id from api_keys where location_id = ${locationId}))`;
+  const passes = locationId === null ? sql`true` : createdBy(sql, locationId);
   const [rows, [counted]] = await Promise.all([
     sql<ConsumerRow[]>`
       select ${everything(sql)} from consumers where ${passes} and ${isAfter}

@@ -1,5 +1,6 @@
 import type { KeyFacts, LocationFacts } from "@pragma/contracts/account-lookups";
 import type { ApiKey } from "@pragma/contracts/api-key";
+import type { RateLimit } from "@pragma/contracts/consumer";
 import type { Scope } from "@pragma/contracts/scopes";
 import { advisoryLockKey, type Database, type Transaction } from "@pragma/runtime/postgres";
 import type { Stretch } from "@pragma/runtime/reply-with-page";
@@ -73,7 +74,7 @@ export async function listKeys(
   const isAfter = after ? sql`(k.created_at, k.id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
   const [rows, [counted]] = await Promise.all([
     sql<Stored<ApiKey>[]>`
-      select k.id, k.prefix, c.name as "consumerName", k.location_id as "locationId", k.created_at as "createdAt",
+      select k.id, k.prefix, coalesce(c.given_name, c.name) as "consumerName", k.location_id as "locationId", k.created_at as "createdAt",
         k.last_used_at as "lastUsedAt", k.revoked_at as "revokedAt"
       from api_keys k join consumers c on c.id = k.consumer_id
       where ${passes} and ${isAfter}
@@ -111,6 +112,13 @@ export async function noteUse({ sql }: Database, id: string): Promise<void> {
       where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')
       for no key update skip locked
     )`;
+}
+
+/** The rate limit of a key's consumer; null when it has none of its own, or there is no such key. */
+export async function rateLimitOfKey(tx: Transaction, id: string): Promise<RateLimit | null> {
+  const [row] = await tx<{ rateLimit: RateLimit | null }[]>`
+    select c.rate_limit as "rateLimit" from api_keys k join consumers c on c.id = k.consumer_id where k.id = ${id}`;
+  return row?.rateLimit ?? null;
 }
 
 interface KnownKey extends ChangedKey {

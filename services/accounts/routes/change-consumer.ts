@@ -14,7 +14,7 @@ export const changeConsumerRoute = defineRoute({
   scope: "consumers:write",
   summary: "Change what a consumer may do",
   description:
-    "Sets the scopes of a consumer, its rate limit (null: the default), or both; its keys follow within a second. A key changes only consumers that may do no more than itself, before and after, and without locations:any only those that no other location uses.",
+    "Sets the scopes of a consumer, its rate limit (null: the default), or both; its keys follow within a second. A key changes only consumers whose scopes and rate limit are no more than its own, before and after. Without locations:any it finds only the consumers that its own location created.",
   request: {
     params: z.object({ id: z.guid().meta({ description: "Id of the consumer" }) }),
     body: jsonBody(ChangeConsumer, {
@@ -22,7 +22,7 @@ export const changeConsumerRoute = defineRoute({
     }),
   },
   responses: { 200: { description: "The consumer as it is now", schema: Consumer } },
-  errors: ["consumer_not_found", "location_forbidden"],
+  errors: ["consumer_not_found", "rate_limit_forbidden"],
   async handle({ params, body, principal, services }) {
     return json(200, await changeConsumer(services, { id: params.id, change: body, principal }));
   },

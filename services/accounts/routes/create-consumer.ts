@@ -13,12 +13,11 @@ export const createConsumerRoute = defineRoute({
   scope: "consumers:write",
   summary: "Create a consumer",
   description:
-    "Makes a consumer: an integrator, or a POS app, that keys are made for. It begins with the scopes reports:read, orders:read, catalog:read and locations:read; change them with PATCH.",
+    "Creates a consumer: an integrator, or a POS app, that keys are created for. It begins with those of the scopes reports:read, orders:read, catalog:read and locations:read that the key itself has, and with the default rate limit or the key's own, if that is lower; change them with PATCH. The consumer belongs to the key's location, or to the operators when the key has locations:any. Its name is unique among the consumers of its location, or of the operators.",
   request: { body: jsonBody(CreateConsumer, { example: { name: "Acme" } }) },
   responses: { 201: { description: "The consumer", schema: Consumer } },
   errors: ["consumer_exists"],
   async handle({ body, principal, services }) {
-    const locationId = principal.location?.id ?? null;
-    return json(201, await createConsumer(services, { name: body.name, locationId }));
+    return json(201, await createConsumer(services, { name: body.name, principal }));
   },
 });

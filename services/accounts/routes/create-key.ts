@@ -14,14 +14,14 @@ export const createKeyRoute = defineRoute({
   scope: "keys:write",
   summary: "Create an API key",
   description:
-    "Makes a key for a consumer at a location. It is shown this once: only its hash is kept. A key makes keys only for consumers that may do no more than itself, and without locations:any only for its own location.",
+    "Creates a key for a consumer at a location. It is shown this once: only its hash is kept. A key creates keys only for consumers whose scopes and rate limit are no more than its own. Without locations:any it creates keys only at its own location, and finds only the consumers that this location created. With locations:any, consumerName is looked up among the consumers of the operators, then among those of the location.",
   request: {
     body: jsonBody(CreateApiKey, {
       example: { locationId: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11", consumerName: "Acme" },
     }),
   },
   responses: { 201: { description: "The key", schema: CreatedApiKey } },
-  errors: ["location_forbidden", "location_not_found", "consumer_not_found"],
+  errors: ["location_forbidden", "location_not_found", "consumer_not_found", "rate_limit_forbidden"],
   async handle({ body, principal, services }) {
     const locationId = ownLocation(principal, body.locationId);
     const apiKey = await createKey(services, { locationId, consumerName: body.consumerName, principal });

@@ -15,7 +15,7 @@ export const listConsumersRoute = defineRoute({
   scope: "consumers:write",
   summary: "List consumers",
   description:
-    "The consumers with their scopes and rate limits, newest first. A key without locations:any sees those that its own location made, or has keys of.",
+    "The consumers with their scopes and rate limits, newest first. A key without locations:any sees those that its own location created.",
   request: { query: z.object(pageQuery) },
   responses: { 200: { description: "A page of consumers", schema: pageOf(Consumer) } },
   errors: ["invalid_page_token"],

@@ -3,11 +3,6 @@ const reasons: Record<string, string> = {
   ECONNRESET: "The endpoint closed the connection without a response.",
   EPIPE: "The endpoint closed the connection without a response.",
   UND_ERR_SOCKET: "The endpoint closed the connection without a response.",
-  ENOTFOUND: "The endpoint's host has no address.",
-  ENODATA: "The endpoint's host has no address.",
-  ESERVFAIL: "The endpoint's host cannot be looked up: its name server fails.",
-  EAI_AGAIN: "The endpoint's host cannot be looked up at the moment.",
-  ETIMEOUT: "The endpoint's host cannot be looked up: its name server does not answer.",
   ETIMEDOUT: "No connection to the endpoint came about in time.",
   UND_ERR_CONNECT_TIMEOUT: "No connection to the endpoint came about in time.",
   EHOSTUNREACH: "The endpoint's host cannot be reached.",
@@ -26,5 +21,7 @@ export function reasonOfFailure(error: unknown): string {
   const known = reasons[code];
   if (known) return known;
   if (code.startsWith("HPE_")) return "The endpoint's response is no HTTP.";
+  // The system's own words name addresses, also of this machine.
+  if ("syscall" in failure) return `No connection to the endpoint came about (${code}).`;
   return code === "" || code === "FORBIDDEN_ADDRESS" ? failure.message : `${failure.message} (${code})`;
 }

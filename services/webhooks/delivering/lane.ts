@@ -1,5 +1,6 @@
 import type { AttemptName, Claim } from "../queries/claims.ts";
 import { Circuit } from "./circuit.ts";
+import type { HostRates } from "./host-rates.ts";
 import { Pace } from "./pace.ts";
 import type { EndpointPlaces, SharedPlaces } from "./shared-places.ts";
 
@@ -24,8 +25,10 @@ export interface LaneLimits {
 interface LaneOptions {
   webhookId: string;
   origin: string;
+  host: string;
   work: LaneWork;
   places: SharedPlaces;
+  hostRates: HostRates;
   limits: LaneLimits;
   /** Milliseconds: what the pauses of an endpoint that fails go by. */
   now: () => number;
@@ -35,7 +38,8 @@ interface LaneOptions {
 const pauseAfterFailure = 500;
 
 /**
- * The way to one endpoint: so many messages at once, so many a second, and none while it only fails.
+ * The way to one endpoint: so many messages at once, so many a second to it and to its host, and none while it only
+ * fails.
  *
  * Of what it is offered it takes what it has room for. The rest stays in the database, from where the lane fetches it,
  * the longest due first, as room comes free: nothing waits in memory, and no other endpoint waits for this one.
@@ -117,6 +121,7 @@ export class Lane {
   #fetched(claims: Claim[], places: number, { hasFailed = false } = {}): void {
     this.#isFetching = false;
     this.#giveBack(places - claims.length);
+    this.#giveBackTokens(places - claims.length);
     if (claims.length === places || hasFailed) this.#isBehind = true;
     for (const claim of claims) this.#run(Promise.resolve(claim), () => {});
     if (hasFailed) this.#later(pauseAfterFailure);
@@ -126,7 +131,7 @@ export class Lane {
   #run(claiming: Promise<Claim | undefined>, onFailure: () => void): void {
     claiming
       .then(async (claim) => {
-        if (!claim) return;
+        if (!claim) return this.#giveBackTokens(1);
         const outcome = await this.#options.work.deliver(claim);
         if (outcome === "succeeded") this.#circuit.succeeded();
         else if (outcome === "failed") this.#circuit.failed(this.#options.now());
@@ -148,12 +153,22 @@ export class Lane {
       if (wait > 0) this.#later(wait);
       return 0;
     }
+    const { host, hostRates } = this.#options;
     const paced = this.#pace.take(allowed, performance.now());
     if (paced === 0) this.#later(this.#pace.wait(performance.now()));
-    const taken = paced > 0 ? this.#places.take(paced) : 0;
-    this.#pace.giveBack(paced - taken);
+    const permitted = paced > 0 ? hostRates.take(host, paced) : 0;
+    this.#pace.giveBack(paced - permitted);
+    if (paced > 0 && permitted === 0) this.#later(hostRates.wait(host));
+    const taken = permitted > 0 ? this.#places.take(permitted) : 0;
+    this.#giveBackTokens(permitted - taken);
     this.#underWay += taken;
     return taken;
+  }
+
+  /** Messages that are not sent after all do not count. */
+  #giveBackTokens(unused: number): void {
+    this.#pace.giveBack(unused);
+    this.#options.hostRates.giveBack(this.#options.host, unused);
   }
 
   #giveBack(count: number): void {

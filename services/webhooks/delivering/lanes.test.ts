@@ -30,6 +30,31 @@ describe("the lane to an endpoint", () => {
     await deliveries.lanes.close();
   });
 
+  it("keeps to its host's rate with all other lanes to that host, and leaves other hosts alone", async () => {
+    const noisy = Object.fromEntries(
+      Array.from({ length: 30 }, (_, index) => [`n${index}`, { takes: 1, origin: "n" }]),
+    );
+    const deliveries = pretendDeliveries(
+      { ...noisy, other: { takes: 1 } },
+      { concurrency: 20, hostRate: { rate: 100, burst: 40 } },
+    );
+    const since = performance.now();
+    for (const webhookId of Object.keys(noisy)) times(10, () => deliveries.due(webhookId));
+    const madeToHost = () => Object.keys(noisy).reduce((sum, webhookId) => sum + deliveries.made(webhookId), 0);
+    await sleep(500);
+    expect(madeToHost()).toBeGreaterThanOrEqual(40);
+    expect(madeToHost()).toBeLessThanOrEqual(40 + ((performance.now() - since) / 1_000) * 100);
+    times(30, () => deliveries.due("other"));
+    await whenMade(deliveries, "other", 30);
+    expect(madeToHost()).toBeLessThan(250);
+    await eventually("all", () => madeToHost() === 300);
+    const seconds = (performance.now() - since) / 1_000;
+    expect(seconds).toBeGreaterThan(2.5);
+    // Tokens that were taken for more than was due are not lost.
+    expect(seconds).toBeLessThan(6);
+    await deliveries.lanes.close();
+  });
+
   it("finds what nobody announced, once it is woken", async () => {
     const deliveries = pretendDeliveries({ a: { takes: 1 } }, { concurrency: 4 });
     times(25, () => deliveries.dueUnannounced("a"));

@@ -1,12 +1,14 @@
 import type { AttemptName } from "../queries/claims.ts";
+import type { HostRates } from "./host-rates.ts";
 import { Lane, type LaneLimits, type LaneWork } from "./lane.ts";
 import { SharedPlaces } from "./shared-places.ts";
 
 interface LanesOptions {
   work: LaneWork;
-  /** The origin of a webhook's endpoint; undefined when there is no such webhook any more. */
-  originOf(webhookId: string): Promise<string | undefined>;
+  /** Where a webhook's endpoint is; undefined when there is no such webhook any more. */
+  destinationOf(webhookId: string): Promise<{ origin: string; host: string } | undefined>;
   limits: LaneLimits;
+  hostRates: HostRates;
   /** Messages under way at once, to all endpoints. */
   concurrency: number;
   /** Milliseconds. */
@@ -69,6 +71,7 @@ export class Lanes {
       this.#lanes.delete(webhookId);
       void lane.close();
     }
+    this.#options.hostRates.forgetFull();
   }
 
   /** Messages under way. */
@@ -93,11 +96,11 @@ export class Lanes {
   /** Opens a lane, which begins with fetching what is due. */
   #open(webhookId: string): void {
     if (this.#isClosed || this.#opening.has(webhookId)) return;
-    const { work, limits, now, originOf } = this.#options;
-    const opening = originOf(webhookId)
-      .then((origin) => {
-        if (origin === undefined || this.#isClosed) return;
-        const lane = new Lane({ webhookId, origin, work, limits, now, places: this.#places });
+    const { work, limits, now, destinationOf, hostRates } = this.#options;
+    const opening = destinationOf(webhookId)
+      .then((destination) => {
+        if (destination === undefined || this.#isClosed) return;
+        const lane = new Lane({ webhookId, ...destination, hostRates, work, limits, now, places: this.#places });
         this.#lanes.set(webhookId, lane);
         lane.wake();
       })

@@ -5,13 +5,14 @@ import type { Database } from "@pragma/runtime/postgres";
 import type { Vault } from "@pragma/runtime/vault";
 import type { Clock } from "../clock.ts";
 import type { EndpointRules } from "../endpoint/check-endpoint.ts";
-import { type AttemptName, type Claim, claimDue, claimNamed, type Pull } from "../queries/claims.ts";
+import { type AttemptName, type Claim, claimDue, claimNamed, type Pull, releaseClaim } from "../queries/claims.ts";
 import { continueRecovery } from "../recover-deliveries.ts";
 import type { RetrySchedule } from "../retry-schedule.ts";
 import { type Announce, announcer, type WebhookJob } from "./announce.ts";
 import { createAside } from "./aside.ts";
 import { batched } from "./batched.ts";
 import { openEndpointDirectory } from "./endpoint-facts.ts";
+import { HostRates, hostOf } from "./host-rates.ts";
 import type { LaneLimits } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
 import { makeAttempt } from "./make-attempt.ts";
@@ -36,6 +37,8 @@ interface DeliveringOptions {
   endpointConcurrency: number;
   concurrency: number;
   rate: number;
+  /** Messages to one host, of all endpoints: a second, and at once after a quiet time. */
+  hostRate: { rate: number; burst: number };
 }
 
 /** What takes deliveries from the database to their endpoints. */
@@ -103,11 +106,16 @@ export function openDelivering(options: DeliveringOptions): Delivering {
   const onError = (error: unknown) => log.error({ err: error }, "job failed; it is announced again");
   const tests = createAside({ atATime: testsAtATime, onError });
   const recoveries = createAside({ atATime: recoveriesAtATime, onError });
+  const hostRates = new HostRates(options.hostRate);
   const lanes: Lanes = new Lanes({
     limits,
+    hostRates,
     concurrency: options.concurrency,
     now,
-    originOf: async (webhookId) => (await directory.find(webhookId))?.url.origin,
+    async destinationOf(webhookId) {
+      const endpoint = await directory.find(webhookId);
+      return endpoint && { origin: endpoint.url.origin, host: hostOf(endpoint.url) };
+    },
     work: {
       claim: claimOne,
       claimDue: (webhookId, limit) => claimSome({ webhookId, limit }),
@@ -126,7 +134,13 @@ export function openDelivering(options: DeliveringOptions): Delivering {
 
   async function makeTest(name: AttemptName): Promise<void> {
     const claim = await claimOne(name);
-    if (claim) await deliver(claim);
+    if (!claim) return;
+    const endpoint = await directory.find(claim.webhookId, claim.revision).catch(() => undefined);
+    const host = endpoint && hostOf(endpoint.url);
+    // The sweeper finds it again: to wait here would keep tests of other hosts waiting.
+    if (host !== undefined && hostRates.take(host, 1) === 0) {
+      await releaseClaim(db.sql, claim, new Date(now() + hostRates.wait(host)));
+    } else await deliver(claim);
   }
 
   const announce = announcer({ queue, lanes, log, doHere: doJob });

@@ -1,12 +1,14 @@
-/** So many a second, spread evenly, and as many at once after a quiet second. Times are in milliseconds. */
+/** A token bucket: so many a second, spread evenly, and a burst of as many or more after a quiet time. Times are in milliseconds. */
 export class Pace {
   readonly #perSecond: number;
+  readonly #burst: number;
   #left: number;
   #at = 0;
 
-  constructor(perSecond: number) {
+  constructor(perSecond: number, burst = perSecond) {
     this.#perSecond = perSecond;
-    this.#left = perSecond;
+    this.#burst = burst;
+    this.#left = burst;
   }
 
   /** Takes as many as there are, up to what is wanted. */
@@ -18,7 +20,7 @@ export class Pace {
   }
 
   giveBack(unused: number): void {
-    this.#left = Math.min(this.#perSecond, this.#left + unused);
+    this.#left = Math.min(this.#burst, this.#left + unused);
   }
 
   /** Milliseconds until there is one to take. */
@@ -27,9 +29,14 @@ export class Pace {
     return Math.max(0, ((1 - this.#left) / this.#perSecond) * 1_000);
   }
 
+  isFull(now: number): boolean {
+    this.#refill(now);
+    return this.#left === this.#burst;
+  }
+
   #refill(now: number): void {
     const elapsed = Math.max(0, now - this.#at) / 1_000;
-    this.#left = Math.min(this.#perSecond, this.#left + elapsed * this.#perSecond);
+    this.#left = Math.min(this.#burst, this.#left + elapsed * this.#perSecond);
     this.#at = now;
   }
 }

@@ -111,11 +111,9 @@ describe("a message that is not answered", () => {
       status: null,
       reason: "The endpoint closed the connection without a response.",
     });
-    expect(await post("http://10.1.2.3/")).toEqual({
-      status: null,
-      reason: "10.1.2.3 is not a public address, and is not allowed here.",
-    });
-    expect(await post("https://nowhere.example/")).toEqual({ status: null, reason: "unused" });
+    const reason = "The endpoint cannot be sent to: its host has no public address, or cannot be looked up.";
+    expect(await post("http://10.1.2.3/")).toEqual({ status: null, reason });
+    expect(await post("https://nowhere.example/")).toEqual({ status: null, reason });
   });
 
   it("is a result also when it cannot be written as a request at all", async () => {

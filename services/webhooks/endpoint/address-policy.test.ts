@@ -7,6 +7,10 @@ const nobody = addressPolicy(parseAllowlist(""), { allowLoopback: false });
 const forbidden = [
   ...["0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1"],
   ...["172.31.255.255", "192.0.0.8", "192.0.2.1", "192.168.1.1", "198.18.0.1", "198.51.100.7", "203.0.113.9"],
+  // Metadata and platform addresses of AWS, Azure, Google, Alibaba and Oracle.
+  ...["169.254.170.2", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd20:ce::254"],
+  ...["::ffff:168.63.129.16", "::ffff:a83f:8110", "64:ff9b::168.63.129.16", "2002:a83f:8110::1", "2001:0:a83f:8110::1"],
+  ...["::ffff:100.100.100.200", "64:ff9b::c000:c0", "::168.63.129.16"],
   ...["224.0.0.1", "239.255.255.250", "240.0.0.1", "255.255.255.255"],
   ...["::", "::1", "fe80::1", "fec0::1", "fc00::1", "fd00:ec2::254", "ff02::1", "100::1", "2001::1", "2001:db8::1"],
   ...["2001:0:4136:e378:8000:63bf:3fff:fdd2", "2002:7f00:1::", "2002:808:808::", "3fff::1", "5f00::1"],
@@ -19,12 +23,18 @@ test.each(forbidden)("%s is no address for endpoints", (address) => {
   expect(nobody.allows(address, address)).toBe(false);
 });
 
-test.each(["8.8.8.8", "172.15.255.255", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00:1450:4007::200e"])(
-  "%s is one",
-  (address) => {
-    expect(nobody.allows(address, address)).toBe(true);
-  },
-);
+test.each([
+  "8.8.8.8",
+  "168.63.129.15",
+  "168.63.129.17",
+  "172.15.255.255",
+  "172.32.0.1",
+  "100.128.0.1",
+  "2606:4700::1111",
+  "2a00:1450:4007::200e",
+])("%s is one", (address) => {
+  expect(nobody.allows(address, address)).toBe(true);
+});
 
 test.each(["::ffff:8.8.8.8", "64:ff9b::8.8.8.8"])("%s is one, as the IPv4 address that it stands for", (address) => {
   expect(nobody.allows(address, address)).toBe(true);

@@ -9,12 +9,16 @@ export interface AddressPolicy {
   names(host: string): boolean;
 }
 
-/** IPv4 that is not for the public internet: IANA's special-purpose registry, with multicast and what is reserved. */
+/**
+ * IPv4 that is not for the public internet: IANA's special-purpose registry, with multicast and what is reserved. The
+ * metadata addresses of clouds are within these ranges, but for Azure's.
+ */
 const specialIPv4: [string, number][] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
   ["127.0.0.0", 8],
+  ["168.63.129.16", 32],
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],

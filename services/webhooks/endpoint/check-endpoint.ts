@@ -1,7 +1,6 @@
 import { isIP } from "node:net";
 import { sleep } from "@pragma/runtime/sleep";
 import type { AddressPolicy } from "./address-policy.ts";
-import { ForbiddenAddress } from "./forbidden-address.ts";
 import type { ResolveHost } from "./resolve-host.ts";
 
 export interface EndpointRules {
@@ -40,17 +39,20 @@ function isPortAllowed({ port }: URL): boolean {
 /** How long a name may take to resolve when an endpoint is registered, in milliseconds. */
 const patience = 3_000;
 
+/** The same for all, so that it does not tell which internal names there are, nor what they stand for. */
+const forbiddenAddress: EndpointFault = {
+  code: "forbidden_address",
+  message: "must be at a public address. This host is not, or has no address.",
+};
+
 /**
- * Says what is wrong with an endpoint, if anything: how it is written, or where it is. A name that cannot be resolved
- * now is let through: each connection checks it anyway.
+ * Says what is wrong with an endpoint, if anything: how it is written, or where it is. A name is let through when name
+ * servers do not answer, or an operator named it: each connection checks it anyway.
  */
 export async function faultOfEndpoint(text: string, rules: EndpointRules): Promise<EndpointFault | undefined> {
   const fault = faultOfUrl(text, rules);
   if (fault) return fault;
-  const host = hostOf(new URL(text));
-  const forbidden = await forbiddenAddressOf(host, rules);
-  if (!forbidden) return undefined;
-  return { code: "forbidden_address", message: `cannot be used. ${new ForbiddenAddress(host, forbidden).message}` };
+  return (await hasForbiddenAddress(hostOf(new URL(text)), rules)) ? forbiddenAddress : undefined;
 }
 
 /** A URL's host as connections are made to it: an IPv6 address without its brackets. */
@@ -58,11 +60,17 @@ function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
-async function forbiddenAddressOf(host: string, { policy, resolve }: EndpointRules): Promise<string | undefined> {
-  if (isIP(host)) return policy.allows(host, host) ? undefined : host;
+async function hasForbiddenAddress(host: string, { policy, resolve }: EndpointRules): Promise<boolean> {
+  if (isIP(host)) return !policy.allows(host, host);
+  if (policy.names(host)) return false;
   const waiting = new AbortController();
-  const resolved = resolve(host).catch(() => []);
+  const resolved = resolve(host).catch((error: unknown) => (hasNoAddress(error) ? undefined : []));
   const addresses = await Promise.race([resolved, sleep(patience, waiting.signal).then(() => [])]);
   waiting.abort();
-  return addresses.find(({ address }) => !policy.allows(address, host))?.address;
+  return !addresses || addresses.some(({ address }) => !policy.allows(address, host));
+}
+
+/** Whether name servers have answered that a host has no address, or its name cannot be one. */
+function hasNoAddress(error: unknown): boolean {
+  return error instanceof Error && "code" in error && /^E(?:NOTFOUND|NODATA|BADNAME)$/.test(String(error.code));
 }

@@ -1,13 +1,12 @@
-/** A connection was refused before it was made, because the address is not one for endpoints. */
+/**
+ * No connection was made: the host has an address that endpoints may not have, or no address is known of it. The message
+ * is the same for both, since it is shown to clients, who would learn from it which internal names there are.
+ */
 export class ForbiddenAddress extends Error {
   readonly code = "FORBIDDEN_ADDRESS";
 
-  constructor(host: string, address: string) {
-    super(
-      host === address
-        ? `${address} is not a public address, and is not allowed here.`
-        : `${host} is at ${address}, which is not a public address, and is not allowed here.`,
-    );
+  constructor(options?: ErrorOptions) {
+    super("The endpoint cannot be sent to: its host has no public address, or cannot be looked up.", options);
     this.name = "ForbiddenAddress";
   }
 }

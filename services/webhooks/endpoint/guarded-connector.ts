@@ -16,7 +16,7 @@ interface Guarding {
 /**
  * Connects to allowed addresses only. A host is resolved for each connection, every one of its addresses has to be
  * allowed, and the connection is made to one of those that were checked: what the name stands for a moment later does
- * not matter. Fails with `ForbiddenAddress`.
+ * not matter. Fails with `ForbiddenAddress`, also when the host cannot be resolved.
  */
 export function guardedConnector({ policy, resolve, timeout, ca }: Guarding): buildConnector.connector {
   const checkedLookup: LookupFunction = (host, options, callback) => {
@@ -24,11 +24,11 @@ export function guardedConnector({ policy, resolve, timeout, ca }: Guarding): bu
       (addresses) => {
         const refused = addresses.find(({ address }) => !policy.allows(address, host));
         const [first] = addresses;
-        if (refused || !first) callback(new ForbiddenAddress(host, refused?.address ?? "no address"), "", 0);
+        if (refused || !first) callback(new ForbiddenAddress(), "", 0);
         else if (options.all) callback(null, addresses);
         else callback(null, first.address, first.family);
       },
-      (error) => callback(error, "", 0),
+      (error) => callback(new ForbiddenAddress({ cause: error }), "", 0),
     );
   };
   const connect = buildConnector({ timeout, lookup: checkedLookup, autoSelectFamily: true, ...(ca && { ca }) });
@@ -37,7 +37,7 @@ export function guardedConnector({ policy, resolve, timeout, ca }: Guarding): bu
     const { hostname } = options;
     // No lookup is made for what is an address already.
     if (isIP(hostname) && !policy.allows(hostname, hostname)) {
-      queueMicrotask(() => callback(new ForbiddenAddress(hostname, hostname), null));
+      queueMicrotask(() => callback(new ForbiddenAddress(), null));
       return;
     }
     connect(options, (...result) => {
@@ -45,7 +45,7 @@ export function guardedConnector({ policy, resolve, timeout, ca }: Guarding): bu
       const reached = socket?.remoteAddress;
       if (!socket || (reached !== undefined && policy.allows(reached, hostname))) return callback(...result);
       socket.destroy();
-      callback(new ForbiddenAddress(hostname, String(reached)), null);
+      callback(new ForbiddenAddress(), null);
     });
   };
 }

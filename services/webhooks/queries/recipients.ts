@@ -1,5 +1,5 @@
 import type { Recipient } from "@pragma/contracts/recipient";
-import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import { advisoryLockKey, type Sql, type Transaction } from "@pragma/runtime/postgres";
 import type { Stretch } from "@pragma/runtime/reply-with-page";
 
 /** A recipient as replies show it, with dates. */
@@ -54,6 +54,17 @@ export async function listRecipients(
     sql<[{ total: number }]>`select count(*) as total from recipients where location_id = ${locationId}`,
   ]);
   return { rows, total: counted.total };
+}
+
+/** Until the transaction ends, no other that locks the location adds recipients or webhooks to it. */
+export async function lockLocation(tx: Transaction, { schema, locationId }: { schema: string; locationId: string }) {
+  await tx`select pg_advisory_xact_lock(${advisoryLockKey(`location ${schema} ${locationId}`)}::bigint)`;
+}
+
+export async function countRecipients(tx: Transaction, locationId: string): Promise<number> {
+  const [row] = await tx<[{ count: number }]>`
+    select count(*) as count from recipients where location_id = ${locationId}`;
+  return row.count;
 }
 
 interface RecipientContent {

@@ -55,6 +55,12 @@ export async function listWebhooks(
   return { rows, total: counted.total };
 }
 
+export async function countWebhooks(tx: Transaction, locationId: string): Promise<number> {
+  const [row] = await tx<[{ count: number }]>`
+    select count(*) as count from webhooks where location_id = ${locationId} and state <> 'deleted'`;
+  return row.count;
+}
+
 interface WebhookContent {
   id: string;
   recipientId: string;

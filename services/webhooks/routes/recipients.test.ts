@@ -21,6 +21,33 @@ const make = (body: object = {}, by = principal) =>
   );
 const list = async (by = principal) => (await service.get(`${path}?size=100`, pageOf(Recipient), by)).data;
 
+describe("a location with as many recipients as it may have", () => {
+  let limited: TestWebhooks;
+  beforeAll(async () => {
+    limited = await startWebhooks({ variables: { RECIPIENTS_PER_LOCATION: "3" } });
+  });
+  afterAll(() => limited?.remove());
+
+  it("gets no more, also of many requests at once, and changes those that it has", async () => {
+    const body = { name: "Stock keeper" };
+    const replies = await Promise.all(Array.from({ length: 12 }, () => limited.ask("POST", path, { principal, body })));
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, 201, ...Array(9).fill(409)]);
+    const problem = await limited.refusal({ method: "POST", path, principal, body });
+    expect(problem).toMatchObject({
+      code: "limit_reached",
+      limit: { name: "recipients", maximum: 3, unit: "recipients of a location" },
+    });
+    const { data, meta } = await limited.get(path, pageOf(Recipient), principal);
+    expect(meta.totalCount).toBe(3);
+    const id = data[0]?.id;
+    const changed = await limited.ask("POST", path, { principal, body: { id, name: "Renamed" } });
+    expect(changed.status).toBe(200);
+    expect((await limited.ask("POST", path, { principal: webhooksKey(), body })).status).toBe(201);
+    expect((await limited.ask("DELETE", `${path}${id}`, { principal })).status).toBe(204);
+    expect((await limited.ask("POST", path, { principal, body })).status).toBe(201);
+  });
+});
+
 describe("a new recipient", () => {
   it("gets a secret of 64 characters, which is shown this once, in both forms", async () => {
     const made = await make();

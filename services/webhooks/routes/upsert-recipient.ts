@@ -21,7 +21,7 @@ export const upsertRecipientRoute = defineRoute({
     200: { description: "The recipient as it was changed", schema: RecipientWithSecret },
     201: { description: "The recipient as it was made", schema: RecipientWithSecret },
   },
-  errors: ["recipient_conflict", "too_many_secrets", "location_forbidden", "location_not_found"],
+  errors: ["recipient_conflict", "limit_reached", "too_many_secrets", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services }) {
     const { id: locationId } = await namedLocation(principal, body.locationId, services.locations);
     const { recipient, isNew, madeSecret } = await upsertRecipient(services, { locationId, recipient: body });

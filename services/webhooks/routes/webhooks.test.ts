@@ -12,11 +12,15 @@ let service: TestWebhooks;
 let receiver: Receiver;
 const path = "/v1/webhooks/";
 /** What names stand for here. */
-const names: Record<string, string> = { "inside.example": "10.1.2.3", "both.example": "93.184.216.34" };
+const names: Record<string, string> = {
+  ...{ "inside.example": "10.1.2.3", "both.example": "93.184.216.34", "public.example": "93.184.216.34" },
+  "metadata.google.internal": "169.254.169.254",
+};
 
 beforeAll(async () => {
   const resolve = async (host: string) => {
     const address = names[host];
+    if (host === "unanswered.example") throw Object.assign(new Error("no answer"), { code: "ETIMEOUT" });
     if (!address) throw Object.assign(new Error("not found"), { code: "ENOTFOUND" });
     const inside = host === "both.example" ? [{ address: "::ffff:169.254.169.254", family: 6 }] : [];
     return [{ address, family: 4 }, ...inside];
@@ -53,12 +57,6 @@ describe("a new webhook", () => {
     ["a user and password", "https://user:pass@example.com/", "userinfo"],
     ["a fragment", "https://example.com/#there", "fragment"],
     ["the port of mail", "https://example.com:25/", "forbidden_port"],
-    ["a private address", "https://10.0.0.1/", "forbidden_address"],
-    ["a metadata address, as a number", "http://2852039166/", "forbidden_address"],
-    ["a metadata address, in octal", "http://0251.0376.0251.0376/", "forbidden_address"],
-    ["a link-local IPv6 address", "http://[fe80::1]/", "forbidden_address"],
-    ["a name that stands for a private address", "https://inside.example/", "forbidden_address"],
-    ["a name that stands for one of each", "https://both.example/", "forbidden_address"],
   ])("is refused when its endpoint is %s", async (_, endpointUrl, code) => {
     const subscription = await service.subscribe("http://127.0.0.1:9999/");
     const { principal, recipientId } = subscription;
@@ -68,6 +66,46 @@ describe("a new webhook", () => {
       status: 400,
       code: "invalid_request",
       errors: [{ in: "body", path: "endpointUrl", code, message: expect.stringMatching(/must|cannot be used/) }],
+    });
+  });
+
+  test.each([
+    ["a private address", "https://10.0.0.1/"],
+    ["the metadata address of most clouds", "http://169.254.169.254/latest/meta-data/"],
+    ["the same as a number", "http://2852039166/"],
+    ["the same in hexadecimal", "http://0xa9fea9fe/"],
+    ["the same in octal", "http://0251.0376.0251.0376/"],
+    ["the same in three parts", "http://169.254.43518/"],
+    ["the same in IPv6", "http://[::ffff:a9fe:a9fe]/"],
+    ["the same as 6to4", "http://[2002:a9fe:a9fe::1]/"],
+    ["AWS's metadata address in IPv6", "http://[fd00:ec2::254]/"],
+    ["AWS's address for the credentials of containers", "http://169.254.170.2/"],
+    ["Azure's platform address", "http://168.63.129.16/"],
+    ["the same with a dot behind it", "http://168.63.129.16./"],
+    ["the same as a number of another kind", "http://2822734096/"],
+    ["the same in hexadecimal parts", "http://0xa8.0x3f.0x81.0x10/"],
+    ["the same behind NAT64", "http://[64:ff9b::168.63.129.16]/"],
+    ["Google's metadata host", "http://metadata.google.internal/"],
+    ["Alibaba's metadata address", "http://100.100.100.200/"],
+    ["Oracle's metadata address", "http://192.0.0.192/"],
+    ["a link-local IPv6 address", "http://[fe80::1]/"],
+    ["a name that stands for a private address", "https://inside.example/"],
+    ["a name that stands for one of each", "https://both.example/"],
+    ["a name that stands for nothing", "https://nowhere.example/"],
+  ])("is refused in the same words when its endpoint is %s", async (_, endpointUrl) => {
+    const { principal, recipientId } = await service.subscribe("http://127.0.0.1:9999/");
+    const body = { recipientId, endpointUrl, events: ["order.paid"] };
+    const { status, errors } = await service.refusal({ method: "POST", path, principal, body });
+    expect({ status, errors }).toEqual({
+      status: 400,
+      errors: [
+        {
+          in: "body",
+          path: "endpointUrl",
+          code: "forbidden_address",
+          message: "must be at a public address. This host is not, or has no address.",
+        },
+      ],
     });
   });
 
@@ -90,9 +128,64 @@ describe("a new webhook", () => {
     expect(problem).toMatchObject({ errors: [{ path: "recipientId", code: "unknown_recipient" }] });
   });
 
-  it("may have a name that cannot be resolved yet", async () => {
-    const { webhook } = await service.subscribe("https://not-yet.example/hook");
-    expect(webhook.endpointUrl).toBe("https://not-yet.example/hook");
+  it("may have a name that cannot be looked up at the moment", async () => {
+    const { webhook } = await service.subscribe("https://unanswered.example/hook");
+    expect(webhook.endpointUrl).toBe("https://unanswered.example/hook");
+  });
+
+  it("is not told what its host stands for later, nor whether it stands for anything", async () => {
+    const attemptAt = async (address: string | undefined) => {
+      names["later.example"] = "93.184.216.34";
+      const subscription = await service.subscribe("http://later.example/");
+      if (address) names["later.example"] = address;
+      else delete names["later.example"];
+      const id = await service.tell("order.paid", orderEvent(subscription.locationId));
+      const { attempts } = await eventually("the attempt", async () => {
+        const delivery = await service.delivery(subscription, id, "pending");
+        return delivery.attempts[0]?.error ? delivery : undefined;
+      });
+      const { status, error, response } = attempts[0] ?? {};
+      return { status, error, response };
+    };
+    const refused = {
+      status: null,
+      error: "The endpoint cannot be sent to: its host has no public address, or cannot be looked up.",
+      response: null,
+    };
+    for (const address of ["10.1.2.3", "168.63.129.16", "fd00:ec2::254", undefined]) {
+      expect(await attemptAt(address)).toEqual(refused);
+    }
+  });
+});
+
+describe("a location with as many webhooks as it may have", () => {
+  let limited: TestWebhooks;
+  beforeAll(async () => {
+    limited = await startWebhooks({ variables: { WEBHOOKS_PER_LOCATION: "3" } });
+  });
+  afterAll(() => limited?.remove());
+  const endpointUrl = "http://127.0.0.1:9999/";
+
+  it("gets no more, also of many requests at once, and changes those that it has", async () => {
+    const first = await limited.subscribe(endpointUrl);
+    const { principal, recipientId } = first;
+    const body = { recipientId, endpointUrl, events: ["order.paid"] };
+    const replies = await Promise.all(Array.from({ length: 12 }, () => limited.ask("POST", path, { principal, body })));
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, ...Array(10).fill(409)]);
+    const problem = await limited.refusal({ method: "POST", path, principal, body });
+    expect(problem).toMatchObject({
+      code: "limit_reached",
+      limit: { name: "webhooks", maximum: 3, unit: "webhooks of a location" },
+      detail: "A location may have 3 webhooks. Delete one that is not needed any more, then create this one.",
+    });
+    const change = { ...body, id: first.webhook.id, events: ["order.call"] };
+    await limited.send({ method: "POST", path, principal, body: change }, { status: 200, schema: Webhook });
+    expect((await limited.get(path, pageOf(Webhook), principal)).meta.totalCount).toBe(3);
+    await limited.subscribe(endpointUrl);
+
+    expect((await limited.ask("DELETE", `${path}${first.webhook.id}`, { principal })).status).toBe(204);
+    await limited.send({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
+    expect((await limited.refusal({ method: "POST", path, principal, body })).code).toBe("limit_reached");
   });
 });
 
@@ -105,8 +198,8 @@ describe("in production", () => {
 
   it("endpoints are https only, none is on this machine, and the operator's list counts", async () => {
     await expect(production.subscribe("http://10.9.0.1/")).rejects.toThrow("must be an https URL");
-    await expect(production.subscribe("https://127.0.0.1/")).rejects.toThrow("is not a public address");
-    await expect(production.subscribe("https://localhost:8443/")).rejects.toThrow("localhost is at 127.0.0.1");
+    await expect(production.subscribe("https://127.0.0.1/")).rejects.toThrow("must be at a public address");
+    await expect(production.subscribe("https://localhost:8443/")).rejects.toThrow("must be at a public address");
     expect((await production.subscribe("https://10.9.0.1/")).webhook.state).toBe("active");
   });
 });

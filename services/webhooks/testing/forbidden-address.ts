@@ -4,6 +4,7 @@ import { isIPv4 } from "node:net";
 const special4: [string, number][] = [
   ...[8, 10, 127].map((first): [string, number] => [`${first === 8 ? 0 : first}.0.0.0`, 8]),
   ["100.64.0.0", 10],
+  ["168.63.129.16", 32],
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { HostRates } from "../delivering/host-rates.ts";
 import type { LaneLimits } from "../delivering/lane.ts";
 import { Lanes } from "../delivering/lanes.ts";
 import type { AttemptName, Claim } from "../queries/claims.ts";
@@ -32,7 +33,11 @@ export interface PretendDeliveries {
 
 export function pretendDeliveries(
   endpoints: Record<string, PretendEndpoint>,
-  { concurrency = 100, ...limits }: Partial<LaneLimits> & { places?: number } = {},
+  {
+    concurrency = 100,
+    hostRate = { rate: 100_000, burst: 100_000 },
+    ...limits
+  }: Partial<LaneLimits> & { places?: number; hostRate?: { rate: number; burst: number } } = {},
 ): PretendDeliveries {
   const waiting = new Map<string, AttemptName[]>();
   const made = new Map<string, number>();
@@ -60,7 +65,11 @@ export function pretendDeliveries(
       limits: { concurrency, rate: 10_000, circuit: { failures: 5, first: 1_000, longest: 8_000 }, ...limits },
       concurrency: limits.places ?? 1_000,
       now: () => deliveries.now,
-      originOf: async (webhookId) => endpoints[webhookId]?.origin ?? webhookId,
+      hostRates: new HostRates(hostRate),
+      async destinationOf(webhookId) {
+        const origin = endpoints[webhookId]?.origin ?? webhookId;
+        return { origin, host: origin };
+      },
       work: {
         async claim(name) {
           if (deliveries.isAway) throw new Error("away");

@@ -1,14 +1,21 @@
 import { randomUUID } from "node:crypto";
+import { defaultScopes } from "@pragma/contracts/scopes";
 import type { TagContract } from "../contract.ts";
 
 export const keys: TagContract = {
   createApiKey: {
     answers: {
-      201: ({ shop, consumerName }) => ({ body: { locationId: shop.locationId, consumerName } }),
-      location_forbidden: ({ other, consumerName }) => ({ body: { locationId: other.locationId, consumerName } }),
-      location_not_found: ({ product, consumerName }) => ({
-        body: { locationId: randomUUID(), consumerName },
+      201: ({ shop, consumer }) => ({ body: { locationId: shop.locationId, consumerName: consumer.name } }),
+      location_forbidden: ({ other, consumer }) => ({
+        body: { locationId: other.locationId, consumerName: consumer.name },
+      }),
+      location_not_found: ({ product, consumer }) => ({
+        body: { locationId: randomUUID(), consumerName: consumer.name },
         key: product.adminKey,
+      }),
+      rate_limit_forbidden: async ({ shop, consumer, keyWith }) => ({
+        body: { locationId: shop.locationId, consumerName: consumer.name },
+        key: await keyWith(["keys:write", ...defaultScopes], { perSecond: 50, burst: 50 }),
       }),
       consumer_not_found: ({ shop }) => ({ body: { locationId: shop.locationId, consumerName: randomUUID() } }),
     },
