@@ -13,6 +13,9 @@ export const jobQueueConfig = redisConfig.extend({
   NAMESPACE: z.string().default("pragma"),
 });
 
+/** Events of queues that Redis keeps: nobody reads them. */
+export const unreadEvents = { events: { maxLen: 10 } };
+
 /** How long a worker without jobs may take to close, in milliseconds. */
 const closingPatience = 2_000;
 
@@ -52,7 +55,7 @@ export function openJobQueue<Payload>(
   const prefix = config.NAMESPACE;
   const stopping = new AbortController();
   const asking = connectForAsking(config, log);
-  const queue = new Queue<Payload>(name, { connection: asking, prefix, skipVersionCheck: true });
+  const queue = new Queue<Payload>(name, { connection: asking, prefix, skipVersionCheck: true, streams: unreadEvents });
   queue.on("error", () => {});
   const workers: { worker: Worker<Payload>; connection: Redis }[] = [];
   const underWay = new Set<Promise<void>>();
