@@ -71,6 +71,11 @@ describe("while Redis is at its maxmemory", () => {
     await expect(redis.set("any", "thing")).rejects.toThrow(/OOM/);
   }
 
+  /** How often Redis said so. */
+  async function refusedWrites(): Promise<number> {
+    return Number(/errorstat_OOM:count=(\d+)/.exec(await redis.info("errorstats"))?.[1]);
+  }
+
   it("jobs are taken and can be read, and each is done once when there is memory again", async () => {
     const shop = jobs.openShop();
     const create = (message: string, jobOptions: JobOptions = {}, duration = 0) =>
@@ -88,11 +93,17 @@ describe("while Redis is at its maxmemory", () => {
     const child = await create("Child", { parent: { id: parent.id } });
     await shop.inState(running.id, "completed");
     await sleep(4_000);
+    expect(await refusedWrites()).toBeLessThan(200);
     expect((await shop.status(waiting.id)).state).toBe("waiting");
     await redis.config("SET", "maxmemory", 0);
 
     const all = [running, delayed, waiting, parent, child];
-    for (const { id } of [...all, repeating]) await shop.inState(id, "completed");
+    const allCompleted = async () => {
+      const known = await Promise.all([...all, repeating].map(({ id }) => shop.status(id)));
+      return known.every(({ state }) => state === "completed");
+    };
+    // A run that was under way comes up again when its worker is taken for dead, after half a minute or two.
+    await eventually("all to be completed", allCompleted, { withinSeconds: 100 });
     const timesBegun = (message: string) => jobs.begun.filter((each) => each === message).length;
     expect(all.map(({ payload }) => timesBegun(payload.message))).toEqual(all.map(() => 1));
     expect(timesBegun(repeating.payload.message)).toBe(6);

@@ -1,4 +1,10 @@
-import { connectForAsking, connectForWorking, type jobQueueConfig, unreadEvents } from "@pragma/runtime/job-queue";
+import {
+  connectForAsking,
+  connectForWorking,
+  type jobQueueConfig,
+  pauseWhileRedisIsFull,
+  unreadEvents,
+} from "@pragma/runtime/job-queue";
 import type { Logger } from "@pragma/runtime/logger";
 import { sleep } from "@pragma/runtime/sleep";
 import { type Job, Queue, Worker } from "bullmq";
@@ -90,6 +96,7 @@ export function openLocationQueues(
       { connection: working, prefix, concurrency, skipVersionCheck: true, maxStalledCount },
     );
     worker.on("error", (error) => log.debug({ err: error, locationId }, "queue worker"));
+    pauseWhileRedisIsFull(worker);
     worker.on("failed", (job, error) => job && failed(locationId, job, error));
     return worker;
   }
