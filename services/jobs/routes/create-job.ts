@@ -30,6 +30,7 @@ export const createJobRoute = defineRoute({
   responses: {
     201: { description: "The job is in its queue, or soon will be", schema: Job },
     200: { description: "There is such a job: of the same jobId, or of which this is a duplicate", schema: Job },
+    204: { description: "The request was repeated under its Idempotency-Key, and its reply was not kept" },
   },
   errors: ["location_forbidden", "location_not_found", "too_many_jobs", "limit_reached", "quota_exceeded"],
   async handle({ body, query, principal, services }) {
