@@ -76,6 +76,20 @@ describe("a job", () => {
     expect(jobs.begun.filter((message) => message === request.body.message)).toHaveLength(1);
   });
 
+  it("of a large message is asked for once too, and is found where the reply says", async () => {
+    const shop = jobs.openShop();
+    const message = unlike("Large").padEnd(100_000, ".");
+    const request = { principal: shop.principal, body: { message }, headers: { "idempotency-key": randomUUID() } };
+    expect((await jobs.ask("POST", "/v1/jobs/", request)).status).toBe(201);
+    const again = await jobs.ask("POST", "/v1/jobs/", request);
+    expect(again.status).toBe(204);
+    const path = again.headers.get("location") ?? "";
+    const known = await jobs.ask("GET", path, { principal: shop.principal });
+    expect(await known.json()).toMatchObject({ payload: { message } });
+    await shop.inState(path.split("/").at(-1) ?? "", "completed");
+    expect(jobs.begun.filter((each) => each === message)).toHaveLength(1);
+  });
+
   it("answers 304 to whoever knows it already", async () => {
     const shop = jobs.openShop();
     const { id } = await shop.create({ message: "Known" });
