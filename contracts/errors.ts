@@ -49,7 +49,7 @@ export const errorCatalogue = {
   unsupported_encoding: { status: 415, title: "The content encoding is not supported" },
   idempotency_key_reused: { status: 422, title: "The Idempotency-Key came with another request before" },
   too_many_streams: { status: 429, title: "The location has too many open streams" },
-  too_many_jobs: { status: 429, title: "The API key has too many jobs that have not finished" },
+  too_many_jobs: { status: 429, title: "Too many jobs have not finished" },
   rate_limited: { status: 429, title: "Too many requests" },
   quota_exceeded: { status: 429, title: "The location's quota for today is used up" },
   headers_too_large: { status: 431, title: "The request has too many headers, or too large ones" },

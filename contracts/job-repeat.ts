@@ -14,11 +14,10 @@ export const Repeat = z
       .min(1)
       .optional()
       .meta({ description: "Milliseconds from one run to the next; the first is at once" }),
-    pattern: z
-      .string()
-      .max(255)
-      .optional()
-      .meta({ description: "Instead of every: a cron pattern of five or six fields, seconds first when six" }),
+    pattern: z.string().max(255).optional().meta({
+      description:
+        "Instead of every: a cron pattern of five or six fields, seconds first when six. It has to come true within ten years; H is not supported",
+    }),
     tz: TimeZone.optional().meta({ description: "Of the pattern; UTC when left out" }),
     limit: z.int().min(1).optional().meta({ description: "Number of runs" }),
     startDate: instant.optional().meta({ description: "No run before" }),

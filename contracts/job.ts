@@ -73,12 +73,12 @@ export const JobOptions = z
     lifo: z.boolean().optional().meta({ description: "Goes before the jobs that wait already" }),
     removeOnComplete: KeepFinished.optional(),
     removeOnFail: KeepFinished.optional(),
-    keepLogs: z.int().min(1).optional().meta({ description: "How many lines of the job's log are kept" }),
+    keepLogs: z.int().min(1).optional().meta({ description: "How many lines of the job's log are kept, 100 at most" }),
     stackTraceLimit: z
       .int()
       .min(0)
       .optional()
-      .meta({ description: "How many of its failures are kept with their trace" }),
+      .meta({ description: "How many of its failures are kept with their trace, 10 at most" }),
     sizeLimit: z
       .int()
       .min(0)

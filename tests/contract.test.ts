@@ -12,7 +12,7 @@ import { expectDocumented } from "./contract/expect-documented.ts";
 import { fillReceivingBudget } from "./contract/fill-receiving-budget.ts";
 import { type Operation, type Outcome, operations } from "./contract/operations.ts";
 import { contractTable } from "./contract/table.ts";
-import { mostUnfinished } from "./contract/tags/jobs.ts";
+import { jobLimits } from "./contract/tags/jobs.ts";
 import { openWorld, shopScopes, type World } from "./contract/world.ts";
 import { legacyVariables } from "./harness/legacy-variables.ts";
 import { type Product, startProduct } from "./harness/product.ts";
@@ -26,12 +26,11 @@ let sql: postgres.Sql;
 beforeAll(async () => {
   backoffice = await startLegacyBackoffice();
   const unlimited = { RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" };
-  const limited = { JOBS_UNFINISHED_PER_KEY: String(mostUnfinished) };
   const subscribed = { RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" };
   environment = await createTestEnvironment({
     ...unlimited,
     ...subscribed,
-    ...limited,
+    ...jobLimits,
     ...legacyVariables(backoffice),
   });
   product = await startProduct(environment.variables, { split: true });
@@ -53,6 +52,7 @@ const ofTheirOwnSection: Outcome[] = [
   "idempotency_key_reused",
   "idempotency_key_in_use",
   "rate_limited",
+  "quota_exceeded",
   "internal_error",
   "service_unavailable",
   "overloaded",
@@ -181,6 +181,21 @@ async function expectOfAll(outcome: Outcome, change: () => Promise<void>, url = 
   await change();
   for (const [operation, ask] of asks) expectDocumented(operation, await askOperation(url, operation, ask), outcome);
 }
+
+describe("a location that has used its Idempotency-Keys of the day", () => {
+  it("is refused by every POST", async () => {
+    const variables = { ...environment.variables, IDEMPOTENCY_KEYS_PER_DAY: "0" };
+    const single = await startProduct(variables, { adminKey: product.adminKey });
+    try {
+      for (const operation of documenting("quota_exceeded").filter(({ method }) => method === "POST")) {
+        const ask = onceOnly(await askFor(operation));
+        expectDocumented(operation, await askOperation(single.url, operation, ask), "quota_exceeded");
+      }
+    } finally {
+      await single.stop();
+    }
+  });
+});
 
 describe("in trouble", () => {
   it("a server that holds as many bodies as it can refuses every further one", async () => {

@@ -30,6 +30,10 @@ beforeAll(async () => {
     AUTH_FAILURES_BURST: "10000000",
     JOBS_UNFINISHED_PER_KEY: "100000",
     ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
+    JOBS_UNFINISHED_PER_LOCATION: "100000",
+    JOBS_REPEATING_PER_LOCATION: "100000",
+    JOBS_PER_DAY: "1000000",
+    JOBS_BYTES_PER_DAY: "10000000000",
   };
   environment = await createTestEnvironment({ ...unlimited, ...legacyVariables(backoffice) });
   product = await startProduct(environment.variables);

@@ -63,6 +63,12 @@ export const runtimeConfig = z.object({
     .default("pragma"),
   /** How long it is remembered which events were handled: longer than the 14 days for which the stream keeps them. */
   INBOX_KEPT_DAYS: numberFromEnv(z.number().int().min(15).max(365)).default(21),
+  /** Requests with an Idempotency-Key that this service takes from one location in a day (UTC). */
+  IDEMPOTENCY_KEYS_PER_DAY: numberFromEnv(z.number().int().min(0)).default(1_000_000),
+  /** Bytes of replies to them that are kept of one location in a day; beyond that, the fingerprint of the request. */
+  IDEMPOTENCY_BYTES_PER_DAY: numberFromEnv(z.number().int().min(0)).default(250_000_000),
+  /** The largest reply to such a request that is kept, in bytes. */
+  IDEMPOTENCY_REPLY_BYTES: numberFromEnv(z.number().int().min(0)).default(65_536),
   /** Copies of the event stream; 3 on a NATS cluster. */
   STREAM_REPLICAS: numberFromEnv(z.number().int().min(1).max(5)).default(1),
   /**

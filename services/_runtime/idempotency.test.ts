@@ -12,7 +12,7 @@ import { startTestService, type TestService, testPrincipal } from "./testing/tes
 /** Held up by tests that need a request to take its time. */
 let gate: Promise<void> = Promise.resolve();
 
-const bodySchema = z.object({ name: z.string(), fails: z.boolean().default(false) });
+const bodySchema = z.object({ name: z.string(), fails: z.boolean().default(false), size: z.int().default(0) });
 
 const shelf = defineService<z.ZodObject, { db: Database }>({
   name: "accounts",
@@ -39,7 +39,7 @@ const shelf = defineService<z.ZodObject, { db: Database }>({
         });
         await gate;
         if (body.fails) throw new ApiError("overloaded");
-        return json(201, { id }, { location: `/v1/things/${id}` });
+        return json(201, { id, filler: "x".repeat(body.size) }, { location: `/v1/things/${id}` });
       },
     }),
   ],
@@ -48,7 +48,7 @@ const shelf = defineService<z.ZodObject, { db: Database }>({
 let environment: TestEnvironment;
 let service: TestService;
 beforeAll(async () => {
-  environment = await createTestEnvironment();
+  environment = await createTestEnvironment({ IDEMPOTENCY_KEYS_PER_DAY: "100", IDEMPOTENCY_BYTES_PER_DAY: "200000" });
   service = await startTestService(shelf, environment);
   await service.db.sql`create table things (id uuid primary key, name text not null)`;
 });
@@ -142,6 +142,55 @@ describe("a POST with an Idempotency-Key", () => {
     const answer = await create(key, { name: "x" });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ errors: [{ in: "header", path: "idempotency-key" }] });
+  });
+
+  it("whose reply is large keeps its fingerprint, and is answered 204 without a body", async () => {
+    const [key, name] = [randomUUID(), randomUUID()];
+    const first = await create(key, { name, size: 70_000 });
+    expect(first.status).toBe(201);
+    expect((await first.text()).length).toBeGreaterThan(70_000);
+    const [row] = await service.db.sql`select length(sealed_reply) as size from idempotency_keys where key = ${key}`;
+    expect(row?.size).toBeLessThan(1_000);
+    const again = await create(key, { name, size: 70_000 });
+    expect(again.status).toBe(204);
+    expect(await again.text()).toBe("");
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect(again.headers.get("location")).toBe(first.headers.get("location"));
+    expect(again.headers.get("content-type")).toBeNull();
+    expect(await things(name)).toBe(1);
+    expect((await create(key, { name, size: 1 })).status).toBe(422);
+  });
+
+  it("is answered 204 when the location's bytes of the day are used up, and has its effect once", async () => {
+    const limited = testPrincipal();
+    const names = Array.from({ length: 8 }, () => randomUUID());
+    const send = () => Promise.all(names.map((name) => create(name, { name, size: 40_000 }, limited)));
+    expect(new Set((await send()).map(({ status }) => status))).toEqual(new Set([201]));
+    const again = (await send()).map(({ status }) => status);
+    // 200,000 bytes a day.
+    expect(again.filter((status) => status === 201)).toHaveLength(4);
+    expect(again.filter((status) => status === 204)).toHaveLength(4);
+    for (const name of names) expect(await things(name)).toBe(1);
+    const [row] = await service.db.sql`
+      select sum(length(sealed_reply)) as size from idempotency_keys where starts_with(owner, ${limited.location?.id ?? ""})`;
+    expect(Number(row?.size)).toBeLessThan(300_000);
+  });
+
+  it("is refused when the location has used its keys of the day, and has no effect", async () => {
+    const limited = testPrincipal();
+    await service.db.sql`
+      insert into daily_usage (location_id, day, quota, used)
+      values (${limited.location?.id ?? ""}, (now() at time zone 'UTC')::date, 'idempotency_keys', 100)`;
+    const name = randomUUID();
+    const refused = await create(randomUUID(), { name }, limited);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({
+      code: "quota_exceeded",
+      limit: { name: "idempotency_keys", maximum: 100, unit: "keys per day" },
+    });
+    expect(await things(name)).toBe(0);
+    expect((await create(randomUUID(), { name })).status).toBe(201);
   });
 
   it("leaves connections for others, however many come at once", async () => {

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { advisoryLockKey, type Database } from "./postgres.ts";
+import { consumeDailyQuota, type DailyQuota } from "./daily-quota.ts";
+import { advisoryLockKey, type Database, type Transaction } from "./postgres.ts";
 import type { Reply } from "./reply.ts";
 import type { Vault } from "./vault.ts";
 
@@ -9,9 +10,10 @@ import type { Vault } from "./vault.ts";
 export interface Idempotency {
   /**
    * Runs `effect` and keeps its reply in the effect's own transaction: either both are there or neither. The same key
-   * within 24 hours gets the kept reply, and nothing happens.
+   * within 24 hours gets the kept reply, and nothing happens. Of a large reply, or beyond the day's bytes, the body is
+   * not kept: the same key then gets 204 with the other headers of the first reply.
    *
-   * @throws `ApiError` idempotency_key_reused when the key came with another request before;
+   * @throws `ApiError` quota_exceeded when the location has used its keys of today; `ApiError` idempotency_key_reused when the key came with another request before;
    * idempotency_key_in_use while the first request is being answered.
    */
   once(request: IdempotentRequest, effect: () => Promise<Reply>): Promise<Reply>;
@@ -25,12 +27,35 @@ export interface IdempotentRequest {
   body: Uint8Array;
 }
 
+/** How many keys a location may use, and how much of the replies to them is kept. */
+export interface IdempotencyLimits {
+  keysPerDay: DailyQuota;
+  /** Of replies that are kept with their body. */
+  bytesPerDay: DailyQuota;
+  /** The largest body that is kept, in bytes. */
+  maxReplyBytes: number;
+}
+
 /** How long a reply is kept. */
 const keptFor = "24 hours";
 
-export function openIdempotency(database: Database, vault: Vault): Idempotency {
+export function openIdempotency(database: Database, vault: Vault, limits: IdempotencyLimits): Idempotency {
   /** Known without asking the database: a repetition does not take a connection to learn that it has to wait. */
   const answering = new Set<string>();
+
+  async function isKept(tx: Transaction, locationId: string, { body }: Reply): Promise<boolean> {
+    if (body === null) return true;
+    if (typeof body !== "string") return false;
+    const amount = Buffer.byteLength(body);
+    if (amount > limits.maxReplyBytes) return false;
+    return consumeDailyQuota(tx, { locationId, quota: limits.bytesPerDay, amount }).then(
+      () => true,
+      (error) => {
+        if (error instanceof ApiError) return false;
+        throw error;
+      },
+    );
+  }
 
   return {
     async once({ key, principal, operation, body }, effect) {
@@ -50,9 +75,10 @@ export function openIdempotency(database: Database, vault: Vault): Idempotency {
           if (kept && kept.fingerprint !== fingerprint) throw reused();
           if (kept) return replayed(kept.status, vault.open(kept.sealed_reply));
           const reply = await effect();
-          const { status, headers } = reply;
-          const text = typeof reply.body === "string" ? reply.body : null;
-          const sealed = vault.seal(JSON.stringify({ headers, body: text }));
+          const locationId = principal.location?.id ?? principal.keyId;
+          await consumeDailyQuota(tx, { locationId, quota: limits.keysPerDay, amount: 1 });
+          const { status, headers, body } = (await isKept(tx, locationId, reply)) ? reply : withoutBody(reply);
+          const sealed = vault.seal(JSON.stringify({ headers, body }));
           await tx`
           insert into idempotency_keys ${tx({ owner, key, fingerprint, status, sealed_reply: sealed })}
           on conflict (owner, key) do update set
@@ -63,6 +89,11 @@ export function openIdempotency(database: Database, vault: Vault): Idempotency {
         .finally(() => answering.delete(name));
     },
   };
+}
+
+/** What is kept of a reply that is too large. */
+function withoutBody({ headers: { "content-type": _, ...headers } }: Reply): Reply {
+  return { status: 204, body: null, headers };
 }
 
 function replayed(status: number, json: string): Reply {

@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import { z } from "zod";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
-import { openRedis, type RedisConfig, redisConfig } from "./redis.ts";
+import { isRedisFull, openRedis, type RedisConfig, redisConfig } from "./redis.ts";
 import { currentTraceparent, withRequestContext } from "./request-context.ts";
 import { sleep } from "./sleep.ts";
 import { SpanKind } from "./tracing.ts";
@@ -12,6 +12,12 @@ import { SpanKind } from "./tracing.ts";
 export const jobQueueConfig = redisConfig.extend({
   NAMESPACE: z.string().default("pragma"),
 });
+
+/** Events of queues that Redis keeps: nobody reads them. */
+export const unreadEvents = { events: { maxLen: 10 } };
+
+/** How long a worker rests when Redis refuses writes, in milliseconds. */
+const fullPauseMs = 2_000;
 
 /** How long a worker without jobs may take to close, in milliseconds. */
 const closingPatience = 2_000;
@@ -52,7 +58,7 @@ export function openJobQueue<Payload>(
   const prefix = config.NAMESPACE;
   const stopping = new AbortController();
   const asking = connectForAsking(config, log);
-  const queue = new Queue<Payload>(name, { connection: asking, prefix, skipVersionCheck: true });
+  const queue = new Queue<Payload>(name, { connection: asking, prefix, skipVersionCheck: true, streams: unreadEvents });
   queue.on("error", () => {});
   const workers: { worker: Worker<Payload>; connection: Redis }[] = [];
   const underWay = new Set<Promise<void>>();
@@ -99,6 +105,7 @@ export function openJobQueue<Payload>(
         { connection, prefix, concurrency, skipVersionCheck: true },
       );
       worker.on("error", (error) => log.debug({ err: error, queue: name }, "queue worker"));
+      pauseWhileRedisIsFull(worker);
       worker.on("failed", (job, error) => {
         const milliseconds = (job?.finishedOn ?? 0) - (job?.processedOn ?? 0);
         handled(milliseconds / 1000, { queue: name, outcome: "failed" });
@@ -145,6 +152,15 @@ function identityOf({ id, opts }: Job, queue: string) {
     traceparent: opts.telemetry?.metadata,
     operation: { name: `${queue} process`, kind: SpanKind.CONSUMER, attributes },
   };
+}
+
+/** Pauses a worker for a moment whenever Redis refuses writes: it would ask again at once, thousands of times a second. */
+export function pauseWhileRedisIsFull(worker: Pick<Worker, "on" | "isPaused" | "pause" | "resume">): void {
+  worker.on("error", (error) => {
+    if (!isRedisFull(error) || worker.isPaused()) return;
+    void worker.pause(true);
+    setTimeout(() => void worker.resume(), fullPauseMs).unref();
+  });
 }
 
 /** A job leaves nothing behind: its story is told elsewhere. */

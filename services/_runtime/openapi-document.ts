@@ -53,7 +53,7 @@ const bodyErrors: ErrorCode[] = [
 const idempotencyHeaders = z.object({
   "Idempotency-Key": z.string().max(255).optional().meta({
     description:
-      "Any text of your own, such as a uuid: the same request under the same key has its effect once in 24 hours",
+      "Any text of your own, such as a uuid: the same request under the same key has its effect once in 24 hours. Repeated, it gets the first reply; a reply of more than 64 KB is not kept, and the answer is 204 without a body",
     example: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
   }),
 });
@@ -157,7 +157,12 @@ function successesOf({ responses }: Operation) {
 /** One response for each status, naming the codes that it may carry. */
 function errorsOf({ errors, request, scope, method }: Operation) {
   const hasInput = request?.params || request?.query;
-  const idempotencyErrors: ErrorCode[] = ["invalid_request", "idempotency_key_in_use", "idempotency_key_reused"];
+  const idempotencyErrors: ErrorCode[] = [
+    "invalid_request",
+    "idempotency_key_in_use",
+    "idempotency_key_reused",
+    "quota_exceeded",
+  ];
   const codes = new Set<ErrorCode>([
     ...(method === "post" ? idempotencyErrors : []),
     ...(request?.body ? bodyErrors : []),

@@ -109,7 +109,11 @@ export async function startService(
       service: name,
       routes: definition.routes,
       services,
-      idempotency: openIdempotency(db, openVault(config.DATA_KEYS)),
+      idempotency: openIdempotency(db, openVault(config.DATA_KEYS), {
+        keysPerDay: { name: "idempotency_keys", maximum: config.IDEMPOTENCY_KEYS_PER_DAY, unit: "keys" },
+        bytesPerDay: { name: "idempotency_bytes", maximum: config.IDEMPOTENCY_BYTES_PER_DAY, unit: "bytes" },
+        maxReplyBytes: config.IDEMPOTENCY_REPLY_BYTES,
+      }),
       log,
       metrics,
     });

@@ -1,5 +1,6 @@
 import type { Fault } from "@pragma/contracts/errors";
 import type { JobOptions, NewJob } from "@pragma/contracts/job";
+import type { DailyQuota } from "@pragma/runtime/daily-quota";
 import { QueueKeys } from "bullmq";
 import { bodyFault } from "./body-fault.ts";
 import { checkRepeat } from "./check-repeat.ts";
@@ -8,6 +9,11 @@ import { checkRepeat } from "./check-repeat.ts";
 export interface JobLimits {
   /** Jobs of one key that have not finished. */
   unfinishedPerKey: number;
+  unfinishedPerLocation: number;
+  repeatingPerLocation: number;
+  childrenPerParent: number;
+  jobsPerDay: DailyQuota;
+  bytesPerDay: DailyQuota;
   mostAttempts: number;
   /** In milliseconds. */
   shortestRepeat: number;

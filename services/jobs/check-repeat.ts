@@ -1,10 +1,10 @@
 import type { Fault } from "@pragma/contracts/errors";
 import type { JobOptions } from "@pragma/contracts/job";
-import { CronExpressionParser } from "cron-parser";
+import { CronExpressionParser, type CronFieldCollection } from "cron-parser";
 import { bodyFault } from "./body-fault.ts";
 
-/** Runs of a pattern that are looked at for the least time between two. */
-const looksAhead = 200;
+/** How far ahead a pattern must come true: looking further would hold up every other request. */
+const maxYearsAhead = 10;
 
 /** The last millisecond of the year 9999: a queue reckons with dates, which know none that are much later. */
 const latestDate = Date.parse("9999-12-31T23:59:59.999Z");
@@ -47,10 +47,10 @@ export function checkRepeat(options: JobOptions, shortest: number, now: number):
   const tooOften = `Between two runs there have to be ${shortest} milliseconds at least`;
   if (every !== undefined && every < shortest) refuse(".every", "too_small", tooOften);
   if (pattern !== undefined) {
-    const least = leastInterval(pattern, repeat.tz ?? "UTC", now);
-    if (least === undefined)
-      refuse(".pattern", "invalid_format", "Is not a cron pattern of five or six fields that ever comes true");
-    else if (least < shortest) refuse(".pattern", "too_small", tooOften);
+    const begin = startDate === undefined ? now : Math.max(now, instantOf(startDate));
+    const fault = patternFault(pattern, begin);
+    if (fault !== undefined) refuse(".pattern", "invalid_format", fault);
+    else if (minInterval(pattern) < shortest) refuse(".pattern", "too_small", tooOften);
   }
   return faults;
 }
@@ -60,20 +60,44 @@ export function instantOf(given: string | number): number {
   return typeof given === "number" ? given : Date.parse(given);
 }
 
-/** The least time between two of the next runs, in milliseconds; undefined for what is no pattern or never comes true. */
-function leastInterval(pattern: string, tz: string, now: number): number | undefined {
-  if (![5, 6].includes(pattern.trim().split(/\s+/).length)) return undefined;
+/** Why a pattern cannot be scheduled from `begin` on; undefined when it can. */
+function patternFault(pattern: string, begin: number): string | undefined {
+  const invalid = "Is not a cron pattern of five or six fields that ever comes true";
+  if (![5, 6].includes(pattern.trim().split(/\s+/).length)) return invalid;
+  // H stands for another random value each time that the pattern is read: what is checked here would not be what runs.
+  if (/H/.test(pattern.replaceAll(/thu/gi, ""))) return "Has an H, which is not supported";
   try {
-    const runs = CronExpressionParser.parse(pattern, { tz, currentDate: new Date(now) });
-    let last = runs.next().getTime();
-    let least = Number.POSITIVE_INFINITY;
-    for (let index = 0; index < looksAhead && runs.hasNext(); index += 1) {
-      const next = runs.next().getTime();
-      least = Math.min(least, next - last);
-      last = next;
-    }
-    return least;
+    // Days match or not whatever the time zone, and UTC is several times faster to search.
+    const end = new Date(begin);
+    end.setUTCFullYear(end.getUTCFullYear() + maxYearsAhead);
+    const runs = CronExpressionParser.parse(pattern, { tz: "UTC", currentDate: new Date(begin), endDate: end });
+    if (!canMatch(runs.fields)) return invalid;
+    return runs.hasNext() ? undefined : `Does not come true within ${maxYearsAhead} years`;
   } catch {
-    return undefined;
+    return invalid;
   }
+}
+
+/** Whether any month of the pattern has a day of the pattern: a search for one that never comes would take longest. */
+function canMatch({ dayOfMonth, dayOfWeek, month }: CronFieldCollection): boolean {
+  if (!dayOfWeek.isWildcard || dayOfMonth.hasLastChar) return true;
+  const firstDay = Math.min(...dayOfMonth.values.map(Number));
+  return month.values.some((each) => firstDay <= new Date(Date.UTC(2028, each, 0)).getUTCDate());
+}
+
+/** The shortest time between two runs, in milliseconds, were every day of the year to match. */
+function minInterval(pattern: string): number {
+  const { second, minute, hour } = CronExpressionParser.parse(pattern).fields;
+  let min = Number.POSITIVE_INFINITY;
+  let span = 0;
+  for (const [values, length] of [
+    [second.values, 1_000],
+    [minute.values, 60_000],
+    [hour.values, 3_600_000],
+  ] as const) {
+    const gaps = values.slice(1).map((value, index) => (value - (values[index] ?? 0)) * length - span);
+    min = Math.min(min, ...gaps);
+    span += ((values.at(-1) ?? 0) - (values[0] ?? 0)) * length;
+  }
+  return Math.min(min, 86_400_000 - span);
 }

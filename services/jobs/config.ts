@@ -7,6 +7,18 @@ export const jobsConfig = jobQueueConfig.extend({
   JOBS_CONCURRENCY: numberFromEnv(z.number().int().min(1).max(1_000)).default(5),
   /** Jobs that one key may have that have not finished. */
   JOBS_UNFINISHED_PER_KEY: numberFromEnv(z.number().int().min(1)).default(1_000),
+  /** Jobs that one location may have that have not finished. */
+  JOBS_UNFINISHED_PER_LOCATION: numberFromEnv(z.number().int().min(1)).default(5_000),
+  /** Repeating jobs that one location may have that have not come to their end. */
+  JOBS_REPEATING_PER_LOCATION: numberFromEnv(z.number().int().min(1)).default(200),
+  /** Children that one job may be given. */
+  JOBS_CHILDREN_PER_PARENT: numberFromEnv(z.number().int().min(1)).default(1_000),
+  /** Jobs that one location may create in a day (UTC). */
+  JOBS_PER_DAY: numberFromEnv(z.number().int().min(1)).default(20_000),
+  /** Bytes of messages of jobs that one location may create in a day (UTC). */
+  JOBS_BYTES_PER_DAY: numberFromEnv(z.number().int().min(1)).default(200_000_000),
+  /** Jobs of one location that are kept when they have finished, the last ones. */
+  JOBS_KEPT_PER_LOCATION: numberFromEnv(z.number().int().min(1)).default(100_000),
   /** How often a job may be tried. */
   JOBS_MOST_ATTEMPTS: numberFromEnv(z.number().int().min(1)).default(25),
   /** The least time between two runs of a repeating job, in milliseconds. */

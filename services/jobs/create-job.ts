@@ -2,13 +2,23 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { NewJob } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
+import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { refuseFaults } from "@pragma/runtime/faults";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import { currentTraceparent } from "@pragma/runtime/request-context";
 import { bodyFault } from "./body-fault.ts";
-import { checkJob } from "./check-job.ts";
+import { checkJob, type JobLimits } from "./check-job.ts";
 import type { Jobs } from "./jobs.ts";
-import { countUnfinished, findJob, findOriginal, insertJob, type JobRow, lockCreation } from "./queries/jobs.ts";
+import {
+  countChild,
+  countOfLocation,
+  countUnfinished,
+  findJob,
+  findOriginal,
+  insertJob,
+  type JobRow,
+  lockCreation,
+} from "./queries/jobs.ts";
 import { queueNameOf } from "./queues/location-queues.ts";
 
 interface CreateJob {
@@ -21,7 +31,7 @@ interface CreateJob {
  * Keeps a job, and gives it to its location's queue once that has committed. A job of the same jobId, or of which this
  * one is a duplicate, is what comes back instead, and nothing happens.
  *
- * @throws `ApiError` invalid_request for what the queue cannot do, too_many_jobs.
+ * @throws `ApiError` invalid_request for what the queue cannot do, too_many_jobs, limit_reached, quota_exceeded.
  */
 export async function createJob(
   { db, limits, feeder }: Pick<Jobs, "db" | "limits" | "feeder">,
@@ -34,7 +44,7 @@ export async function createJob(
     const known = await findSame(tx, locationId, job);
     if (known) return { job: known, isNew: false };
     await refuseOrphan(tx, locationId, job);
-    if ((await countUnfinished(tx, principal.keyId)) >= limits.unfinishedPerKey) throw tooMany(limits.unfinishedPerKey);
+    await checkLimits(tx, { locationId, principal, job }, limits);
     const row = await insertJob(tx, {
       location_id: locationId,
       id: jobOptions.jobId ?? randomUUID(),
@@ -73,9 +83,35 @@ async function refuseOrphan(tx: Transaction, locationId: string, { jobOptions }:
     refuse("id", "The parent repeats: it has many runs, and none of them waits for a child");
 }
 
-function tooMany(most: number): ApiError {
+async function checkLimits(
+  tx: Transaction,
+  { locationId, principal, job }: CreateJob,
+  limits: JobLimits,
+): Promise<void> {
+  const { repeat, parent } = job.jobOptions;
+  const ofKey = await countUnfinished(tx, principal.keyId);
+  if (ofKey >= limits.unfinishedPerKey) throw tooMany("API key", limits.unfinishedPerKey);
+  const ofLocation = await countOfLocation(tx, locationId);
+  if (ofLocation.unfinished >= limits.unfinishedPerLocation) throw tooMany("location", limits.unfinishedPerLocation);
+  if (repeat && ofLocation.repeating >= limits.repeatingPerLocation) {
+    throw reached("repeating_jobs", limits.repeatingPerLocation, "repeating jobs per location");
+  }
+  if (parent && !(await countChild(tx, { location_id: locationId, id: parent.id }, limits.childrenPerParent))) {
+    throw reached("children", limits.childrenPerParent, "children per job");
+  }
+  await consumeDailyQuota(tx, { locationId, quota: limits.jobsPerDay, amount: 1 });
+  await consumeDailyQuota(tx, { locationId, quota: limits.bytesPerDay, amount: Buffer.byteLength(job.message) });
+}
+
+function tooMany(owner: "API key" | "location", maximum: number): ApiError {
   return new ApiError("too_many_jobs", {
-    detail: `This API key has ${most} jobs that have not finished, as many as it may have. Wait until some have.`,
+    detail: `This ${owner} has ${maximum} jobs that have not finished, as many as it may have. Wait until some have.`,
+    limit: { name: "unfinished_jobs", maximum, unit: `jobs per ${owner}` },
     headers: { "retry-after": "60" },
   });
+}
+
+function reached(name: string, maximum: number, unit: string): ApiError {
+  const detail = `There may be ${maximum} ${unit}. Another is possible when some have come to their end.`;
+  return new ApiError("limit_reached", { detail, limit: { name, maximum, unit } });
 }

@@ -28,13 +28,21 @@ export function defineJobsService({ perform }: { perform: Perform }) {
       metrics.observe("jobs_unfinished", "Public jobs that have not finished", () => countAllUnfinished(db.sql));
       const limits = {
         unfinishedPerKey: config.JOBS_UNFINISHED_PER_KEY,
+        unfinishedPerLocation: config.JOBS_UNFINISHED_PER_LOCATION,
+        repeatingPerLocation: config.JOBS_REPEATING_PER_LOCATION,
+        childrenPerParent: config.JOBS_CHILDREN_PER_PARENT,
+        jobsPerDay: { name: "jobs", maximum: config.JOBS_PER_DAY, unit: "jobs" },
+        bytesPerDay: { name: "job_bytes", maximum: config.JOBS_BYTES_PER_DAY, unit: "bytes" },
         mostAttempts: config.JOBS_MOST_ATTEMPTS,
         shortestRepeat: config.JOBS_SHORTEST_REPEAT,
         longestDuration: config.JOBS_LONGEST_DURATION,
       };
       const locations = locationsFrom(registry, "jobs");
       return {
-        services: { db, log, queues, feeder, limits, locations, keptDays: config.JOBS_KEPT_DAYS },
+        services: {
+          ...{ db, log, queues, feeder, limits, locations },
+          kept: { days: config.JOBS_KEPT_DAYS, perLocation: config.JOBS_KEPT_PER_LOCATION },
+        },
         checks: { redis: () => queues.check() },
         queues: () => queues.opened(),
         async close() {

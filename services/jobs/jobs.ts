@@ -14,8 +14,8 @@ export interface Jobs {
   feeder: QueueFeeder;
   limits: JobLimits;
   locations: Locations;
-  /** How long jobs are kept that have finished, in days. */
-  keptDays: number;
+  /** How long jobs are kept that have finished, and how many of one location. */
+  kept: { days: number; perLocation: number };
 }
 
 export const defineRoute = routesOf<Jobs>();

@@ -6,7 +6,7 @@ import { type Ask, ordinaryAsking } from "../contract/contract.ts";
 import { newTill } from "../contract/new-till.ts";
 import type { Operation, Outcome } from "../contract/operations.ts";
 import { contractTable } from "../contract/table.ts";
-import { mostUnfinished } from "../contract/tags/jobs.ts";
+import { jobLimits } from "../contract/tags/jobs.ts";
 import { openWorld, type World } from "../contract/world.ts";
 import { type BothWays, startBothWays, type Way } from "../harness/both-ways.ts";
 import { legacyVariables } from "../harness/legacy-variables.ts";
@@ -27,7 +27,7 @@ export async function start(): Promise<void> {
     ...{ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" },
     ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
     ...{ AUTH_FAILURES_PER_SECOND: "100000", AUTH_FAILURES_BURST: "100000" },
-    ...{ JOBS_UNFINISHED_PER_KEY: String(mostUnfinished), ...legacyVariables(backoffice) },
+    ...{ ...jobLimits, ...legacyVariables(backoffice) },
   });
   both = await startBothWays(environment.variables);
   const [together, apart] = await Promise.all([openWorld(both.together), openWorld(both.apart)]);

@@ -33,6 +33,10 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
     DATA_KEYS: `test:${"test-data-secret-".repeat(2)}`,
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "silent",
     DATABASE_POOL: "5",
+    // All tests come from one address.
+    KEYLESS_REQUESTS_BURST: "10000000",
+    KEY_LOOKUPS_BURST: "10000000",
+    MAX_CONNECTIONS_PER_ADDRESS: "100000",
     ...overrides,
   };
   return {

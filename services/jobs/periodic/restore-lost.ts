@@ -1,4 +1,5 @@
 import type { PeriodicTask } from "@pragma/runtime/define-service";
+import { isRedisFull } from "@pragma/runtime/redis";
 import type { Jobs } from "../jobs.ts";
 import { findUnqueued, markUnqueued } from "../queries/queueing.ts";
 
@@ -21,8 +22,8 @@ export const restoreLost: PeriodicTask<Pick<Jobs, "db" | "queues" | "feeder" | "
     }
     for (const job of await findUnqueued(db.sql, portion)) {
       await feeder.feed(job).catch((error) => {
-        // What is wrong with one job does not hold up the others; Redis being away does.
-        if (queues.redis.status !== "ready") throw error;
+        // What is wrong with one job does not hold up the others; Redis being away or full does.
+        if (queues.redis.status !== "ready" || isRedisFull(error)) throw error;
         log.warn({ err: error, jobId: job.id, locationId: job.location_id }, "job not queued yet");
       });
     }

@@ -74,6 +74,25 @@ export async function countUnfinished(tx: Transaction, keyId: string): Promise<n
   return row?.count ?? 0;
 }
 
+/** The location's unfinished jobs, and those of them that repeat. */
+export async function countOfLocation(
+  tx: Transaction,
+  locationId: string,
+): Promise<{ unfinished: number; repeating: number }> {
+  const [row] = await tx<{ unfinished: number; repeating: number }[]>`
+    select count(*) as unfinished, count(*) filter (where options ? 'repeat') as repeating
+    from jobs where location_id = ${locationId} and finished_at is null`;
+  return row ?? { unfinished: 0, repeating: 0 };
+}
+
+/** Counts one more child of a job; false when it has `maximum` already. */
+export async function countChild(tx: Transaction, { location_id, id }: JobKey, maximum: number): Promise<boolean> {
+  const { count } = await tx`
+    update jobs set children = children + 1
+    where location_id = ${location_id} and id = ${id} and children < ${maximum}`;
+  return count > 0;
+}
+
 export async function countAllUnfinished(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`select count(*) from jobs where finished_at is null`;
   return row?.count ?? 0;

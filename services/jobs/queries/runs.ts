@@ -125,3 +125,20 @@ export async function forgetOld(sql: Sql, { days, limit }: { days: number; limit
       select location_id, id from jobs where finished_at < now() - make_interval(days => ${days}) limit ${limit})`;
   return count;
 }
+
+/** Forgets finished jobs of locations that have more than so many, the oldest; how many. */
+export async function forgetExcess(
+  sql: Sql,
+  { perLocation, limit }: { perLocation: number; limit: number },
+): Promise<number> {
+  const { count } = await sql`
+    delete from jobs where (location_id, id) in (
+      select location_id, id from (
+        select location_id, id, row_number() over (partition by location_id order by finished_at desc) as place
+        from jobs
+        where finished_at is not null and location_id in (
+          select location_id from jobs where finished_at is not null group by location_id having count(*) > ${perLocation})
+      ) as finished
+      where place > ${perLocation} limit ${limit})`;
+  return count;
+}

@@ -5,30 +5,45 @@ import type { JobRow } from "../queries/jobs.ts";
 /** The name of every job in its queue. */
 export const jobName = "message";
 
-/** What a queue is told of a job: what was asked for, less what has been done of it. `now` is in milliseconds. */
-export function optionsInQueue(
-  job: JobRow,
-  { qualifiedName, now }: { qualifiedName: string; now: number },
-): JobsOptions {
-  const { repeat, deduplication, parent, priority = 0, attempts = 1, ...others } = job.options;
-  const ttl = job.deduplicated_until ? job.deduplicated_until.getTime() - now : 0;
-  const isDeduplicated = deduplication !== undefined && (ttl > 0 || job.deduplicated_until === null);
+/** What a queue keeps of finished jobs, whatever they ask for: what they came to, and for how long, is in PostgreSQL. */
+const keptInQueue = {
+  removeOnComplete: { age: 60 * 60, count: 100 },
+  removeOnFail: { age: 24 * 60 * 60, count: 1_000 },
+};
+/** Lines of a job's log, and traces of its failures, that a queue keeps at most. */
+const maxLogs = 100;
+const maxTraces = 10;
+
+/** What a queue is told of a job: what was asked for, less what has been done of it and what PostgreSQL sees to. */
+export function optionsInQueue(job: JobRow, qualifiedName: string): JobsOptions {
+  const { lifo, delay, parent, attempts = 1 } = job.options;
   return {
-    ...others,
+    ...optionsOfRuns(job),
     jobId: job.id,
     timestamp: job.timestamp,
-    // The queue knows one less than the API: the last two are one.
-    priority: Math.min(priority, PRIORITY_LIMIT),
     attempts: Math.max(1, attempts - job.attempts_made),
-    ...(isDeduplicated && { deduplication: { id: deduplication.id, ...(ttl > 0 && { ttl }) } }),
+    ...(lifo && { lifo }),
+    ...(delay && { delay }),
     ...(parent && { parent: { id: parent.id, queue: qualifiedName } }),
-  } as JobsOptions;
+  };
 }
 
 /** What a queue is told of each run of a repeating job. */
 export function optionsOfRuns({ options }: JobRow): JobsOptions {
-  const { repeat, priority = 0, jobId, delay, timestamp, deduplication, parent, lifo, ...others } = options;
-  return { ...others, priority: Math.min(priority, PRIORITY_LIMIT) } as JobsOptions;
+  const { failParentOnFailure, ignoreDependencyOnFailure, removeDependencyOnFailure, attempts, backoff } = options;
+  const { priority = 0, keepLogs = maxLogs, stackTraceLimit = maxTraces } = options;
+  return {
+    ...(failParentOnFailure && { failParentOnFailure }),
+    ...(ignoreDependencyOnFailure && { ignoreDependencyOnFailure }),
+    ...(removeDependencyOnFailure && { removeDependencyOnFailure }),
+    ...keptInQueue,
+    // The queue knows one less than the API: the last two are one.
+    priority: Math.min(priority, PRIORITY_LIMIT),
+    ...(attempts !== undefined && { attempts }),
+    ...(backoff !== undefined && { backoff }),
+    keepLogs: Math.min(keepLogs, maxLogs),
+    stackTraceLimit: Math.min(stackTraceLimit, maxTraces),
+  } as JobsOptions;
 }
 
 /**

@@ -1,16 +1,23 @@
-import type { JobPayload, JobResult } from "@pragma/contracts/job";
-import { connectForAsking, connectForWorking, type jobQueueConfig } from "@pragma/runtime/job-queue";
+import {
+  connectForAsking,
+  connectForWorking,
+  type jobQueueConfig,
+  pauseWhileRedisIsFull,
+  unreadEvents,
+} from "@pragma/runtime/job-queue";
 import type { Logger } from "@pragma/runtime/logger";
 import { sleep } from "@pragma/runtime/sleep";
 import { type Job, Queue, Worker } from "bullmq";
 import type { z } from "zod";
 
-/** A job as a queue has it. */
-export type QueuedJob = Job<JobPayload, JobResult>;
+/** A job as a queue has it: its id, when it is due, and nothing of what it is about. */
+export type QueuedJob = Job<Record<string, never>, void>;
+type JobQueue = Queue<Record<string, never>, void>;
+type JobWorker = Worker<Record<string, never>, void>;
 
 /** What is done with each job that comes up. */
 export interface JobHandler {
-  run(locationId: string, job: QueuedJob, token: string, signal: AbortSignal): Promise<JobResult>;
+  run(locationId: string, job: QueuedJob, token: string, signal: AbortSignal): Promise<void>;
   /** The queue has given a job up, perhaps without its having been run. */
   failed(locationId: string, job: QueuedJob, error: Error): void;
 }
@@ -20,9 +27,9 @@ export interface JobHandler {
  * no other, and so that none waits for another's.
  */
 export interface LocationQueues {
-  of(locationId: string): Queue<JobPayload, JobResult>;
+  of(locationId: string): JobQueue;
   /** Those that are open in this process. */
-  opened(): Queue<JobPayload, JobResult>[];
+  opened(): JobQueue[];
   /** Begins to do the location's jobs, unless that is so already. */
   work(locationId: string): void;
   /** Begins to do the jobs of these locations, and ceases to do those of others. */
@@ -38,18 +45,21 @@ export interface LocationQueues {
 }
 
 interface Opened {
-  queue: Queue<JobPayload, JobResult>;
-  worker?: Worker<JobPayload, JobResult>;
+  queue: JobQueue;
+  worker?: JobWorker;
   /** When it was last asked for. */
   usedAt: number;
 }
 
 export const queueNameOf = (locationId: string) => `jobs-${locationId}`;
 
-/** What a queue keeps of finished jobs that say nothing of it. What they came to is in PostgreSQL. */
-const keptInQueue = { age: 24 * 60 * 60, count: 1_000 };
 /** How long closing may take, in milliseconds. */
 const patience = 5_000;
+/**
+ * How often a job may lose its worker before its queue gives it up. Redis that takes no writes looks like that too, and
+ * a job that comes up again is not done twice.
+ */
+const maxStalledCount = 100;
 /** A worker without work is left open for so many milliseconds. */
 const idleTime = 60_000;
 
@@ -67,11 +77,11 @@ export function openLocationQueues(
   function open(locationId: string): Opened {
     const known = opened.get(locationId);
     if (known) return known;
-    const queue = new Queue<JobPayload, JobResult>(queueNameOf(locationId), {
+    const queue: JobQueue = new Queue(queueNameOf(locationId), {
       connection: asking,
       prefix,
       skipVersionCheck: true,
-      defaultJobOptions: { removeOnComplete: keptInQueue, removeOnFail: keptInQueue },
+      streams: unreadEvents,
     });
     queue.on("error", () => {});
     const made = { queue, usedAt: Date.now() };
@@ -79,13 +89,14 @@ export function openLocationQueues(
     return made;
   }
 
-  function openWorker(locationId: string, { run, failed }: JobHandler): Worker<JobPayload, JobResult> {
-    const worker = new Worker<JobPayload, JobResult>(
+  function openWorker(locationId: string, { run, failed }: JobHandler): JobWorker {
+    const worker: JobWorker = new Worker(
       queueNameOf(locationId),
       (job, token = "") => run(locationId, job, token, stopping.signal),
-      { connection: working, prefix, concurrency, skipVersionCheck: true },
+      { connection: working, prefix, concurrency, skipVersionCheck: true, maxStalledCount },
     );
     worker.on("error", (error) => log.debug({ err: error, locationId }, "queue worker"));
+    pauseWhileRedisIsFull(worker);
     worker.on("failed", (job, error) => job && failed(locationId, job, error));
     return worker;
   }

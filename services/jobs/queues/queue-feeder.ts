@@ -31,31 +31,30 @@ export function openQueueFeeder({
   async function feed(job: JobRow): Promise<void> {
     // A queue that is opened while Redis is away would wait for it.
     if (queues.redis.status !== "ready") throw new PassingError("Redis is away");
-    const isQueued = job.options.repeat ? await feedRepeating(job) : await feedOnce(job);
-    if (isQueued) await markQueued(db.sql, job);
+    if (job.options.repeat) await feedRepeating(job);
+    else await feedOnce(job);
+    await markQueued(db.sql, job);
     queues.work(job.location_id);
   }
 
-  /** False when the queue takes the job for a duplicate still: it then is tried again. */
-  async function feedOnce(job: JobRow): Promise<boolean> {
+  async function feedOnce(job: JobRow): Promise<void> {
     const queue = queues.of(job.location_id);
-    const { message, duration } = job;
-    const options = optionsInQueue(job, { qualifiedName: queue.qualifiedName, now: Date.now() });
-    const added = await queue.add(jobName as never, { message, duration } as never, options);
-    return added.id === job.id;
+    if (job.options.jobId !== undefined) {
+      // An earlier job of the same id that PostgreSQL has forgotten would be taken for this one.
+      const known = await queue.getJob(job.id);
+      if (known?.finishedOn && known.finishedOn < job.created_at.getTime()) await known.remove();
+    }
+    await queue.add(jobName, {}, optionsInQueue(job, queue.qualifiedName));
   }
 
-  async function feedRepeating(job: JobRow): Promise<boolean> {
+  async function feedRepeating(job: JobRow): Promise<void> {
     const repetition = repetitionInQueue(job, Date.now());
     if (!repetition) {
       await db.transaction((tx) => endRepeating(tx, job));
-      return false;
+      return;
     }
-    const queue = queues.of(job.location_id);
-    const { message, duration } = job;
-    const template = { name: jobName, data: { message, duration }, opts: optionsOfRuns(job) };
-    await queue.upsertJobScheduler(job.id, repetition, template as never);
-    return true;
+    const template = { name: jobName, data: {}, opts: optionsOfRuns(job) };
+    await queues.of(job.location_id).upsertJobScheduler(job.id, repetition, template);
   }
 
   return {

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { eventually } from "@pragma/runtime/testing/eventually";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { forgetOldJobs } from "../periodic/forget-old.ts";
 import { startJobs, type TestJobs, unlike } from "../testing/start-jobs.ts";
 
 let jobs: TestJobs;
@@ -72,6 +74,20 @@ describe("a job", () => {
     expect(again).toEqual(first);
     await shop.inState((first as { id: string }).id, "completed");
     expect(jobs.begun.filter((message) => message === request.body.message)).toHaveLength(1);
+  });
+
+  it("of a large message is asked for once too, and is found where the reply says", async () => {
+    const shop = jobs.openShop();
+    const message = unlike("Large").padEnd(100_000, ".");
+    const request = { principal: shop.principal, body: { message }, headers: { "idempotency-key": randomUUID() } };
+    expect((await jobs.ask("POST", "/v1/jobs/", request)).status).toBe(201);
+    const again = await jobs.ask("POST", "/v1/jobs/", request);
+    expect(again.status).toBe(204);
+    const path = again.headers.get("location") ?? "";
+    const known = await jobs.ask("GET", path, { principal: shop.principal });
+    expect(await known.json()).toMatchObject({ payload: { message } });
+    await shop.inState(path.split("/").at(-1) ?? "", "completed");
+    expect(jobs.begun.filter((each) => each === message)).toHaveLength(1);
   });
 
   it("answers 304 to whoever knows it already", async () => {
@@ -163,5 +179,79 @@ describe("a request that a queue cannot do is refused, and told why", () => {
     await shop.inState(id, "completed");
     const problem = await shop.refusal({ message: "Child", jobOptions: { parent: { id } } });
     expect(problem.errors?.[0]?.message).toMatch(/has finished/);
+  });
+});
+
+describe("limits of a location", () => {
+  let limited: TestJobs;
+  beforeAll(async () => {
+    limited = await startJobs({
+      ...{ JOBS_UNFINISHED_PER_LOCATION: "4", JOBS_REPEATING_PER_LOCATION: "2", JOBS_CHILDREN_PER_PARENT: "2" },
+      ...{ JOBS_PER_DAY: "6", JOBS_BYTES_PER_DAY: "5000", JOBS_KEPT_PER_LOCATION: "2" },
+    });
+  });
+  afterAll(() => limited?.remove());
+  const delayed = { message: "Later", jobOptions: { delay: 60_000 } };
+  const repeating = { message: "Again", jobOptions: { repeat: { every: 3_600_000 } } };
+
+  it("are for all its keys together: jobs that have not finished", async () => {
+    const shop = limited.openShop();
+    for (let index = 0; index < 4; index += 1) await shop.create(delayed);
+    const otherKey = { ...shop.principal, keyId: randomUUID() };
+    const refused = await limited.ask("POST", "/v1/jobs/", { principal: otherKey, body: delayed });
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("60");
+    expect(await refused.json()).toMatchObject({
+      code: "too_many_jobs",
+      limit: { name: "unfinished_jobs", maximum: 4, unit: "jobs per location" },
+    });
+    await limited.openShop().create(delayed);
+  });
+
+  it("are for jobs that repeat", async () => {
+    const shop = limited.openShop();
+    for (let index = 0; index < 2; index += 1) await shop.create(repeating);
+    const limit = { name: "repeating_jobs", maximum: 2, unit: "repeating jobs per location" };
+    expect(await shop.refusal(repeating)).toMatchObject({ status: 409, code: "limit_reached", limit });
+    await shop.create(delayed);
+  });
+
+  it("are for the children of a job, those that have finished included", async () => {
+    const shop = limited.openShop();
+    const { id } = await shop.create(delayed);
+    const child = { message: "Child", jobOptions: { parent: { id }, removeOnComplete: true } };
+    for (let index = 0; index < 2; index += 1) {
+      const created = await shop.create(child);
+      await eventually("it to be forgotten", () => shop.isForgotten(created.id));
+    }
+    expect(await shop.refusal(child)).toMatchObject({ code: "limit_reached", limit: { name: "children" } });
+  });
+
+  it("are for a day: jobs, and bytes of their messages", async () => {
+    const shop = limited.openShop();
+    const large = { message: "x".repeat(4_000) };
+    await shop.create(large);
+    const bytes = await shop.refusal(large);
+    expect(bytes).toMatchObject({ status: 429, code: "quota_exceeded", limit: { name: "job_bytes", maximum: 5_000 } });
+    for (let index = 0; index < 5; index += 1) {
+      const { id } = await shop.create({ message: "Short", jobOptions: { removeOnComplete: true } });
+      await eventually("it to be forgotten", () => shop.isForgotten(id));
+    }
+    expect(await shop.refusal({ message: "Short" })).toMatchObject({
+      code: "quota_exceeded",
+      limit: { name: "jobs", maximum: 6, unit: "jobs per day" },
+    });
+  });
+
+  it("are for jobs that are kept when they have finished: the last ones are", async () => {
+    const shop = limited.openShop();
+    const ids: string[] = [];
+    for (let index = 0; index < 4; index += 1) {
+      const { id } = await shop.create({ message: "Kept" });
+      await shop.inState(id, "completed");
+      ids.push(id);
+    }
+    await forgetOldJobs.run({ db: limited.db, kept: { days: 30, perLocation: 2 } });
+    expect(await Promise.all(ids.map((id) => shop.isForgotten(id)))).toEqual([true, true, false, false]);
   });
 });

@@ -1,4 +1,3 @@
-import type { JobResult } from "@pragma/contracts/job";
 import type { Database } from "@pragma/runtime/postgres";
 import { withRequestContext } from "@pragma/runtime/request-context";
 import { SpanKind } from "@pragma/runtime/tracing";
@@ -44,7 +43,7 @@ export function jobHandler(running: Running): JobHandler {
 }
 
 /** Does a job as a part of the trace of its request, with one log line for each time that it came to something. */
-function logged({ log }: Running, held: JobRow, run: () => Promise<JobResult>): Promise<JobResult> {
+function logged({ log }: Running, held: JobRow, run: () => Promise<void>): Promise<void> {
   const { location_id: locationId, id: jobId, consumer, traceparent } = held;
   const attributes = { "pragma.service": "jobs", "messaging.system": "bullmq", "messaging.message.id": jobId };
   const operation = { name: "job process", kind: SpanKind.CONSUMER, attributes };
@@ -52,9 +51,8 @@ function logged({ log }: Running, held: JobRow, run: () => Promise<JobResult>): 
     const started = performance.now();
     const fields = () => ({ locationId, jobId, consumer, traceId, milliseconds: performance.now() - started });
     try {
-      const result = await run();
+      await run();
       log.info({ ...fields(), ...logFields }, "job");
-      return result;
     } catch (error) {
       if (isGivenBack(error)) log.info({ ...fields(), givenBack: true }, "job");
       else log.error({ ...fields(), err: error }, "job failed");
@@ -68,17 +66,16 @@ function isGivenBack(error: unknown): boolean {
 }
 
 /** A job that came up and is not to be done: it was done already, is forgotten, or somebody is doing it. */
-async function answerUnheld({ db }: Running, key: JobKey, { job, token, signal }: Turn): Promise<JobResult> {
+async function answerUnheld({ db }: Running, key: JobKey, { job, token, signal }: Turn): Promise<void> {
   const known = await persistently(() => findJob(db.sql, key), signal);
   if (known && !known.finished_at) {
     await unlessLost(job.moveToDelayed(Date.now() + (holdSeconds * 1000) / 3, token));
     throw new DelayedError();
   }
   if (known?.outcome === "failed") throw new UnrecoverableError(known.failure ?? "");
-  return known?.result ?? { message: job.data.message, waited: 0 };
 }
 
-async function runHeld({ db, perform, log }: Running, held: JobRow, turn: Turn): Promise<JobResult> {
+async function runHeld({ db, perform, log }: Running, held: JobRow, turn: Turn): Promise<void> {
   const { job, token, signal } = turn;
   let progress = 0;
   const holding = setInterval(
@@ -95,12 +92,12 @@ async function runHeld({ db, perform, log }: Running, held: JobRow, turn: Turn):
       progress = percent;
       tell(job, percent);
     };
+    const { message, duration } = held;
     const result = held.is_performed
-      ? { message: held.message, waited: held.duration }
-      : await perform(job.data, { report, signal });
+      ? { message, waited: duration }
+      : await perform({ message, duration }, { report, signal });
     await waitForChildren(db, held, { turn, isPerformed: true });
     await persistently(() => finishJob(db, held, { outcome: "completed", result }), signal);
-    return result;
   } catch (error) {
     if (error instanceof WaitingChildrenError || error instanceof DelayedError) throw error;
     if (signal.aborted) {

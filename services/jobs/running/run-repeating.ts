@@ -1,4 +1,3 @@
-import type { JobResult } from "@pragma/contracts/job";
 import { WaitingError } from "bullmq";
 import { instantOf } from "../check-repeat.ts";
 import { findJob } from "../queries/jobs.ts";
@@ -9,17 +8,15 @@ import { persistently, type Running, type Turn, tell, unlessLost } from "./turn.
 export async function runRepeating(
   { db, perform }: Running,
   { locationId, job, token, signal }: Turn & { locationId: string },
-): Promise<JobResult> {
+): Promise<void> {
   const key = { location_id: locationId, id: job.repeatJobKey ?? "" };
   const due = dueOf(job.id ?? "");
   const known = await persistently(() => findJob(db.sql, key), signal);
-  if (!known || known.finished_at || known.last_due === due) {
-    return known?.result ?? { message: job.data.message, waited: 0 };
-  }
+  if (!known || known.finished_at || known.last_due === due) return;
   const endDate = known.options.repeat?.endDate;
   if (endDate !== undefined && due > instantOf(endDate)) {
     await persistently(() => db.transaction((tx) => endRepeating(tx, key)), signal);
-    return { message: job.data.message, waited: 0 };
+    return;
   }
   const note = (given: Outcome) =>
     persistently(
@@ -32,9 +29,9 @@ export async function runRepeating(
       signal,
     );
   try {
-    const result = await perform(job.data, { report: (percent) => tell(job, percent), signal });
+    const { message, duration } = known;
+    const result = await perform({ message, duration }, { report: (percent) => tell(job, percent), signal });
     await note({ outcome: "completed", result });
-    return result;
   } catch (error) {
     if (signal.aborted) {
       await unlessLost(job.moveToWait(token));

@@ -105,7 +105,7 @@ export async function startJobs(variables: Record<string, string> = {}): Promise
         }),
       async isForgotten(id) {
         const response = await service.ask("GET", `/v1/jobs/${encodeURIComponent(id)}`, { principal });
-        return response.status === 404 && !(await queue.getJob(id));
+        return response.status === 404;
       },
     };
   }

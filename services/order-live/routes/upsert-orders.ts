@@ -31,7 +31,10 @@ export const upsertOrdersRoute = defineRoute({
     }),
     body: ordersBody,
   },
-  responses: { 200: { description: "The orders that were taken", schema: z.array(OrderLive) } },
+  responses: {
+    200: { description: "The orders that were taken", schema: z.array(OrderLive) },
+    204: { description: "The request was repeated under its Idempotency-Key, and its reply was not kept" },
+  },
   errors: ["location_forbidden", "location_not_found"],
   async handle({ body: orders, query, principal, services }) {
     const { id: locationId } = await namedLocation(principal, query.locationId, services.locations);

@@ -4,8 +4,20 @@ import type { TagContract } from "../contract.ts";
 import type { World } from "../world.ts";
 
 /** How many unfinished jobs a key of the tested product may have. */
-export const mostUnfinished = 20;
+const mostUnfinished = 20;
+/** How many repeating jobs a location of the tested product may have. */
+const maxRepeating = 2;
+/** How many bytes of messages a location of the tested product may send in a day; the largest message has more. */
+const maxJobBytes = 290_000;
 
+/** What the tested product is told of these limits. */
+export const jobLimits = {
+  JOBS_UNFINISHED_PER_KEY: String(mostUnfinished),
+  JOBS_REPEATING_PER_LOCATION: String(maxRepeating),
+  JOBS_BYTES_PER_DAY: String(maxJobBytes),
+};
+
+const repeating = { message: "Again", jobOptions: { repeat: { every: 3_600_000 } } };
 const delayed = { message: "Later", jobOptions: { delay: 3_600_000 } };
 
 /** A job that has come to its end. */
@@ -29,6 +41,16 @@ export const jobs: TagContract = {
         body: { message: "Nowhere" },
         key: product.adminKey,
       }),
+      204: async ({ shop }) => {
+        const ask = { body: { message: "x".repeat(70_000) }, headers: { "idempotency-key": randomUUID() } };
+        await shop.ask("POST", "/v1/jobs", ask);
+        return ask;
+      },
+      limit_reached: async ({ shop }) => {
+        for (let index = 0; index < maxRepeating; index += 1) await shop.ask("POST", "/v1/jobs", { body: repeating });
+        return { body: repeating };
+      },
+      quota_exceeded: () => ({ body: { message: "€".repeat(100_000) } }),
       too_many_jobs: async ({ shop, keyWith }) => {
         const key = await keyWith(["jobs:write"]);
         for (let index = 0; index < mostUnfinished; index += 1) {

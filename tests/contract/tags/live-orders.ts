@@ -6,6 +6,12 @@ export const liveOrders: TagContract = {
   upsertLiveOrders: {
     answers: {
       200: ({ shop }) => ({ query: { locationId: shop.locationId }, body: [newLiveOrder()] }),
+      204: async ({ shop }) => {
+        const body = Array.from({ length: 50 }, () => newLiveOrder());
+        const ask = { body, headers: { "idempotency-key": randomUUID() } };
+        await shop.ask("POST", "/v1/orders-live", ask);
+        return ask;
+      },
       location_not_found: ({ product }) => ({
         query: { locationId: randomUUID() },
         body: [newLiveOrder()],
