@@ -71,6 +71,10 @@ export const runtimeConfig = z.object({
    * has made them, or will in a moment.
    */
   MIGRATE: z.enum(["on", "off"]).default("on"),
+  /** Bytes of large replies that clients have not taken yet, which a service holds in memory at most. */
+  UNREAD_REPLY_BYTES: numberFromEnv(z.number().int().min(1_000_000)).default(128 * 1024 * 1024),
+  /** The same of one API key. */
+  UNREAD_REPLY_BYTES_PER_KEY: numberFromEnv(z.number().int().min(1_000_000)).default(32 * 1024 * 1024),
   ...serverTlsConfig.shape,
 });
 

@@ -12,6 +12,7 @@ import type { Metrics } from "./metrics.ts";
 import { principalHeader } from "./principal-token.ts";
 import { type Allowance, openAllowance } from "./receiving-budget.ts";
 import type { Reply } from "./reply.ts";
+import type { ReplyBudget } from "./reply-budget.ts";
 import { addToLog, withRequestContext } from "./request-context.ts";
 import { readInput } from "./request-input.ts";
 import { retirementHeaders } from "./retirement.ts";
@@ -23,6 +24,7 @@ interface ServiceAppOptions<Services> {
   services: Services;
   readPrincipal: (token: string | null | undefined) => Promise<Principal>;
   idempotency: Idempotency;
+  replies: ReplyBudget;
   log: Logger;
   metrics: Metrics;
 }
@@ -70,7 +72,7 @@ type Servable<Services> = Pick<Route<Services>, "path" | "handle"> & Partial<Rou
 async function serve<Services>(
   context: Context,
   route: Servable<Services>,
-  { service, services, readPrincipal, idempotency, log, metrics }: ServiceAppOptions<Services>,
+  { service, services, readPrincipal, idempotency, replies, log, metrics }: ServiceAppOptions<Services>,
 ): Promise<Response> {
   const started = performance.now();
   const request = context.req.raw;
@@ -86,7 +88,11 @@ async function serve<Services>(
       const principal = await readPrincipal(request.headers.get(principalHeader));
       addToLog({ consumer: principal.consumer, keyId: principal.keyId, locationId: principal.location?.id });
       if (route.scope) demandScope(principal, route.scope);
-      reply = await answer(context, route, { principal, services, allowance, idempotency });
+      // What has had its effect is not refused afterwards.
+      const isSafe = request.method === "GET" || request.method === "HEAD";
+      if (!isSafe) replies.requireRoom(principal.keyId);
+      const answered = await answer(context, route, { principal, services, allowance, idempotency });
+      reply = replies.hold(answered, { keyId: principal.keyId, isRefusable: isSafe });
     } catch (error) {
       reply = replyToError(error, requestId, log);
     } finally {

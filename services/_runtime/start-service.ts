@@ -18,6 +18,7 @@ import { startPeriodic } from "./periodic.ts";
 import { openDatabase } from "./postgres.ts";
 import { principalReader } from "./principal-token.ts";
 import { openOutboxSignals, startRelay } from "./relay.ts";
+import { createReplyBudget } from "./reply-budget.ts";
 import { withRequestContext } from "./request-context.ts";
 import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
@@ -106,12 +107,16 @@ export async function startService(
     closers.push(() => Promise.all(tasks.map((task) => task.stop())));
 
     const readPrincipal = principalReader(config.PRINCIPAL_KEYS);
+    const replies = createReplyBudget(config);
+    const repliesHelp = "Bytes of large replies that clients have not taken yet";
+    metrics.observe("unread_reply_bytes", repliesHelp, () => replies.held, { service: name });
     const app = createServiceApp({
       service: name,
       routes: definition.routes,
       services,
       readPrincipal,
       idempotency: openIdempotency(db, openVault(config.DATA_KEYS)),
+      replies,
       log,
       metrics,
     });

@@ -1,10 +1,12 @@
 import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
+import { pageConfig } from "@pragma/runtime/page";
 import { z } from "zod";
 
 const seconds = (most: number) => numberFromEnv(z.number().int().min(1).max(most));
 
 /** What the order-live service is told besides what every service is. */
 export const orderLiveConfig = z.object({
+  ...pageConfig,
   /** Signs what this service asks other parts of the product. */
   PRINCIPAL_KEYS: runtimeConfig.shape.PRINCIPAL_KEYS,
   /** How long a stream can be taken up again where it broke off. */

@@ -20,6 +20,8 @@ export interface OrderLiveService {
   /** Feeds the streams that this process serves. */
   hub: Hub;
   kept: LiveRetention;
+  /** Of the texts in a page of a list. */
+  pageMaxBytes: number;
 }
 
 export const defineRoute = routesOf<OrderLiveService>();

@@ -1,9 +1,11 @@
 import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
 import { jobQueueConfig } from "@pragma/runtime/job-queue";
+import { pageConfig } from "@pragma/runtime/page";
 import { z } from "zod";
 
 export const reportingConfig = z.object({
   ...jobQueueConfig.shape,
+  ...pageConfig,
   /** Signs what this service asks other parts of the product. */
   PRINCIPAL_KEYS: runtimeConfig.shape.PRINCIPAL_KEYS,
   /** Where till-ingest keeps the bodies of tills: the same address as there. */
