@@ -1,4 +1,5 @@
 import { routesOf } from "@pragma/runtime/define-route";
+import type { DailyQuota } from "@pragma/runtime/daily-quota";
 import type { Locations } from "@pragma/runtime/locations";
 import type { Database } from "@pragma/runtime/postgres";
 import type { CatalogReader } from "./catalog-reader.ts";
@@ -8,6 +9,7 @@ export interface CatalogService {
   db: Database;
   locations: Locations;
   reader: CatalogReader;
+  quota: DailyQuota;
 }
 
 export const defineRoute = routesOf<CatalogService>();

@@ -1,3 +1,4 @@
+import type { DailyQuota } from "@pragma/runtime/daily-quota";
 import { routesOf } from "@pragma/runtime/define-route";
 import type { Locations } from "@pragma/runtime/locations";
 import type { Logger } from "@pragma/runtime/logger";
@@ -22,6 +23,9 @@ export interface OrderLiveService {
   kept: LiveRetention;
   /** Of the texts in a page of a list. */
   pageMaxBytes: number;
+  /** Of one order as it is kept. */
+  orderMaxBytes: number;
+  quota: DailyQuota;
 }
 
 export const defineRoute = routesOf<OrderLiveService>();

@@ -32,7 +32,7 @@ export const upsertOrdersRoute = defineRoute({
     body: ordersBody,
   },
   responses: { 200: { description: "The orders that were taken", schema: z.array(OrderLive) } },
-  errors: ["location_forbidden", "location_not_found"],
+  errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ body: orders, query, principal, services }) {
     const { id: locationId } = await namedLocation(principal, query.locationId, services.locations);
     const taken = await upsertOrders(services, { locationId, orders });

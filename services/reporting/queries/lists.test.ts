@@ -46,6 +46,21 @@ async function addOrders(day: string, count: number): Promise<Position[]> {
   });
 }
 
+it("a page ends early where more would be too large, and goes on from its last item", async () => {
+  const filter = { locationId, kind: "order" as const, since: null, until: null, reportId: null };
+  const seen: string[] = [];
+  for (let after: Position | null = null; seen.length < 300; ) {
+    // Each text has 38 bytes.
+    const page = await findPage(service.db, filter, { after, offset: 0, limit: 100, body: "v1", maxBytes: 38 * 7 });
+    expect(page.count).toBe(7);
+    seen.push(...JSON.parse(`[${page.items}]`));
+    after = page.last;
+  }
+  expect(seen).toEqual(all.slice(0, seen.length).map(({ id }) => id));
+  const small = { after: null, offset: 5, limit: 100, body: "v1", maxBytes: 1 };
+  expect(await findPage(service.db, filter, small)).toMatchObject({ count: 1, items: [`"${all[5]?.id}"`] });
+});
+
 describe.each([
   ["of everything", null, null],
   ["since a day", "2026-03-02", null],
