@@ -48,7 +48,7 @@ const duplicateWindow = 2 * 60 * 1000;
 /** Opens the bus at once, whether NATS is there or not: the connection is made as soon as it is. */
 export function openEventBus(
   config: Pick<RuntimeConfig, "NATS_URL" | "NAMESPACE" | "STREAM_REPLICAS"> &
-    Partial<Pick<RuntimeConfig, "MIGRATE">> &
+    Partial<Pick<RuntimeConfig, "MIGRATE" | "EVENT_STREAM_MAX_BYTES">> &
     ServerTls,
   { name, log }: { name: string; log: Logger },
 ): EventBus {
@@ -91,6 +91,7 @@ export function openEventBus(
         discard: DiscardPolicy.New,
         duplicate_window: nanos(duplicateWindow),
         num_replicas: config.STREAM_REPLICAS,
+        ...(config.EVENT_STREAM_MAX_BYTES !== undefined && { max_bytes: config.EVENT_STREAM_MAX_BYTES }),
       };
       try {
         await manager.streams.update(stream, wanted);

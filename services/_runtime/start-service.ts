@@ -150,6 +150,7 @@ export async function startService(
       observed: {
         nats: async () => {
           if (!bus.isConnected()) throw new Error("not connected");
+          await relay.check();
         },
         ...checks,
       },

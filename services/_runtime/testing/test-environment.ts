@@ -30,6 +30,8 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
     DATA_KEYS: `test:${"test-data-secret-".repeat(2)}`,
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "silent",
     DATABASE_POOL: "5",
+    // NATS sets as much aside for each stream.
+    EVENT_STREAM_MAX_BYTES: "500000000",
     ...overrides,
   };
   return {
