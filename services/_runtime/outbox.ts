@@ -27,7 +27,8 @@ export async function publish<Type extends EventType>(
 ): Promise<void> {
   const body = JSON.stringify(envelopeOf(type, { id, subject, data, traceparent: currentTraceparent() }));
   // One that the stream can never take would be tried for ever.
-  if (Buffer.byteLength(body) > maxEventBytes) throw new Error(`The event ${type} has more than ${maxEventBytes} bytes.`);
+  if (Buffer.byteLength(body) > maxEventBytes)
+    throw new Error(`The event ${type} has more than ${maxEventBytes} bytes.`);
   await tx`
     insert into outbox ${tx({ id, type, location_id: data.locationId, body })}
     on conflict (id) do nothing`;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { RouteInput } from "./define-route.ts";
 import { decodePageToken, encodePageToken, instantInToken, pageReply } from "./page.ts";
 import type { Reply } from "./reply.ts";
+import { createKeyedSemaphore } from "./semaphore.ts";
 
 /** A stretch of a list: after a place in its order, or so many items from its start. */
 export interface Stretch<Place = { at: string; id: string }> {
@@ -27,17 +28,30 @@ type Place = Record<string, string | number>;
 /** In a token beside the place of the last item: the page that begins or goes on after it, and how much of it is left. */
 const tokenSchema = z.object({ index: z.int().min(0), left: z.int().min(1).max(100).optional() });
 
+/** Pages of large items that are read for one key at a time: the others wait, and leave the database to other keys. */
+const reading = createKeyedSemaphore(4);
+
 interface Asked extends Pick<RouteInput<undefined, undefined, undefined, unknown>, "url" | "origin"> {
   query: { index: number; size: number; pageToken?: string | undefined };
 }
 
+type AskedByKey = Asked & Pick<RouteInput<undefined, undefined, undefined, unknown>, "principal">;
+
 /**
- * Answers the page that was asked for. Where `find` gives fewer items than there are, the page ends early: its token
+ * Answers the page of large items that was asked for, of which only a few are read for a key at a time. Where `find` gives fewer items than there are, the page ends early: its token
  * leads to the rest of it, with the same index, and from there to the next page.
  *
  * @throws `ApiError` invalid_page_token.
  */
 export async function replyWithStretch<Schema extends z.ZodType<Place>>(
+  { principal, ...asked }: AskedByKey,
+  placeSchema: Schema,
+  find: (stretch: Stretch<z.output<Schema>>) => Promise<FoundStretch<z.output<Schema>>>,
+): Promise<Reply> {
+  return reading.run(principal.keyId, () => replyWithFound(asked, placeSchema, find));
+}
+
+async function replyWithFound<Schema extends z.ZodType<Place>>(
   { query, url, origin }: Asked,
   placeSchema: Schema,
   find: (stretch: Stretch<z.output<Schema>>) => Promise<FoundStretch<z.output<Schema>>>,
@@ -76,7 +90,7 @@ export async function replyWithPage<Item extends Listed>(
   asked: Asked,
   list: (stretch: Stretch) => Promise<{ rows: Item[]; total: number }>,
 ): Promise<Reply> {
-  return replyWithStretch(asked, createdPlace, async ({ limit, ...stretch }) => {
+  return replyWithFound(asked, createdPlace, async ({ limit, ...stretch }) => {
     // One more than the page holds tells whether there is another page.
     const { rows, total } = await list({ ...stretch, limit: limit + 1 });
     const shown = rows.slice(0, limit);

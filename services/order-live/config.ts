@@ -14,7 +14,13 @@ export const orderLiveConfig = z.object({
   /** How long orders are kept that departed, and live ones that nobody changes. */
   LIVE_ORDERS_KEPT_DAYS: numberFromEnv(z.number().int().min(2).max(365)).default(30),
   /** Bytes of one order as it is kept; an event that carries it must fit a message of the bus, which takes a mebibyte. */
-  LIVE_ORDER_MAX_BYTES: numberFromEnv(z.number().int().min(10_000).max(1000 * 1024)).default(512 * 1024),
+  LIVE_ORDER_MAX_BYTES: numberFromEnv(
+    z
+      .number()
+      .int()
+      .min(10_000)
+      .max(1000 * 1024),
+  ).default(512 * 1024),
   /** Bytes of orders that a location may send in a day: a hundred times 200 orders, each changed five times, of 10 KB. */
   LIVE_ORDER_BYTES_PER_DAY: numberFromEnv(z.number().int().min(1)).default(1_000_000_000),
   /** How often a stream that has nothing to say shows that it is alive. */

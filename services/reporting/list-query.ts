@@ -32,7 +32,7 @@ export async function replyWithPage(
 ): Promise<Reply> {
   const { since = null, until = null } = query;
   const filter = { locationId: ownLocation(principal, query.locationId), kind, since, until, reportId };
-  return replyWithStretch({ query, url, origin }, placeSchema, (stretch) =>
+  return replyWithStretch({ query, principal, url, origin }, placeSchema, (stretch) =>
     findPage(services.db, filter, { ...stretch, body, maxBytes: services.pageMaxBytes }),
   );
 }

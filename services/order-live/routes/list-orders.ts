@@ -33,7 +33,7 @@ export const listOrdersRoute = defineRoute({
   async handle({ query, principal, services: { db, pageMaxBytes }, url, origin }) {
     const locationId = ownLocation(principal, query.locationId);
     const filter = filterOf(query);
-    return replyWithStretch({ query, url, origin }, placeSchema, async (stretch) => {
+    return replyWithStretch({ query, principal, url, origin }, placeSchema, async (stretch) => {
       const [total, { orders, hasMore }] = await Promise.all([
         countListed(db.sql, locationId, filter),
         findListed(db.sql, { locationId, filter }, { ...stretch, maxBytes: pageMaxBytes }),

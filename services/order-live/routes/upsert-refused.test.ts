@@ -124,8 +124,7 @@ describe("more than a location may send in a day", () => {
     const [taken] = await orderLive.upsert(shop.principal, order);
     const bytes = Buffer.byteLength(JSON.stringify(taken));
     const other = await orderLive.another({ LIVE_ORDER_BYTES_PER_DAY: String(Math.floor(bytes * 2.5)) });
-    const send = (...orders: OrderLiveInput[]) =>
-      other.ask("POST", path, { principal: shop.principal, body: orders });
+    const send = (...orders: OrderLiveInput[]) => other.ask("POST", path, { principal: shop.principal, body: orders });
     expect((await send(changed(order, {}))).status).toBe(200);
     const last = (await orderLive.list(shop.principal)).data[0]?.revisionHash;
     for (let time = 0; time < 3; time += 1) {

@@ -10,7 +10,7 @@ const batch = { limit: 100, maxBytes: 256 * 1024 };
 /** Bytes that may wait for a reader that is fed from here; one that lags more is sent the log at its own pace. */
 const mostWaiting = 256 * 1024;
 /** Readers of a location that are sent a batch of their own at a time: the others wait until one was taken. */
-const maxCatchingUp = 32;
+const maxCatchingUp = 8;
 /** Milliseconds between two readings of a log: what comes in between is sent together, which costs far less. */
 const restTime = 20;
 

@@ -24,11 +24,7 @@ export async function findStart(sql: Sql, locationId: string, lastEventId: strin
  * Sends a reader everything until its stream is over: the orders as they are unless it goes on from a place in the log,
  * then the log as fast as it takes it, then, from the channel, what comes; and the log again whenever it lags.
  */
-export async function follow(
-  reader: StreamReader,
-  start: Start,
-  { sql, channel }: Source,
-): Promise<void> {
+export async function follow(reader: StreamReader, start: Start, { sql, channel }: Source): Promise<void> {
   let shown: Shown | undefined;
   if ("after" in start) reader.position = start.after;
   else shown = await showCurrent(reader, { sql, channel }, start.reset);
@@ -63,16 +59,22 @@ async function showCurrent(
   reader.isReady = false;
   if (reason) reader.write(reset(reason));
   reader.position = (await findExtent(sql, locationId)).last;
-  let after: OrderPlace | null = null;
-  const showPage = async (): Promise<boolean> => {
+  /** Ends before it is waited for the reader, so that no text is kept meanwhile but what the reader was given. */
+  const showPage = async (after: OrderPlace | null): Promise<OrderPlace | null> => {
     const { orders, hasMore } = await findListed(sql, { locationId, filter }, { after, offset: 0, ...batch });
     for (const { id, position } of orders) shown.set(id, position);
     reader.write(orders.map(({ body }) => currentOrder(body)).join(""));
-    after = orders.at(-1) ?? null;
-    await outlet.drained();
-    return hasMore;
+    const last = hasMore ? orders.at(-1) : undefined;
+    return last ? { at: last.at, id: last.id } : null;
   };
-  while (!outlet.isOver && (await channel.catchingUp.run(showPage)));
+  for (let after: OrderPlace | null = null, isFirst = true; (after || isFirst) && !outlet.isOver; isFirst = false) {
+    const from: OrderPlace | null = after;
+    after = await channel.catchingUp.run(async () => {
+      const next = await showPage(from);
+      await outlet.drained();
+      return next;
+    });
+  }
   return shown;
 }
 
@@ -86,11 +88,14 @@ async function catchUp(reader: StreamReader, { sql, channel }: Source, shown: Sh
     if (first.position !== reader.position + 1) return "gap";
     reader.send(revisions.filter(({ orderId, position }) => position > (shown?.get(orderId) ?? 0)));
     reader.position = revisions.at(-1)?.position ?? reader.position;
-    await outlet.drained();
     return "more";
   };
   while (!outlet.isOver) {
-    const outcome = await channel.catchingUp.run(sendBatch);
+    const outcome = await channel.catchingUp.run(async () => {
+      const sent = await sendBatch();
+      if (sent === "more") await outlet.drained();
+      return sent;
+    });
     if (outcome !== "more") return outcome === "end";
   }
   return true;

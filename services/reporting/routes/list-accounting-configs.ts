@@ -25,7 +25,7 @@ export const listAccountingConfigs = defineRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = ownLocation(principal, query.locationId);
-    return replyWithStretch({ query, url, origin }, createdPlace, (stretch) =>
+    return replyWithStretch({ query, principal, url, origin }, createdPlace, (stretch) =>
       listConfigs(services.db.sql, locationId, { ...stretch, maxBytes: services.pageMaxBytes }),
     );
   },
