@@ -1,5 +1,5 @@
-import { routesOf } from "@pragma/runtime/define-route";
 import type { DailyQuota } from "@pragma/runtime/daily-quota";
+import { routesOf } from "@pragma/runtime/define-route";
 import type { Locations } from "@pragma/runtime/locations";
 import type { Database } from "@pragma/runtime/postgres";
 import type { CatalogReader } from "./catalog-reader.ts";
