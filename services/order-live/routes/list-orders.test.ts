@@ -116,6 +116,23 @@ describe("the list of live orders", () => {
       expect(idsOf(await listPage(new URL(rest.links.prev).search))).toEqual(idsOf(cut));
     });
 
+    it("is refused to a key that has left several replies unread, until it reads them", async () => {
+      const limited = await orderLive.another({ UNREAD_REPLY_BYTES_PER_KEY: "1000000" });
+      const ask = (by = principal) => limited.ask("GET", `${path}?size=100`, { principal: by });
+      const unread: Response[] = [];
+      let refused = await ask();
+      for (; refused.status === 200 && unread.length < 10; refused = await ask()) unread.push(refused);
+      expect(unread.length).toBeGreaterThan(1);
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"]);
+      expect(await refused.json()).toMatchObject({ code: "rate_limited", limit: { name: "unread_reply_bytes" } });
+      expect((await ask(posKey().principal)).status).toBe(200);
+      for (const [index, answer] of unread.entries()) {
+        if (index % 2) await answer.body?.cancel();
+        else expect(idsOf(JSON.parse(await answer.text()))).toEqual(newestFirst(large));
+      }
+      expect((await ask()).status).toBe(200);
+    });
+
     it("shows each order once to a client that goes by index and reads on by token where a page ends early", async () => {
       const seen: string[] = [];
       for (let index = 0; index < 3; index += 1) {
