@@ -117,11 +117,11 @@ describe("the list of live orders", () => {
     });
 
     it("is refused to a key that has left several replies unread, until it reads them", async () => {
-      const limited = await orderLive.another({ UNREAD_REPLY_BYTES_PER_KEY: "1000000" });
+      const limited = await orderLive.another({ UNREAD_REPLY_BYTES_PER_KEY: "3000000" });
       const ask = (by = principal) => limited.ask("GET", `${path}?size=100`, { principal: by });
       const unread: Response[] = [];
       let refused = await ask();
-      for (; refused.status === 200 && unread.length < 10; refused = await ask()) unread.push(refused);
+      for (; refused.status === 200 && unread.length < 20; refused = await ask()) unread.push(refused);
       expect(unread.length).toBeGreaterThan(1);
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"]);
       expect(await refused.json()).toMatchObject({ code: "rate_limited", limit: { name: "unread_reply_bytes" } });
