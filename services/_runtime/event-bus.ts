@@ -91,14 +91,18 @@ export function openEventBus(
         discard: DiscardPolicy.New,
         duplicate_window: nanos(duplicateWindow),
         num_replicas: config.STREAM_REPLICAS,
-        ...(config.EVENT_STREAM_MAX_BYTES !== undefined && { max_bytes: config.EVENT_STREAM_MAX_BYTES }),
       };
+      const maxBytes = config.EVENT_STREAM_MAX_BYTES;
+      const limit = maxBytes === undefined ? {} : { max_bytes: maxBytes };
       try {
-        await manager.streams.update(stream, wanted);
+        const { state } = await manager.streams.info(stream);
+        // A limit below what the stream holds would discard events: it waits until they are old.
+        const isFitting = maxBytes !== undefined && state.bytes <= maxBytes;
+        await manager.streams.update(stream, { ...wanted, ...(isFitting && limit) });
       } catch (error) {
         if (!isMissing(error)) throw error;
         const fixed = { name: stream, storage: StorageType.File, retention: RetentionPolicy.Limits };
-        await manager.streams.add({ ...fixed, ...wanted });
+        await manager.streams.add({ ...fixed, ...wanted, ...limit });
       }
     },
     async close() {

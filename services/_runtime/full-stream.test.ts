@@ -4,6 +4,8 @@ import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { defineService } from "./define-service.ts";
+import { openEventBus } from "./event-bus.ts";
+import { createLogger } from "./logger.ts";
 import { publish } from "./outbox.ts";
 import type { Database } from "./postgres.ts";
 import { on } from "./subscription.ts";
@@ -85,6 +87,28 @@ it("when the stream is full events wait in the outbox and are seen to, and all a
   await service.running.observed.nats?.();
   await connection.close();
 }, 60_000);
+
+it("a lower limit than what the stream holds discards nothing", async () => {
+  const log = createLogger({ name: "test", level: "silent" });
+  const { NATS_URL = "", NAMESPACE = "" } = environment.variables;
+  const bus = openEventBus(
+    { NATS_URL, NAMESPACE, STREAM_REPLICAS: 1, EVENT_STREAM_MAX_BYTES: megabyte },
+    { name: "test", log },
+  );
+  const { manager } = await bus.connected;
+  await manager.streams.purge(bus.stream);
+  for (let event = 0; event < 10; event += 1) await tell(150_000);
+  await eventually("events to be sent", async () => (await waiting()) === 0);
+  const before = await manager.streams.info(bus.stream);
+  expect(before.state.bytes).toBeGreaterThan(megabyte);
+  await bus.ensureStream();
+  const { state, config } = await manager.streams.info(bus.stream);
+  expect([state.messages, config.max_bytes]).toEqual([before.state.messages, 2 * megabyte]);
+  await manager.streams.purge(bus.stream);
+  await bus.ensureStream();
+  expect((await manager.streams.info(bus.stream)).config.max_bytes).toBe(megabyte);
+  await bus.close();
+});
 
 it("an event that no message can hold is refused where it is written, and holds up nobody", async () => {
   await expect(tell(1024 * 1024)).rejects.toThrow("location.updated has more than");
