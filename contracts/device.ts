@@ -3,6 +3,9 @@ import { withoutUnstorable } from "./storable.ts";
 
 const longest = 255;
 
+/** How many devices of a location are known: those that were seen last. */
+export const maxDevices = 200;
+
 /** A device as orders and tills name the one that they were made on. */
 export const SeenDevice = z.object({
   deviceId: z.string().min(1).max(longest),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { applicationInBody, applicationSchema } from "./application.ts";
 import { UtcDateTime } from "./date-time.ts";
+import { maxDevices } from "./device.ts";
 import { locationDetailsExample } from "./examples/location.ts";
 import { withoutDefaults } from "./fields.ts";
 import { optionsShape } from "./location-options.ts";
@@ -125,10 +126,9 @@ export const LocationHeader = z
     naf: headerText("Code of its trade (NAF)", "5610A"),
     tva: headerText("VAT number", "FR12345678900"),
     text: headerText("Text above each ticket", "Welcome"),
-    deviceList: z
-      .array(Device)
-      .optional()
-      .meta({ description: "The devices seen in tills and live orders; there when asked for with devices=true" }),
+    deviceList: z.array(Device).max(maxDevices).optional().meta({
+      description: "The 200 devices seen last in tills and live orders; there when asked for with devices=true",
+    }),
   })
   .meta({ id: "LocationHeader", description: "The header of a location's tickets" });
 

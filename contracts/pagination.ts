@@ -5,7 +5,9 @@ const metaSchema = z
     totalPage: z.int().min(0).meta({ description: "How many pages of this size there are" }),
     totalCount: z.int().min(0).meta({ description: "How many items there are, on all pages" }),
     currentPageIndex: z.int().min(0).meta({ description: "Zero-based" }),
-    pageSize: z.int().min(1).max(100).meta({ description: "Items a page; the last page may have fewer" }),
+    pageSize: z.int().min(1).max(100).meta({
+      description: "Items a page; the last page may have fewer, and one whose items are larger than 4 MB together",
+    }),
   })
   .meta({
     id: "PageMeta",
@@ -18,7 +20,9 @@ const linksSchema = z
     self: z.url().meta({ description: "This page" }),
     first: z.url().meta({ description: "The first page" }),
     last: z.url().meta({ description: "The last page" }),
-    next: z.url().nullable().meta({ description: "The page after this one; null on the last" }),
+    next: z.url().nullable().meta({
+      description: "The page after this one, or the rest of this one if it ended early; null on the last",
+    }),
     prev: z.url().nullable().meta({ description: "The page before this one; null on the first" }),
   })
   .meta({
@@ -40,7 +44,8 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
     meta: metaSchema,
     links: linksSchema,
     nextPageToken: z.string().nullable().meta({
-      description: "Give it as pageToken to get the next page: the fast way through everything. Null on the last page.",
+      description:
+        "Give it as pageToken to get the next page, or the rest of this one if it ended early: the fast way through everything. Null on the last page.",
     }),
   });
 }

@@ -16,7 +16,10 @@ import { definitionOf } from "./definitions.ts";
 const urlVariable = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
 
 const migrateConfig = z.object({
-  ...runtimeConfig.pick({ DATABASE_URL: true, NATS_URL: true, NAMESPACE: true, STREAM_REPLICAS: true }).shape,
+  ...runtimeConfig.pick({
+    ...{ DATABASE_URL: true, NATS_URL: true, NAMESPACE: true },
+    ...{ STREAM_REPLICAS: true, EVENT_STREAM_MAX_BYTES: true },
+  }).shape,
   ...serverTlsConfig.shape,
 });
 const roleUrls = z.object(

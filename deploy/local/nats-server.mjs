@@ -59,7 +59,7 @@ function ownPlace(folder, port) {
  */
 function writeConfig(folder, { listen, store, cluster, config = "", tls }) {
   const file = join(folder, "nats.conf");
-  const own = `listen: "${listen}"\njetstream {\n  store_dir: ${JSON.stringify(store)}\n}\n`;
+  const own = `listen: "${listen}"\njetstream {\n  store_dir: ${JSON.stringify(store)}\n  max_file: 1T\n}\n`;
   const parts = [own, cluster && clusterConfig(cluster), tls && tlsConfig(folder, tls), config];
   writeFileSync(file, parts.filter(Boolean).join(""));
   return file;

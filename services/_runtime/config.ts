@@ -72,10 +72,19 @@ export const runtimeConfig = z.object({
   /** Copies of the event stream; 3 on a NATS cluster. */
   STREAM_REPLICAS: numberFromEnv(z.number().int().min(1).max(5)).default(1),
   /**
+   * Bytes that the event stream holds at most; more waits in the outboxes until events have left the stream. It is more
+   * than one location may fill with live orders in the 14 days for which events are kept.
+   */
+  EVENT_STREAM_MAX_BYTES: numberFromEnv(z.number().int().min(1_000_000)).default(16_000_000_000),
+  /**
    * Whether this process makes its tables and the event stream itself. `off` where it may not: then the `migrate` command
    * has made them, or will in a moment.
    */
   MIGRATE: z.enum(["on", "off"]).default("on"),
+  /** Bytes of large replies that clients have not taken yet, which a service holds in memory at most. */
+  UNREAD_REPLY_BYTES: numberFromEnv(z.number().int().min(1_000_000)).default(128 * 1024 * 1024),
+  /** The same of one API key. */
+  UNREAD_REPLY_BYTES_PER_KEY: numberFromEnv(z.number().int().min(1_000_000)).default(32 * 1024 * 1024),
   ...serverTlsConfig.shape,
 });
 

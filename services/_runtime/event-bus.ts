@@ -48,7 +48,7 @@ const duplicateWindow = 2 * 60 * 1000;
 /** Opens the bus at once, whether NATS is there or not: the connection is made as soon as it is. */
 export function openEventBus(
   config: Pick<RuntimeConfig, "NATS_URL" | "NAMESPACE" | "STREAM_REPLICAS"> &
-    Partial<Pick<RuntimeConfig, "MIGRATE">> &
+    Partial<Pick<RuntimeConfig, "MIGRATE" | "EVENT_STREAM_MAX_BYTES">> &
     ServerTls,
   { name, log }: { name: string; log: Logger },
 ): EventBus {
@@ -92,12 +92,17 @@ export function openEventBus(
         duplicate_window: nanos(duplicateWindow),
         num_replicas: config.STREAM_REPLICAS,
       };
+      const maxBytes = config.EVENT_STREAM_MAX_BYTES;
+      const limit = maxBytes === undefined ? {} : { max_bytes: maxBytes };
       try {
-        await manager.streams.update(stream, wanted);
+        const { state } = await manager.streams.info(stream);
+        // A limit below what the stream holds would discard events: it waits until they are old.
+        const isFitting = maxBytes !== undefined && state.bytes <= maxBytes;
+        await manager.streams.update(stream, { ...wanted, ...(isFitting && limit) });
       } catch (error) {
         if (!isMissing(error)) throw error;
         const fixed = { name: stream, storage: StorageType.File, retention: RetentionPolicy.Limits };
-        await manager.streams.add({ ...fixed, ...wanted });
+        await manager.streams.add({ ...fixed, ...wanted, ...limit });
       }
     },
     async close() {

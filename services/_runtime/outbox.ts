@@ -12,18 +12,25 @@ interface Publication<Type extends EventType> {
   id?: string;
 }
 
+/** A message of NATS has a mebibyte at most, its headers included. */
+const maxEventBytes = 1024 * 1024 - 1024;
+
 /**
  * Writes an event in the transaction of its cause: it is sent if, and only if, the transaction commits, and at least
  * once, however often processes die in between. The same id twice is the same event.
+ * Throws when it is too large for a message of the bus.
  */
 export async function publish<Type extends EventType>(
   tx: Transaction,
   type: Type,
   { subject, data, id = randomUUID() }: Publication<Type>,
 ): Promise<void> {
-  const envelope = envelopeOf(type, { id, subject, data, traceparent: currentTraceparent() });
+  const body = JSON.stringify(envelopeOf(type, { id, subject, data, traceparent: currentTraceparent() }));
+  // One that the stream can never take would be tried for ever.
+  if (Buffer.byteLength(body) > maxEventBytes)
+    throw new Error(`The event ${type} has more than ${maxEventBytes} bytes.`);
   await tx`
-    insert into outbox ${tx({ id, type, location_id: data.locationId, body: JSON.stringify(envelope) })}
+    insert into outbox ${tx({ id, type, location_id: data.locationId, body })}
     on conflict (id) do nothing`;
   markPublishing(tx);
 }

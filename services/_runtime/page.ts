@@ -1,7 +1,14 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { PageLinks, PageMeta } from "@pragma/contracts/pagination";
 import { z } from "zod";
+import { numberFromEnv } from "./config.ts";
 import { type Reply, text } from "./reply.ts";
+
+/** The setting of services whose lists have large items. */
+export const pageConfig = {
+  /** Bytes of item text in a page; one that would be larger ends early. A single larger item is a page of its own. */
+  PAGE_MAX_BYTES: numberFromEnv(z.number().int().min(1_024)).default(4 * 1024 * 1024),
+};
 
 interface PageParts {
   /** JSON texts, put into the reply as they are: each of one item, or of several joined by commas. */
@@ -15,10 +22,24 @@ interface PageParts {
   /** Scheme and host that the client used. */
   origin: string;
   nextPageToken: string | null;
+  /** Whether it ended early, so that only the token leads to the rest of the page. */
+  isCut?: boolean;
+  /** Whether it is the rest of a page that ended early. */
+  isRest?: boolean;
 }
 
 /** A list as it is answered: `{data, meta, links, nextPageToken}`, put together from texts without parsing them. */
-export function pageReply({ items, total, index, size, url, origin, nextPageToken }: PageParts): Reply {
+export function pageReply({
+  items,
+  total,
+  index,
+  size,
+  url,
+  origin,
+  nextPageToken,
+  isCut = false,
+  isRest = false,
+}: PageParts): Reply {
   const totalPage = Math.ceil(total / size);
   const meta: PageMeta = { totalPage, totalCount: total, currentPageIndex: index, pageSize: size };
   const at = (page: number) => linkTo(url, origin, { index: String(page), pageToken: null });
@@ -28,12 +49,17 @@ export function pageReply({ items, total, index, size, url, origin, nextPageToke
     first: at(0),
     last: at(Math.max(0, totalPage - 1)),
     next: nextLink(),
-    prev: index > 0 ? at(Math.min(index - 1, Math.max(0, totalPage - 1))) : null,
+    prev: previousLink(),
   };
 
   function nextLink(): string | null {
     if (nextPageToken === null) return null;
-    return isByToken ? linkTo(url, origin, { index: null, pageToken: nextPageToken }) : at(index + 1);
+    return isByToken || isCut ? linkTo(url, origin, { index: null, pageToken: nextPageToken }) : at(index + 1);
+  }
+
+  function previousLink(): string | null {
+    if (isRest) return at(index);
+    return index > 0 ? at(Math.min(index - 1, Math.max(0, totalPage - 1))) : null;
   }
 
   const rest = JSON.stringify({ meta, links, nextPageToken }).slice(1);

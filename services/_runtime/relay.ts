@@ -24,6 +24,8 @@ interface OutboxRow {
 export interface Relay {
   /** Looks at the outbox now instead of at the next turn. */
   wake(): void;
+  /** Rejects while the stream does not take events, with why. */
+  check(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -37,6 +39,8 @@ interface RelayOptions {
 }
 
 const batchSize = 500;
+/** Bytes of events that are read and sent at a time. */
+const maxBatchBytes = 8 * 1024 * 1024;
 /** How often the outbox is looked at unasked: what a crash left, or whoever wrote it could not say. */
 const pollInterval = 1_000;
 const standbyInterval = 1_000;
@@ -53,6 +57,8 @@ export function openOutboxSignals(bus: EventBus, service: string): Signals {
 export function startRelay({ database, leadership, signals, bus, log }: RelayOptions): Relay {
   const stopping = new AbortController();
   const outage = openOutageLog(log, "events wait in the outbox");
+  /** Why the stream did not take an event of the last batch. */
+  let refusal: unknown;
   let wakeUp = () => {};
   let isAwake = false;
 
@@ -78,11 +84,19 @@ export function startRelay({ database, leadership, signals, bus, log }: RelayOpt
   async function sendBatch(): Promise<boolean> {
     const { sql } = database;
     const rows = await sql<OutboxRow[]>`
-      select id, type, location_id, body, created_at from outbox order by position limit ${batchSize}`;
+      with batch as (
+        select * from outbox order by position limit ${batchSize}
+      ), measured as (
+        select *, row_number() over in_order as number, sum(octet_length(body)) over in_order as bytes
+        from batch window in_order as (order by position)
+      )
+      select id, type, location_id, body, created_at from measured
+      where number = 1 or bytes <= ${maxBatchBytes} order by position`;
     if (rows.length === 0) return false;
     const { client } = await orAborted(bus.connected, stopping.signal);
     const { ids, failure } = await send(rows, { client, bus });
     await sql`delete from outbox where id = any(${ids}::uuid[])`;
+    refusal = failure;
     if (failure) {
       // A publication that no stream takes is the sign that the stream is not there: deleted, or never made.
       await bus.ensureStream();
@@ -115,6 +129,9 @@ export function startRelay({ database, leadership, signals, bus, log }: RelayOpt
   const running = run();
   return {
     wake,
+    async check() {
+      if (refusal) throw refusal;
+    },
     async stop() {
       stopping.abort();
       wake();

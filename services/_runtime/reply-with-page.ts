@@ -2,12 +2,74 @@ import { z } from "zod";
 import type { RouteInput } from "./define-route.ts";
 import { decodePageToken, encodePageToken, instantInToken, pageReply } from "./page.ts";
 import type { Reply } from "./reply.ts";
+import { createKeyedSemaphore } from "./semaphore.ts";
 
 /** A stretch of a list: after a place in its order, or so many items from its start. */
-export interface Stretch {
-  after: { at: string; id: string } | null;
+export interface Stretch<Place = { at: string; id: string }> {
+  after: Place | null;
   offset: number;
   limit: number;
+}
+
+/** What was found of a stretch: fewer items than its limit where the list ends, or where more would be too large. */
+export interface FoundStretch<Place> {
+  /** JSON texts, each of one item or of several joined by commas. */
+  items: string[];
+  /** How many items they are. */
+  count: number;
+  /** How many items the whole list has. */
+  total: number;
+  /** The place of the last item, when the list goes on after it. */
+  last: Place | null;
+}
+
+type Place = Record<string, string | number>;
+
+/** In a token beside the place of the last item: the page that begins or goes on after it, and how much of it is left. */
+const tokenSchema = z.object({ index: z.int().min(0), left: z.int().min(1).max(100).optional() });
+
+/** Pages of large items that are read for one key at a time: the others wait, and leave the database to other keys. */
+const reading = createKeyedSemaphore(4);
+
+interface Asked extends Pick<RouteInput<undefined, undefined, undefined, unknown>, "url" | "origin"> {
+  query: { index: number; size: number; pageToken?: string | undefined };
+}
+
+type AskedByKey = Asked & Pick<RouteInput<undefined, undefined, undefined, unknown>, "principal">;
+
+/**
+ * Answers the page of large items that was asked for, of which only a few are read for a key at a time. Where `find` gives fewer items than there are, the page ends early: its token
+ * leads to the rest of it, with the same index, and from there to the next page.
+ *
+ * @throws `ApiError` invalid_page_token.
+ */
+export async function replyWithStretch<Schema extends z.ZodType<Place>>(
+  { principal, ...asked }: AskedByKey,
+  placeSchema: Schema,
+  find: (stretch: Stretch<z.output<Schema>>) => Promise<FoundStretch<z.output<Schema>>>,
+): Promise<Reply> {
+  return reading.run(principal.keyId, () => replyWithFound(asked, placeSchema, find));
+}
+
+async function replyWithFound<Schema extends z.ZodType<Place>>(
+  { query, url, origin }: Asked,
+  placeSchema: Schema,
+  find: (stretch: Stretch<z.output<Schema>>) => Promise<FoundStretch<z.output<Schema>>>,
+): Promise<Reply> {
+  const { size, pageToken } = query;
+  const token = pageToken === undefined ? undefined : decodePageToken(pageToken, placeSchema.and(tokenSchema));
+  const index = token?.index ?? query.index;
+  const limit = Math.min(token?.left ?? size, size);
+  const { items, count, total, last } = await find({
+    after: token ?? null,
+    offset: token ? 0 : index * size,
+    limit,
+  });
+  const isCut = last !== null && count < limit;
+  const next = isCut ? { index, left: limit - count } : { index: index + 1 };
+  const nextPageToken = last && encodePageToken({ ...last, ...next });
+  const isRest = token?.left !== undefined;
+  return pageReply({ items, total, index, size, url, origin, nextPageToken, isCut, isRest });
 }
 
 /** What the place of an item follows from: its time has milliseconds, as the column that the list is in the order of. */
@@ -16,35 +78,28 @@ interface Listed {
   createdAt: Date | string;
 }
 
-/** The last item of a page, and the number of the page that begins after it. */
-const placeSchema = z.object({ at: instantInToken, id: z.guid(), index: z.int().min(1) });
-
-interface Asked extends Pick<RouteInput<undefined, undefined, undefined, unknown>, "url" | "origin"> {
-  query: { index: number; size: number; pageToken?: string | undefined };
-}
+export const createdPlace = z.object({ at: instantInToken, id: z.guid() });
 
 /**
- * Answers the page that was asked for, of a list whose order is by createdAt and id, newest first. `render` writes an
- * item's JSON, where that is not the item itself.
+ * Answers the page that was asked for, of a list whose order is by createdAt and id, newest first, and whose items are
+ * small.
  *
  * @throws `ApiError` invalid_page_token.
  */
 export async function replyWithPage<Item extends Listed>(
-  { query, url, origin }: Asked,
+  asked: Asked,
   list: (stretch: Stretch) => Promise<{ rows: Item[]; total: number }>,
-  { render = (item) => JSON.stringify(item) }: { render?: (item: Item) => string } = {},
 ): Promise<Reply> {
-  const { size, pageToken } = query;
-  const after = pageToken === undefined ? null : decodePageToken(pageToken, placeSchema);
-  const index = after?.index ?? query.index;
-  // One more than the page holds tells whether there is another page.
-  const { rows, total } = await list({ after, offset: after ? 0 : index * size, limit: size + 1 });
-  const shown = rows.slice(0, size);
-  const last = rows.length > size ? shown.at(-1) : undefined;
-  const nextPageToken = last ? encodePageToken({ ...placeOf(last), index: index + 1 }) : null;
-  return pageReply({ items: shown.map(render), total, index, size, url, origin, nextPageToken });
+  return replyWithFound(asked, createdPlace, async ({ limit, ...stretch }) => {
+    // One more than the page holds tells whether there is another page.
+    const { rows, total } = await list({ ...stretch, limit: limit + 1 });
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    const items = shown.map((item) => JSON.stringify(item));
+    return { items, count: shown.length, total, last: last ? placeOf(last) : null };
+  });
 }
 
-function placeOf({ id, createdAt }: Listed): { at: string; id: string } {
+export function placeOf({ id, createdAt }: Listed): { at: string; id: string } {
   return { at: new Date(createdAt).toISOString(), id };
 }

@@ -20,3 +20,25 @@ export function createSemaphore(places: number): Semaphore {
     },
   };
 }
+
+/** Lets so many of each key run at a time. */
+export interface KeyedSemaphore {
+  run<T>(key: string, work: () => Promise<T>): Promise<T>;
+}
+
+export function createKeyedSemaphore(places: number): KeyedSemaphore {
+  const byKey = new Map<string, { semaphore: Semaphore; users: number }>();
+  return {
+    async run(key, work) {
+      const entry = byKey.get(key) ?? { semaphore: createSemaphore(places), users: 0 };
+      byKey.set(key, entry);
+      entry.users++;
+      try {
+        return await entry.semaphore.run(work);
+      } finally {
+        entry.users--;
+        if (entry.users === 0) byKey.delete(key);
+      }
+    },
+  };
+}

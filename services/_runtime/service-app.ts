@@ -11,6 +11,7 @@ import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import { type Allowance, openAllowance } from "./receiving-budget.ts";
 import { type Reply, responseOf } from "./reply.ts";
+import type { ReplyBudget } from "./reply-budget.ts";
 import { addToLog, withRequestContext } from "./request-context.ts";
 import { headerOf, readInput } from "./request-input.ts";
 import { retirementHeaders } from "./retirement.ts";
@@ -21,6 +22,7 @@ interface ServiceAppOptions<Services> {
   routes: Route<Services>[];
   services: Services;
   idempotency: Idempotency;
+  replies: ReplyBudget;
   log: Logger;
   metrics: Metrics;
 }
@@ -69,7 +71,7 @@ type Servable<Services> = Pick<Route<Services>, "path" | "handle"> & Partial<Rou
 async function serve<Services>(
   context: ServiceContext,
   route: Servable<Services>,
-  { service, services, idempotency, log, metrics }: ServiceAppOptions<Services>,
+  { service, services, idempotency, replies, log, metrics }: ServiceAppOptions<Services>,
 ): Promise<Response> {
   const started = performance.now();
   const { caller } = context.env;
@@ -89,7 +91,11 @@ async function serve<Services>(
       const { principal } = caller;
       addToLog({ consumer: principal.consumer, keyId: principal.keyId, locationId: principal.location?.id });
       if (route.scope) requireScope(principal.scopes, route.scope);
-      reply = await handle(context, route, { caller, services, allowance, idempotency });
+      // What has had its effect is not refused afterwards.
+      const isSafe = method === "GET" || method === "HEAD";
+      if (!isSafe) replies.requireRoom(principal.keyId);
+      const handled = await handle(context, route, { caller, services, allowance, idempotency });
+      reply = replies.hold(handled, { keyId: principal.keyId, isRefusable: isSafe });
     } catch (error) {
       reply = replyToError(error, requestId, log);
     } finally {

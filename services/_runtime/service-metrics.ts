@@ -43,8 +43,22 @@ export function observeService(metrics: Metrics, { service, db, poolSize, bus, s
     labels,
   );
   metrics.observe("event_bus_up", "1 while there is a connection to NATS", () => Number(bus.isConnected()), labels);
+  observeStream(metrics, { service, bus });
   observePool(metrics, { service, db, poolSize });
   for (const { type } of subscriptions) observeLag(metrics, { service, bus, type });
+}
+
+function observeStream(metrics: Metrics, { service, bus }: Pick<Observed, "service" | "bus">): void {
+  metrics.observe(
+    "event_stream_filled_ratio",
+    "How full the event stream is: at 1 it takes no more events, which then wait in the outboxes",
+    async () => {
+      const { manager } = await bus.connected;
+      const { state, config } = await manager.streams.info(bus.stream);
+      return config.max_bytes > 0 ? state.bytes / config.max_bytes : 0;
+    },
+    { service },
+  );
 }
 
 function observePool(metrics: Metrics, { service, db, poolSize }: Pick<Observed, "service" | "db" | "poolSize">): void {

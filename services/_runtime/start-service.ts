@@ -18,6 +18,7 @@ import { findParked, listParked, type ParkedMessage, unpark } from "./parked-mes
 import { startPeriodic } from "./periodic.ts";
 import { openDatabase } from "./postgres.ts";
 import { openOutboxSignals, startRelay } from "./relay.ts";
+import { createReplyBudget } from "./reply-budget.ts";
 import { withRequestContext } from "./request-context.ts";
 import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
@@ -105,6 +106,9 @@ export async function startService(
     ];
     closers.push(() => Promise.all(tasks.map((task) => task.stop())));
 
+    const replies = createReplyBudget(config);
+    const repliesHelp = "Bytes of large replies that clients have not taken yet";
+    metrics.observe("unread_reply_bytes", repliesHelp, () => replies.held, { service: name });
     const app = createServiceApp({
       service: name,
       routes: definition.routes,
@@ -114,6 +118,7 @@ export async function startService(
         bytesPerDay: { name: "idempotency_bytes", maximum: config.IDEMPOTENCY_BYTES_PER_DAY, unit: "bytes" },
         maxReplyBytes: config.IDEMPOTENCY_REPLY_BYTES,
       }),
+      replies,
       log,
       metrics,
     });
@@ -147,6 +152,7 @@ export async function startService(
       observed: {
         nats: async () => {
           if (!bus.isConnected()) throw new Error("not connected");
+          await relay.check();
         },
         ...checks,
       },

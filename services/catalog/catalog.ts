@@ -1,3 +1,4 @@
+import type { DailyQuota } from "@pragma/runtime/daily-quota";
 import { routesOf } from "@pragma/runtime/define-route";
 import type { Locations } from "@pragma/runtime/locations";
 import type { Database } from "@pragma/runtime/postgres";
@@ -8,6 +9,7 @@ export interface CatalogService {
   db: Database;
   locations: Locations;
   reader: CatalogReader;
+  quota: DailyQuota;
 }
 
 export const defineRoute = routesOf<CatalogService>();

@@ -4,4 +4,6 @@ import { z } from "zod";
 export const catalogConfig = z.object({
   /** Threads that parse and check large catalogues. */
   CATALOG_THREADS: numberFromEnv(z.number().int().min(1).max(64)).default(1),
+  /** Bytes of changed catalogues that a location may send in a day: a hundred times ten changes of 2 MB. */
+  CATALOG_BYTES_PER_DAY: numberFromEnv(z.number().int().min(1)).default(2_000_000_000),
 });

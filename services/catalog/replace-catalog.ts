@@ -1,5 +1,6 @@
 import type { ReplacedCatalog } from "@pragma/contracts/catalog";
 import { ApiError } from "@pragma/contracts/errors";
+import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { entityTagsIn } from "@pragma/runtime/entity-tags";
 import { publish } from "@pragma/runtime/outbox";
 import type { CatalogService } from "./catalog.ts";
@@ -17,10 +18,10 @@ interface ReplaceCatalog {
  * Puts a catalogue in the place of the one that the location has, with its `catalog.updated`, in one transaction; the
  * same catalogue changes nothing. Of catalogues that come at once each takes the place of the one before, whole.
  *
- * @throws `ApiError` precondition_failed when the location has another than `ifMatch` names.
+ * @throws `ApiError` precondition_failed when the location has another than `ifMatch` names; quota_exceeded.
  */
 export async function replaceCatalog(
-  { db }: Pick<CatalogService, "db">,
+  { db, quota }: Pick<CatalogService, "db" | "quota">,
   { locationId, catalog, ifMatch }: ReplaceCatalog,
 ): Promise<ReplacedCatalog> {
   return db.transaction(async (tx) => {
@@ -29,10 +30,15 @@ export async function replaceCatalog(
     const changed = held.etag !== etag;
     // One that is in place already did what was asked: its answer may have been lost.
     if (changed && ifMatch !== undefined) demandMatch(entityTagsIn(ifMatch), held.etag);
+    if (changed) await consumeDailyQuota(tx, { locationId, quota, amount: bytesOf(catalog) });
     const { updated_at } = changed ? await putCatalog(tx, locationId, catalog) : held;
     if (changed) await publish(tx, "catalog.updated", { subject: locationId, data: { locationId, etag, counts } });
     return { locationId, updatedAt: updated_at.toISOString(), changed, etag, counts };
   });
+}
+
+function bytesOf({ lists }: CatalogTexts): number {
+  return Object.values(lists).reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
 }
 
 /** A catalogue always exists, be it empty: `*` matches each. */

@@ -18,7 +18,8 @@ export default defineService<typeof catalogConfig, CatalogService>({
   open({ db, registry }, config) {
     const reader = openCatalogReader({ threads: config.CATALOG_THREADS });
     const locations = locationsFrom(registry, "catalog");
-    return { services: { db, locations, reader }, close: () => reader.close() };
+    const quota = { name: "catalog_bytes", maximum: config.CATALOG_BYTES_PER_DAY, unit: "bytes" };
+    return { services: { db, locations, reader, quota }, close: () => reader.close() };
   },
   routes: [listProducts, listPayments, listTaxes, listModifiers, listCategories, replaceCatalogRoute],
 });

@@ -1,3 +1,4 @@
+import type { DailyQuota } from "@pragma/runtime/daily-quota";
 import { routesOf } from "@pragma/runtime/define-route";
 import type { Locations } from "@pragma/runtime/locations";
 import type { Logger } from "@pragma/runtime/logger";
@@ -20,6 +21,11 @@ export interface OrderLiveService {
   /** Feeds the streams that this process serves. */
   hub: Hub;
   kept: LiveRetention;
+  /** Of the texts in a page of a list. */
+  pageMaxBytes: number;
+  /** Of one order as it is kept. */
+  orderMaxBytes: number;
+  quota: DailyQuota;
 }
 
 export const defineRoute = routesOf<OrderLiveService>();

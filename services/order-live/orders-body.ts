@@ -7,6 +7,7 @@ import { FoundFaults } from "@pragma/runtime/found-faults";
 import { parseJson } from "@pragma/runtime/parse-json";
 import { z } from "zod";
 import { type GivenOrder, givenOrder } from "./given-order.ts";
+import type { OrderLiveService } from "./order-live.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -14,8 +15,8 @@ const mebibyte = 1024 * 1024;
 const mostContainers = 100_000;
 /** The extent of one order: well beyond any real one. */
 const mostOfOrder = { items: 10_000, levels: 50 };
-/** Of one order as it is kept, in bytes: an event that carries it must fit a message of the bus, which takes a mebibyte. */
-const largestOrder = 1000 * 1024;
+/** Of all orders as they are kept, which is how they are answered: fields that were left out are in it. */
+const maxKeptBytes = 8 * mebibyte;
 
 /** The list with nothing of its orders but their ids, as they will be known: not too many, and each once. */
 const listOfIds = z
@@ -25,10 +26,10 @@ const listOfIds = z
   .check(refuseTwice("order", "id"));
 
 /** The body of an upsert: a list of orders, every fault of every one reported under its place, such as `[3].data.total`. */
-export const ordersBody: BodyReader<GivenOrder[], unknown> = {
+export const ordersBody: BodyReader<GivenOrder[], OrderLiveService> = {
   schema: z.array(OrderLiveInput).min(1).max(mostLiveOrders),
   limit: 8 * mebibyte,
-  read: async (bytes) => readOrders(bytes),
+  read: async (bytes, { orderMaxBytes }) => readOrders(bytes, orderMaxBytes),
 };
 
 /**
@@ -36,7 +37,7 @@ export const ordersBody: BodyReader<GivenOrder[], unknown> = {
  *
  * @throws `ApiError` malformed_json.
  */
-function readOrders(bytes: Uint8Array): { value: GivenOrder[] } | FaultyBody {
+function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: GivenOrder[] } | FaultyBody {
   const found = new FoundFaults();
   if (hasMoreContainersThan(mostContainers, bytes)) {
     found.add({ path: "", code: "too_big", message: "Has more objects and lists than 50 orders can have" });
@@ -46,10 +47,24 @@ function readOrders(bytes: Uint8Array): { value: GivenOrder[] } | FaultyBody {
   found.addFound(listOfIds.safeParse(input).error, input, "");
   const list: unknown[] = Array.isArray(input) ? input.slice(0, mostLiveOrders) : [];
   const orders: GivenOrder[] = [];
+  let keptBytes = 0;
   for (const [index, each] of list.entries()) {
     if (found.arePlenty) break;
-    const order = readOrder(each, `[${index}]`, found);
-    if (order) orders.push(order);
+    const path = `[${index}]`;
+    const order = readOrder(each, path, found);
+    if (!order) continue;
+    const bytes = Buffer.byteLength(order.content);
+    keptBytes += bytes;
+    if (bytes > orderMaxBytes) {
+      const message = `Must be at most ${orderMaxBytes} bytes large as it is kept, with every field`;
+      found.add({ path, code: "too_big", message });
+    }
+    if (keptBytes > maxKeptBytes) {
+      const message = `Must be at most ${maxKeptBytes} bytes large as it is kept, with every field: send fewer orders`;
+      found.add({ path: "", code: "too_big", message });
+      break;
+    }
+    orders.push(order);
   }
   return found.count > 0 ? found : { value: orders };
 }
@@ -65,11 +80,7 @@ function readOrder(input: unknown, path: string, found: FoundFaults): GivenOrder
     found.addFound(result.error, input, path);
     return undefined;
   }
-  const order = givenOrder(result.data);
-  if (Buffer.byteLength(order.content) > largestOrder) {
-    found.add({ path, code: "too_big", message: `Must be at most ${largestOrder / 1024} KB large` });
-  }
-  return order;
+  return givenOrder(result.data);
 }
 
 function idOf(order: unknown): string | undefined {

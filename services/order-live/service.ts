@@ -29,7 +29,12 @@ export default defineService<typeof orderLiveConfig, OrderLiveService>({
     const kept = { logHours: config.LIVE_LOG_KEPT_HOURS, orderDays: config.LIVE_ORDERS_KEPT_DAYS };
     metrics.observe("order_streams_open", "Streams of live orders that this process serves", () => hub.size);
     return {
-      services: { db, log, locations, hub, kept },
+      services: {
+        ...{ db, log, locations, hub, kept },
+        pageMaxBytes: config.PAGE_MAX_BYTES,
+        orderMaxBytes: config.LIVE_ORDER_MAX_BYTES,
+        quota: { name: "live_order_bytes", maximum: config.LIVE_ORDER_BYTES_PER_DAY, unit: "bytes" },
+      },
       beforeStop: () => hub.close(),
       close: async () => hub.close(),
     };

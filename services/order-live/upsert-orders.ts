@@ -1,5 +1,6 @@
 import { type SeenDevice, seenDevice } from "@pragma/contracts/device";
 import type { OrderLeft } from "@pragma/contracts/order-live";
+import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { entityTagOf } from "@pragma/runtime/entity-tags";
 import { publish } from "@pragma/runtime/outbox";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
@@ -32,10 +33,11 @@ interface Change {
  * those that would change nothing, or are late, are skipped. Each change that lists show enters the location's stream;
  * each gives at most one event.
  *
+ * @throws `ApiError` quota_exceeded.
  * @returns the replies of the orders that were taken, in the order in which they were given.
  */
 export async function upsertOrders(
-  { db, hub }: Pick<OrderLiveService, "db" | "hub">,
+  { db, hub, quota }: Pick<OrderLiveService, "db" | "hub" | "quota">,
   { locationId, orders }: UpsertOrders,
 ): Promise<string[]> {
   return db.transaction(async (tx) => {
@@ -61,11 +63,16 @@ export async function upsertOrders(
     addToLog({ orders: orders.length, applied: changes.length });
     await Promise.all([
       write(tx, { locationId, changes, known }),
+      changes.length > 0 && consumeDailyQuota(tx, { locationId, quota, amount: bytesOf(changes) }),
       ...untold.map((device) => tellDevice(tx, { locationId, device, seenAt: now })),
     ]);
     if (position > last) afterCommit(tx, () => hub.tell(locationId, position));
     return changes.map(({ stored }) => stored.body);
   });
+}
+
+function bytesOf(changes: Change[]): number {
+  return changes.reduce((sum, { stored }) => sum + Buffer.byteLength(stored.body), 0);
 }
 
 function changeOf(

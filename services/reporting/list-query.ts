@@ -1,8 +1,9 @@
 import { dayInQuery, pageQuery } from "@pragma/contracts/pagination";
 import type { RouteInput } from "@pragma/runtime/define-route";
 import { ownLocation } from "@pragma/runtime/own-location";
-import { dayInToken, decodePageToken, encodePageToken, instantInToken, pageReply } from "@pragma/runtime/page";
+import { dayInToken, instantInToken } from "@pragma/runtime/page";
 import type { Reply } from "@pragma/runtime/reply";
+import { replyWithStretch } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { findPage } from "./queries/lists.ts";
 import type { Kind } from "./queries/stretches.ts";
@@ -16,8 +17,8 @@ export const listQuery = z.object({
   locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
 });
 
-/** The last record of a page, and the number of the page that begins after it. */
-const placeSchema = z.object({ day: dayInToken, at: instantInToken, id: z.guid(), index: z.int().min(1) });
+/** The last record of a page. */
+const placeSchema = z.object({ day: dayInToken, at: instantInToken, id: z.guid() });
 
 type ListInput = Pick<
   RouteInput<undefined, typeof listQuery, undefined, Reporting>,
@@ -29,15 +30,9 @@ export async function replyWithPage(
   { query, principal, services, url, origin }: ListInput,
   { kind, body, reportId = null }: { kind: Kind; body: string; reportId?: string | null },
 ): Promise<Reply> {
-  const { size, since = null, until = null, pageToken } = query;
-  const place = pageToken === undefined ? undefined : decodePageToken(pageToken, placeSchema);
-  const index = place?.index ?? query.index;
+  const { since = null, until = null } = query;
   const filter = { locationId: ownLocation(principal, query.locationId), kind, since, until, reportId };
-  const { total, items, last } = await findPage(services.db, filter, {
-    start: place ? { after: place } : { index },
-    size,
-    body,
-  });
-  const nextPageToken = last && encodePageToken({ ...last, index: index + 1 });
-  return pageReply({ items: items === "" ? [] : [items], total, index, size, url, origin, nextPageToken });
+  return replyWithStretch({ query, principal, url, origin }, placeSchema, (stretch) =>
+    findPage(services.db, filter, { ...stretch, body, maxBytes: services.pageMaxBytes }),
+  );
 }

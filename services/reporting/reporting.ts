@@ -14,6 +14,8 @@ export interface Reporting {
   objects: ObjectStore;
   calculator: WorkerPool<CalculateTill, CalculatedTill>;
   locations: Locations;
+  /** Of the texts in a page of a list. */
+  pageMaxBytes: number;
   /** Has exports made that are written in the database. */
   announceExports: AnnounceExports;
   /** How long a maker of an export may go without a word before it is presumed dead. */

@@ -46,6 +46,7 @@ export default defineService<typeof reportingConfig, Reporting>({
     const services: Reporting = {
       ...{ db, log, objects, calculator },
       locations: locationsFrom(registry, "reporting"),
+      pageMaxBytes: config.PAGE_MAX_BYTES,
       announceExports: exportAnnouncer({ queue, log }),
       exportClaimSeconds: config.EXPORT_CLAIM_SECONDS,
       exportsKeptDays: config.EXPORTS_KEPT_DAYS,

@@ -7,6 +7,7 @@ import { intend, settleIntent } from "./queries/object-intents.ts";
 import { insertVersion } from "./queries/till-versions.ts";
 import { findTill, insertTill, type NewTill, type TillRow } from "./queries/tills.ts";
 import type { TillIngest } from "./till-ingest.ts";
+import { consumeTillQuotas } from "./till-quotas.ts";
 import type { ReceivedTill } from "./till-reader.ts";
 
 interface AcceptTill {
@@ -30,13 +31,14 @@ export interface AcceptedTill {
  * @throws `ApiError` till_conflict when the id is held with other bytes or by another location: it does not say which.
  */
 export async function acceptTill(
-  { db, objects, sweepAfter }: Pick<TillIngest, "db" | "objects" | "sweepAfter">,
+  { db, objects, sweepAfter, quotas }: Pick<TillIngest, "db" | "objects" | "sweepAfter" | "quotas">,
   { location, till, principal }: AcceptTill,
 ): Promise<AcceptedTill> {
   const row = newTill(location, till);
   const known = await findTill(db.sql, row.id);
   if (known) return { till: sameTill(known, row), isNew: false };
 
+  await consumeTillQuotas(db.sql, quotas, row);
   await intend(db.sql, row.object_key);
   await step({ name: "keep the till's body" }, () =>
     objects.put(row.object_key, till.bytes, { contentType: "application/json" }),

@@ -1,6 +1,7 @@
 import { numberFromEnv } from "@pragma/runtime/config";
 import { z } from "zod";
 import { legacyConfig } from "./legacy/legacy-config.ts";
+import { tillQuotaConfig } from "./till-quotas.ts";
 
 export const tillIngestConfig = z.object({
   /** Where the bodies of tills are kept: `file:/folder` or `s3://bucket/prefix`. */
@@ -11,5 +12,6 @@ export const tillIngestConfig = z.object({
   SWEEP_AFTER_SECONDS: numberFromEnv(z.number().int().min(1)).default(300),
   /** How long the bodies of tills are kept that others took the place of; for ever when it is not set. */
   REPLACED_BODIES_KEPT_DAYS: numberFromEnv(z.number().int().min(1).max(36_500)).optional(),
+  ...tillQuotaConfig,
   ...legacyConfig,
 });

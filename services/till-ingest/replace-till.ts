@@ -7,6 +7,7 @@ import { intend, settleIntent } from "./queries/object-intents.ts";
 import { insertVersion } from "./queries/till-versions.ts";
 import { findTill, lockTill, nextRevision, type TillRow } from "./queries/tills.ts";
 import type { TillIngest } from "./till-ingest.ts";
+import { consumeTillQuotas } from "./till-quotas.ts";
 import type { ReceivedTill } from "./till-reader.ts";
 
 interface ReplaceTill {
@@ -23,13 +24,14 @@ interface ReplaceTill {
  * @throws `ApiError` till_not_found when the location has no such till.
  */
 export async function replaceTill(
-  { db, objects, sweepAfter }: Pick<TillIngest, "db" | "objects" | "sweepAfter">,
+  { db, objects, sweepAfter, quotas }: Pick<TillIngest, "db" | "objects" | "sweepAfter" | "quotas">,
   { location, till, principal }: ReplaceTill,
 ): Promise<TillRow> {
   const body = newTill(location, till);
   const before = await findTill(db.sql, body.id);
   if (before?.location_id === location.id && isBodyOf(before, body)) return before;
 
+  await consumeTillQuotas(db.sql, quotas, body);
   await intend(db.sql, body.object_key);
   await objects.put(body.object_key, till.bytes, { contentType: "application/json" });
   return db.transaction(async (tx) => {

@@ -45,6 +45,7 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
         reader,
         locations,
         sweepAfter: config.SWEEP_AFTER_SECONDS,
+        quotas: config,
         legacy: legacySettings(config),
         replacedKeptDays: config.REPLACED_BODIES_KEPT_DAYS,
       },

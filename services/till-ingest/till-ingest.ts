@@ -4,6 +4,7 @@ import type { Logger } from "@pragma/runtime/logger";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Database } from "@pragma/runtime/postgres";
 import type { LegacySettings } from "./legacy/legacy-config.ts";
+import type { TillQuotas } from "./till-quotas.ts";
 import type { TillReader } from "./till-reader.ts";
 
 /** What the till-ingest service stands on. */
@@ -15,6 +16,7 @@ export interface TillIngest {
   reader: TillReader;
   /** How long a till may be without its result before it is announced again, in seconds. */
   sweepAfter: number;
+  quotas: TillQuotas;
   legacy: LegacySettings;
   /** How long bodies are kept that others took the place of, in days; for ever when undefined. */
   replacedKeptDays: number | undefined;

@@ -37,6 +37,8 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
     KEYLESS_REQUESTS_BURST: "10000000",
     KEY_LOOKUPS_BURST: "10000000",
     MAX_CONNECTIONS_PER_ADDRESS: "100000",
+    // NATS sets as much aside for each stream.
+    EVENT_STREAM_MAX_BYTES: "500000000",
     ...overrides,
   };
   return {

@@ -1,5 +1,6 @@
 import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import type { Application } from "@pragma/contracts/application";
+import { maxDevices } from "@pragma/contracts/device";
 import type { EventData } from "@pragma/contracts/events";
 import type { Location, LocationHeader } from "@pragma/contracts/location";
 import type { LocationOptions } from "@pragma/contracts/location-options";
@@ -95,12 +96,17 @@ export async function listLocations(
 export async function listDevices(
   { sql }: Database,
   locationId: string,
+  { offset, limit }: { offset: number; limit: number },
 ): Promise<NonNullable<LocationHeader["deviceList"]>> {
   return sql<NonNullable<LocationHeader["deviceList"]>>`
-    select id, name, model from devices where location_id = ${locationId} order by first_seen_at, id`;
+    select id, name, model from devices where location_id = ${locationId} order by first_seen_at, id
+    offset ${offset} limit ${limit}`;
 }
 
-/** Notes that a device was seen, by its latest name; one that is not named keeps the name that it had. */
+/**
+ * Notes that a device was seen, by its latest name; one that is not named keeps the name that it had. Of a location's
+ * devices those that were seen last are kept.
+ */
 export async function noteDevice(
   tx: Transaction,
   { locationId, deviceId, name, seenAt }: EventData<"device.seen">,
@@ -115,6 +121,10 @@ export async function noteDevice(
       end,
       first_seen_at = least(excluded.first_seen_at, devices.first_seen_at),
       last_seen_at = greatest(excluded.last_seen_at, devices.last_seen_at)`;
+  await tx`
+    delete from devices where location_id = ${locationId} and id in (
+      select id from devices where location_id = ${locationId} order by last_seen_at desc, id offset ${maxDevices}
+    )`;
 }
 
 const facts = (sql: Sql | Transaction) => sql`id, application, legacy_id as "legacyId", time_zone as "timeZone"`;

@@ -1,4 +1,6 @@
+import { maxDevices } from "@pragma/contracts/device";
 import { LocationHeader } from "@pragma/contracts/location";
+import { integerInQuery } from "@pragma/contracts/pagination";
 import { ownLocation } from "@pragma/runtime/own-location";
 import { taggedByContent } from "@pragma/runtime/reply";
 import { z } from "zod";
@@ -12,6 +14,15 @@ const query = z.object({
     .literal("true")
     .optional()
     .meta({ description: "Give true for the devices as well; leave it out otherwise" }),
+  index: integerInQuery(z.int().min(0))
+    .default(0)
+    .meta({ description: "Zero-based page of the devices", example: 0, type: "integer", minimum: 0, default: 0 }),
+  size: integerInQuery(z.int().min(1).max(maxDevices))
+    .default(maxDevices)
+    .meta({
+      ...{ description: "Devices a page; all of them unless given", example: maxDevices },
+      ...{ type: "integer", minimum: 1, maximum: maxDevices, default: maxDevices },
+    }),
   locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
 });
 
@@ -24,7 +35,7 @@ export const getOwnLocationRoute = defineRoute({
   scope: "locations:read",
   summary: "Get the key's own location",
   description:
-    "The header of the location's tickets: name, address and registration numbers; with devices=true also the devices that were seen in its tills and live orders.",
+    "The header of the location's tickets: name, address and registration numbers; with devices=true also the devices that were seen in its tills and live orders, in the order in which they were first seen. The 200 devices that were seen last are kept.",
   request: { query },
   responses: {
     200: {
@@ -53,7 +64,8 @@ export const getOwnLocationRoute = defineRoute({
     const id = ownLocation(principal, query.locationId);
     const location = await findLocation(services.db, id);
     if (!location) throw locationNotFound(id);
-    const deviceList = query.devices && (await listDevices(services.db, id));
+    const { devices, index, size } = query;
+    const deviceList = devices && (await listDevices(services.db, id, { offset: index * size, limit: size }));
     const own = { ...showHeader(location), ...(deviceList && { deviceList }) };
     return taggedByContent(JSON.stringify(own), { ifNoneMatch: header("if-none-match") });
   },

@@ -24,8 +24,8 @@ async function see(seen: Partial<EventData<"device.seen">> & { locationId: strin
   });
 }
 
-async function devicesOf(locationId: string) {
-  const path = "/v1/locations/own?devices=true";
+async function devicesOf(locationId: string, query = "") {
+  const path = `/v1/locations/own?devices=true${query}`;
   return (await accounts.get(path, LocationHeader, keyOf(locationId, "locations:read"))).deviceList;
 }
 
@@ -52,6 +52,25 @@ describe("a device that was seen", () => {
     expect(await nameAfter("Terrasse", "2026-05-29T12:00:00.000Z")).toBe("Terrasse");
     expect(await nameAfter("Salle", "2026-05-29T11:00:00.000Z")).toBe("Terrasse");
     expect(await nameAfter(null, "2026-05-29T13:00:00.000Z")).toBe("Terrasse");
+  });
+
+  it("is one of the 200 that were seen last, which are answered page by page if asked for", async () => {
+    const [id, other] = [await createLocation(accounts), await createLocation(accounts)];
+    await see({ locationId: other, deviceId: "bar" });
+    await accounts.db.sql`
+      insert into devices (location_id, id, first_seen_at, last_seen_at)
+      select ${id}, 'd' || number, time, time from (
+        select number, timestamptz '2026-05-01' + number * interval '1 minute' as time from generate_series(1, 2000) as number
+      ) as given`;
+    await see({ locationId: id, deviceId: "newest" });
+    const all = (await devicesOf(id))?.map((device) => device.id);
+    expect(all).toEqual([...Array.from({ length: 199 }, (_, index) => `d${1802 + index}`), "newest"]);
+    expect(await accounts.db.sql`select 1 from devices where location_id = ${id}`).toHaveLength(200);
+    const page = async (query: string) => (await devicesOf(id, query))?.map((device) => device.id);
+    expect(await page("&size=150")).toEqual(all?.slice(0, 150));
+    expect(await page("&size=150&index=1")).toEqual(all?.slice(150));
+    expect(await page("&size=150&index=2")).toEqual([]);
+    expect(await devicesOf(other)).toHaveLength(1);
   });
 
   it("at a location that is not there is left alone", async () => {

@@ -36,6 +36,19 @@ describe("a catalogue that is put", () => {
     expect(await service.announced(locationId)).toEqual([{ locationId, etag: replaced.etag, counts }]);
   });
 
+  it("is refused beyond the bytes of a day; the same catalogue again is not counted", async () => {
+    const { principal } = shopPrincipal();
+    const catalog = makeCatalog({ products: 50 });
+    const bytes = Buffer.byteLength(JSON.stringify(catalog));
+    const limited = await startCatalog({ CATALOG_BYTES_PER_DAY: String(bytes * 2) });
+    for (let time = 0; time < 4; time += 1) await limited.put(principal, catalog);
+    await limited.put(principal, makeCatalog({ products: 10 }));
+    const refusal = await limited.refusal("PUT", "/v1/catalog/", { principal, body: makeCatalog({ products: 49 }) });
+    expect(refusal).toMatchObject({ code: "quota_exceeded", limit: { name: "catalog_bytes", maximum: bytes * 2 } });
+    await limited.put(shopPrincipal().principal, catalog);
+    await limited.remove();
+  });
+
   it("takes the place of the whole one before", async () => {
     const { principal, locationId } = shopPrincipal();
     await service.put(principal, makeCatalog({ products: 50 }));

@@ -37,7 +37,7 @@ export const replaceCatalogRoute = defineRoute({
     body: catalogBody,
   },
   responses: { 200: { description: "The catalogue as it is now, in short", schema: ReplacedCatalog } },
-  errors: ["location_forbidden", "location_not_found", "precondition_failed"],
+  errors: ["location_forbidden", "location_not_found", "precondition_failed", "quota_exceeded"],
   async handle({ body: catalog, query, principal, services, header }) {
     const { id: locationId } = await namedLocation(principal, query.locationId, services.locations);
     const replaced = await replaceCatalog(services, { locationId, catalog, ifMatch: header("if-match") });

@@ -51,8 +51,8 @@ export function shopPrincipal(overrides: Partial<Principal> = {}) {
   return { principal, locationId: principal.location?.id ?? "" };
 }
 
-export async function startCatalog(): Promise<TestCatalog> {
-  const environment = await createTestEnvironment();
+export async function startCatalog(variables: Record<string, string> = {}): Promise<TestCatalog> {
+  const environment = await createTestEnvironment(variables);
   const registry = createServiceRegistry(environment.variables);
   const accounts = pretendAccounts();
   registry.add("accounts", accounts.answer);

@@ -1,12 +1,12 @@
-import type { SeenDevice } from "@pragma/contracts/device";
+import { maxDevices, type SeenDevice } from "@pragma/contracts/device";
 import type { Transaction } from "@pragma/runtime/postgres";
 
 /**
  * Notes devices as told, and gives those that accounts must be told of: not told within the hour, or by another name.
- * A device without a name keeps the one that it had.
+ * A device without a name keeps the one that it had. Of a location's devices those that were told last are kept.
  */
 export async function takeUntold(tx: Transaction, locationId: string, devices: SeenDevice[]): Promise<SeenDevice[]> {
-  return tx<SeenDevice[]>`
+  const untold = await tx<SeenDevice[]>`
     insert into devices (location_id, id, name, told_at)
     select ${locationId}, id, name, now() from unnest(
       ${devices.map(({ deviceId }) => deviceId)}::text[], ${devices.map(({ name }) => name)}::text[]
@@ -16,4 +16,11 @@ export async function takeUntold(tx: Transaction, locationId: string, devices: S
       where devices.told_at < now() - interval '1 hour' or excluded.name is distinct from devices.name
         and excluded.name is not null
     returning id as "deviceId", name`;
+  if (untold.length > 0) {
+    await tx`
+      delete from devices where location_id = ${locationId} and id in (
+        select id from devices where location_id = ${locationId} order by told_at desc, id offset ${maxDevices}
+      )`;
+  }
+  return untold;
 }

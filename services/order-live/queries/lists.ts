@@ -1,4 +1,5 @@
 import type { Sql } from "@pragma/runtime/postgres";
+import type { Stretch } from "@pragma/runtime/reply-with-page";
 import type { OrderFilter } from "../order-filter.ts";
 
 /** An order's place in the list of its location. */
@@ -14,32 +15,37 @@ export interface ListedOrder extends OrderPlace {
   position: number;
 }
 
-interface Stretch {
-  start: { after: OrderPlace } | { skip: number };
-  limit: number;
+interface ListPart extends Stretch<OrderPlace> {
+  /** Of the texts of the orders: the first is given however large it is. */
+  maxBytes: number;
 }
 
 /**
- * Listed orders of a location that pass the filter, newest first, from the one after a place or after so many. What is
- * skipped is read from the index alone.
+ * Listed orders of a location that pass the filter, newest first, from the one after a place or after so many, and
+ * whether there are more. What is skipped is read from the index alone, and what does not fit is not read.
  */
 export async function findListed(
   sql: Sql,
   { locationId, filter }: { locationId: string; filter: OrderFilter },
-  { start, limit }: Stretch,
-): Promise<ListedOrder[]> {
-  const rows = await sql<(Omit<ListedOrder, "at"> & { at: Date })[]>`
+  { after, offset, limit, maxBytes }: ListPart,
+): Promise<{ orders: ListedOrder[]; hasMore: boolean }> {
+  const rows = await sql<(Omit<ListedOrder, "at"> & { at: Date; found: number })[]>`
     with page as (
       select opened_at, id from orders
       where location_id = ${locationId} and left_at is null and not is_training and ${passing(sql, filter)}
-        ${"after" in start ? sql`and (opened_at, id) < (${start.after.at}::timestamptz, ${start.after.id}::uuid)` : sql``}
+        ${after ? sql`and (opened_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql``}
       order by opened_at desc, id desc
-      limit ${limit} offset ${"skip" in start ? start.skip : 0}
+      limit ${limit + 1} offset ${offset}
+    ), measured as (
+      select orders.id, orders.opened_at as at, orders.body, orders.position, count(*) over () as found,
+        row_number() over newest_first as number, sum(octet_length(orders.body)) over newest_first as bytes
+      from page join orders on orders.location_id = ${locationId} and orders.id = page.id
+      window newest_first as (order by page.opened_at desc, page.id desc)
     )
-    select orders.id, orders.opened_at as at, orders.body, orders.position
-    from page join orders on orders.location_id = ${locationId} and orders.id = page.id
-    order by page.opened_at desc, page.id desc`;
-  return rows.map((row) => ({ ...row, at: row.at.toISOString() }));
+    select id, at, body, position, found from measured
+    where number = 1 or (number <= ${limit} and bytes <= ${maxBytes}) order by number`;
+  const orders = rows.map(({ found: _, ...row }) => ({ ...row, at: row.at.toISOString() }));
+  return { orders, hasMore: rows.length < (rows[0]?.found ?? 0) };
 }
 
 /** How many orders of a location pass the filter: counted as they change, so this costs the same however many they are. */

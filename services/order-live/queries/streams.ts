@@ -40,14 +40,22 @@ export async function appendRevisions(tx: Transaction, locationId: string, revis
   ]);
 }
 
-/** The log after a position, so many entries at most. */
+/** The log after a position: so many entries at most, and no more than fit; the first however large it is. */
 export async function findRevisions(
   sql: Sql,
-  { locationId, after, limit }: { locationId: string; after: number; limit: number },
+  { locationId, after, limit, maxBytes }: { locationId: string; after: number; limit: number; maxBytes: number },
 ): Promise<Revision[]> {
   return sql<Revision[]>`
-    select position, order_id as "orderId", before, after, body from revisions
-    where location_id = ${locationId} and position > ${after} order by position limit ${limit}`;
+    with batch as (
+      select * from revisions
+      where location_id = ${locationId} and position > ${after} order by position limit ${limit}
+    ), measured as (
+      select position, order_id as "orderId", before, after, body, row_number() over in_order as number,
+        sum(octet_length(body)) over in_order as bytes
+      from batch window in_order as (order by position)
+    )
+    select position, "orderId", before, after, body from measured
+    where number = 1 or bytes <= ${maxBytes} order by position`;
 }
 
 /** The last position of a location's stream, and the lowest after which its log is whole. */

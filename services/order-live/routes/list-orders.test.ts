@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { changed, makeOrder } from "../testing/make-order.ts";
+import { changed, makeOrder, makeRow } from "../testing/make-order.ts";
 import { posKey, startOrderLive, type TestOrderLive } from "../testing/start-order-live.ts";
 
 let orderLive: TestOrderLive;
@@ -62,6 +62,90 @@ describe("the list of live orders", () => {
     }
     expect(byIndex).toEqual(wanted);
     expect(byToken).toEqual(wanted);
+  });
+
+  describe("whose orders are large", () => {
+    const { principal } = posKey();
+    const rows = (count: number) => Array.from({ length: count }, makeRow);
+    const large = Array.from({ length: 23 }, (_, index) =>
+      makeOrder({ openedAt: `2026-05-29T11:${10 + index}:00.000Z`, productRowList: rows(index === 7 ? 90 : 9) }),
+    );
+    const maxBytes = 40_000;
+    let other: TestService;
+    const listPage = async (query: string) => {
+      const answer = await other.ask("GET", `${path}${query}`, { principal });
+      const text = await answer.text();
+      expect(answer.status, text).toBe(200);
+      const page = JSON.parse(text);
+      const bytes = Buffer.byteLength(JSON.stringify(page.data));
+      expect(page.data.length === 1 || bytes <= maxBytes + page.data.length + 1, `${bytes} bytes`).toBe(true);
+      return page;
+    };
+
+    beforeAll(async () => {
+      await orderLive.upsert(principal, ...large);
+      other = await orderLive.another({ PAGE_MAX_BYTES: String(maxBytes) });
+    });
+
+    it("has pages that end early, and shows each order once to a client that follows the token", async () => {
+      const seen: string[] = [];
+      const indexes: number[] = [];
+      for (let token: string | null = ""; token !== null; ) {
+        const page = await listPage(`?size=10${token && `&pageToken=${token}`}`);
+        expect(page.meta).toMatchObject({ totalCount: 23, totalPage: 3, pageSize: 10 });
+        seen.push(...idsOf(page));
+        indexes.push(...idsOf(page).map(() => page.meta.currentPageIndex));
+        token = page.nextPageToken;
+      }
+      expect(seen).toEqual(newestFirst(large));
+      // Each order is on the page of the index that it would be on if no page ended early.
+      expect(indexes).toEqual(large.map((_, place) => Math.floor(place / 10)));
+    });
+
+    it("shows each order once to a client that follows links.next, and leads back to the start of the page", async () => {
+      const seen: string[] = [];
+      for (let next: string | null = "?size=10"; next; ) {
+        const page = await listPage(next);
+        seen.push(...idsOf(page));
+        next = page.links.next && new URL(page.links.next).search;
+      }
+      expect(seen).toEqual(newestFirst(large));
+      const cut = await listPage("?size=10&index=1");
+      expect(cut.data.length).toBeLessThan(10);
+      const rest = await listPage(new URL(cut.links.next).search);
+      expect(idsOf(await listPage(new URL(rest.links.prev).search))).toEqual(idsOf(cut));
+    });
+
+    it("is refused to a key that has left several replies unread, until it reads them", async () => {
+      const limited = await orderLive.another({ UNREAD_REPLY_BYTES_PER_KEY: "3000000" });
+      const ask = (by = principal) => limited.ask("GET", `${path}?size=100`, { principal: by });
+      const unread: Response[] = [];
+      let refused = await ask();
+      for (; refused.status === 200 && unread.length < 20; refused = await ask()) unread.push(refused);
+      expect(unread.length).toBeGreaterThan(1);
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"]);
+      expect(await refused.json()).toMatchObject({ code: "rate_limited", limit: { name: "unread_reply_bytes" } });
+      expect((await ask(posKey().principal)).status).toBe(200);
+      for (const [index, answer] of unread.entries()) {
+        if (index % 2) await answer.body?.cancel();
+        else expect(idsOf(JSON.parse(await answer.text()))).toEqual(newestFirst(large));
+      }
+      expect((await ask()).status).toBe(200);
+    });
+
+    it("shows each order once to a client that goes by index and reads on by token where a page ends early", async () => {
+      const seen: string[] = [];
+      for (let index = 0; index < 3; index += 1) {
+        let page = await listPage(`?size=10&index=${index}`);
+        seen.push(...idsOf(page));
+        while (page.nextPageToken) {
+          page = await listPage(`?size=10&pageToken=${page.nextPageToken}`);
+          if (page.meta.currentPageIndex !== index) break;
+          seen.push(...idsOf(page));
+        }
+      }
+      expect(seen).toEqual(newestFirst(large));
+    });
   });
 
   it.each([

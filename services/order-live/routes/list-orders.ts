@@ -1,7 +1,8 @@
 import { OrderLive } from "@pragma/contracts/order-live";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { ownLocation } from "@pragma/runtime/own-location";
-import { decodePageToken, encodePageToken, pageReply } from "@pragma/runtime/page";
+import { instantInToken } from "@pragma/runtime/page";
+import { replyWithStretch } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { filterOf, filterQuery } from "../order-filter.ts";
 import { defineRoute } from "../order-live.ts";
@@ -13,8 +14,8 @@ const query = z.object({
   ...pageQuery,
 });
 
-/** The last order of a page, and the number of the page that begins after it. */
-const placeSchema = z.object({ at: z.iso.datetime(), id: z.guid(), index: z.int().min(1) });
+/** The last order of a page. */
+const placeSchema = z.object({ at: instantInToken, id: z.guid() });
 
 export const listOrdersRoute = defineRoute({
   method: "get",
@@ -29,21 +30,21 @@ export const listOrdersRoute = defineRoute({
   request: { query },
   responses: { 200: { description: "A page of live orders", schema: pageOf(OrderLive) } },
   errors: ["invalid_page_token", "location_forbidden"],
-  async handle({ query: { size, pageToken, ...query }, principal, services, url, origin }) {
+  async handle({ query, principal, services: { db, pageMaxBytes }, url, origin }) {
     const locationId = ownLocation(principal, query.locationId);
     const filter = filterOf(query);
-    const place = pageToken === undefined ? undefined : decodePageToken(pageToken, placeSchema);
-    const index = place?.index ?? query.index;
-    const start = place ? { after: place } : { skip: index * size };
-    const { sql } = services.db;
-    const [total, found] = await Promise.all([
-      countListed(sql, locationId, filter),
-      // One more than the page holds tells whether there is another page.
-      findListed(sql, { locationId, filter }, { start, limit: size + 1 }),
-    ]);
-    const orders = found.slice(0, size);
-    const last = found.length > size ? orders.at(-1) : undefined;
-    const nextPageToken = last ? encodePageToken({ at: last.at, id: last.id, index: index + 1 }) : null;
-    return pageReply({ items: orders.map(({ body }) => body), total, index, size, url, origin, nextPageToken });
+    return replyWithStretch({ query, principal, url, origin }, placeSchema, async (stretch) => {
+      const [total, { orders, hasMore }] = await Promise.all([
+        countListed(db.sql, locationId, filter),
+        findListed(db.sql, { locationId, filter }, { ...stretch, maxBytes: pageMaxBytes }),
+      ]);
+      const last = hasMore ? orders.at(-1) : undefined;
+      return {
+        items: orders.map(({ body }) => body),
+        count: orders.length,
+        total,
+        last: last ? { at: last.at, id: last.id } : null,
+      };
+    });
   },
 });

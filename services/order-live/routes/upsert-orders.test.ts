@@ -173,6 +173,20 @@ describe("the events of an order", () => {
     expect(await typesOf(order.id)).toEqual(["order.call"]);
   });
 
+  it("remember the 200 devices that were told of last", async () => {
+    const { principal, locationId } = posKey();
+    const send = (first: number) =>
+      orderLive.upsert(
+        principal,
+        ...Array.from({ length: 50 }, (_, index) => makeOrder({ deviceIdentifier: `d${first + index}` })),
+      );
+    for (let first = 0; first < 250; first += 50) await send(first);
+    const devices = await orderLive.db.sql`select id from devices where location_id = ${locationId}`;
+    expect(devices.map(({ id }) => id).sort()).toEqual(
+      Array.from({ length: 200 }, (_, index) => `d${50 + index}`).sort(),
+    );
+  });
+
   it("tell of the device at most once an hour, or when its name changes", async () => {
     const { principal, locationId } = posKey();
     const [deviceIdentifier, other] = [randomUUID(), randomUUID()];

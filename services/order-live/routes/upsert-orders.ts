@@ -35,7 +35,7 @@ export const upsertOrdersRoute = defineRoute({
     200: { description: "The orders that were taken", schema: z.array(OrderLive) },
     204: { description: "The request was repeated under its Idempotency-Key, and its reply was not kept" },
   },
-  errors: ["location_forbidden", "location_not_found"],
+  errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ body: orders, query, principal, services }) {
     const { id: locationId } = await namedLocation(principal, query.locationId, services.locations);
     const taken = await upsertOrders(services, { locationId, orders });

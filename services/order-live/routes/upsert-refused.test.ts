@@ -4,7 +4,7 @@ import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeOrder, makeRow } from "../testing/make-order.ts";
+import { changed, makeOrder, makeRow } from "../testing/make-order.ts";
 import { posKey, startOrderLive, type TestOrderLive } from "../testing/start-order-live.ts";
 
 let orderLive: TestOrderLive;
@@ -117,17 +117,47 @@ describe("a call that is refused", () => {
   });
 });
 
+describe("more than a location may send in a day", () => {
+  it("is refused with the quota, and changes nothing; what changes nothing is not counted", async () => {
+    const shop = posKey();
+    const order = makeOrder();
+    const [taken] = await orderLive.upsert(shop.principal, order);
+    const bytes = Buffer.byteLength(JSON.stringify(taken));
+    const other = await orderLive.another({ LIVE_ORDER_BYTES_PER_DAY: String(Math.floor(bytes * 2.5)) });
+    const send = (...orders: OrderLiveInput[]) => other.ask("POST", path, { principal: shop.principal, body: orders });
+    expect((await send(changed(order, {}))).status).toBe(200);
+    const last = (await orderLive.list(shop.principal)).data[0]?.revisionHash;
+    for (let time = 0; time < 3; time += 1) {
+      const again = await send({ ...order, revisionHash: last ?? "" });
+      expect([again.status, await again.text()]).toEqual([200, "[]"]);
+    }
+    const refusal = await send(changed(order, { guestsCount: 9 }), makeOrder());
+    expect(refusal.status).toBe(429);
+    const waitSeconds = Number(refusal.headers.get("retry-after"));
+    expect(waitSeconds > 0 && waitSeconds <= 24 * 60 * 60).toBe(true);
+    expect(await refusal.json()).toMatchObject({
+      code: "quota_exceeded",
+      limit: { name: "live_order_bytes", unit: "bytes per day" },
+    });
+    const { data } = await orderLive.list(shop.principal);
+    expect(data.map(({ revisionHash }) => revisionHash)).toEqual([last]);
+    const neighbour = posKey();
+    const answer = await other.ask("POST", path, { principal: neighbour.principal, body: [makeOrder()] });
+    expect(answer.status).toBe(200);
+  });
+});
+
 describe("a large order", () => {
   it("is taken, and the event that carries it gets through, up to the size that is refused", async () => {
     const shop = posKey();
-    const order = makeOrder({ productRowList: largeRows().slice(0, 60) });
-    const room = 1000 * 1024 - Buffer.byteLength(JSON.stringify(order)) - 1_500;
+    const order = makeOrder({ productRowList: largeRows().slice(0, 30) });
+    const room = 512 * 1024 - Buffer.byteLength(JSON.stringify(order)) - 1_500;
     const rows = Array.from({ length: Math.floor(room / 12_000) }, () => ({
       ...makeRow(),
       comment: "é".repeat(5_000),
     }));
     order.data.productRowList.push(...rows);
-    expect(Buffer.byteLength(JSON.stringify(order))).toBeGreaterThan(980_000);
+    expect(Buffer.byteLength(JSON.stringify(order))).toBeGreaterThan(500_000);
     expect(await orderLive.upsert(shop.principal, order)).toHaveLength(1);
     await eventually("the outbox to be empty", async () => (await orderLive.db.sql`select 1 from outbox`).length === 0);
     expect(await orderLive.told(order.id)).toHaveLength(1);

@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "@pragma/runtime/logger";
 import type { Sql } from "@pragma/runtime/postgres";
+import { createSemaphore } from "@pragma/runtime/semaphore";
 import { findRevisions } from "../queries/streams.ts";
 import type { SharedTexts, StreamReader } from "./reader.ts";
 
-/** Changes that are read at a time. */
-const batch = 100;
+/** Changes that are read at a time, and bytes of them. */
+const batch = { limit: 100, maxBytes: 256 * 1024 };
 /** Bytes that may wait for a reader that is fed from here; one that lags more is sent the log at its own pace. */
 const mostWaiting = 256 * 1024;
+/** Readers of a location that are sent a batch of their own at a time: the others wait until one was taken. */
+const maxCatchingUp = 8;
 /** Milliseconds between two readings of a log: what comes in between is sent together, which costs far less. */
 const restTime = 20;
 
@@ -16,6 +19,8 @@ export class Channel {
   readonly locationId: string;
   /** All readers of the location, those that are catching up among them. */
   readonly readers = new Set<StreamReader>();
+  /** Held by a reader from before a batch of its own is read until it has taken it. */
+  readonly catchingUp = createSemaphore(maxCatchingUp);
   readonly #sql: Sql;
   readonly #log: Logger;
   readonly #live = new Set<StreamReader>();
@@ -60,7 +65,7 @@ export class Channel {
         if (rest > 0) await sleep(rest);
         this.#readAt = performance.now();
         const after = this.#position;
-        const revisions = await findRevisions(this.#sql, { locationId: this.locationId, after, limit: batch });
+        const revisions = await findRevisions(this.#sql, { locationId: this.locationId, after, ...batch });
         if (this.#position !== after) continue;
         const [first] = revisions;
         if (!first) return;

@@ -30,7 +30,7 @@ describe("an outlet", () => {
     expect(outlet.waiting).toBe(0);
   });
 
-  it("tells when everything was taken", async () => {
+  it("tells when everything was taken and more is asked for", async () => {
     const { outlet, reader } = open();
     outlet.write(bytes("one"));
     const drained = vi.fn();
@@ -38,8 +38,14 @@ describe("an outlet", () => {
     await vi.advanceTimersByTimeAsync(10);
     expect(drained).not.toHaveBeenCalled();
     await reader.read();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(drained).not.toHaveBeenCalled();
+    const next = reader.read();
+    await vi.advanceTimersByTimeAsync(10);
     expect(drained).toHaveBeenCalled();
     await outlet.drained();
+    outlet.write(bytes("two"));
+    expect(text((await next).value)).toBe("two");
   });
 
   it("is stalled when something waits and nothing is taken", async () => {

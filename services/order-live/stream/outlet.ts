@@ -59,9 +59,9 @@ export class Outlet {
     if (!this.#isOver) this.#close();
   }
 
-  /** Resolves once nothing waits any more, or the stream is over. */
+  /** Resolves once everything was taken and more is asked for, which is when it has left this process, or the stream is over. */
   drained(): Promise<void> {
-    if (this.#waiting === 0 || this.isOver) return Promise.resolve();
+    if (this.#isAwaited || this.isOver) return Promise.resolve();
     return new Promise((resolve) => this.#drainers.push(resolve));
   }
 
@@ -101,14 +101,13 @@ export class Outlet {
     const chunk = this.#queue.shift();
     if (!chunk) {
       this.#isAwaited = true;
+      this.#release();
       return;
     }
     this.#waiting -= chunk.byteLength;
     this.#untakenSince = performance.now();
     this.#controller?.enqueue(chunk);
-    if (this.#waiting > 0) return;
-    if (this.#isEnding) this.#close();
-    else this.#release();
+    if (this.#waiting === 0 && this.#isEnding) this.#close();
   }
 
   #close(): void {

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import type { Stretch } from "@pragma/runtime/reply-with-page";
+import { type FoundStretch, placeOf, type Stretch } from "@pragma/runtime/reply-with-page";
 
 /** A config: the reply that is sent, and what it is found by. */
 export interface ConfigRow {
@@ -41,29 +41,35 @@ export async function deleteConfig(sql: Sql, which: ConfigOf): Promise<boolean> 
   return deleted.count === 1;
 }
 
-/** A config in the list of its location. */
-interface ListedConfig {
-  id: string;
-  createdAt: Date;
-  /** The reply that is sent. */
-  body: string;
-}
-
-/** A stretch of a location's configs, newest first, and how many there are. */
+/** A stretch of a location's configs, newest first: no more than fit, but the first however large it is. */
 export async function listConfigs(
   sql: Sql,
   locationId: string,
-  { after, offset, limit }: Stretch,
-): Promise<{ rows: ListedConfig[]; total: number }> {
+  { after, offset, limit, maxBytes }: Stretch & { maxBytes: number },
+): Promise<FoundStretch<{ at: string; id: string }>> {
   const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
   const [rows, [counted]] = await Promise.all([
-    sql<ListedConfig[]>`
-      select id, created_at as "createdAt", body from accounting_configs
-      where location_id = ${locationId} and ${isAfter}
-      order by created_at desc, id desc offset ${offset} limit ${limit}`,
+    sql<{ id: string; createdAt: Date; body: string; found: number }[]>`
+      with page as (
+        select id, created_at, body from accounting_configs
+        where location_id = ${locationId} and ${isAfter}
+        order by created_at desc, id desc offset ${offset} limit ${limit + 1}
+      ), measured as (
+        select *, count(*) over () as found, row_number() over newest_first as number,
+          sum(octet_length(body)) over newest_first as bytes
+        from page window newest_first as (order by created_at desc, id desc)
+      )
+      select id, created_at as "createdAt", body, found from measured
+      where number = 1 or (number <= ${limit} and bytes <= ${maxBytes}) order by number`,
     sql<[{ total: number }]>`select count(*) as total from accounting_configs where location_id = ${locationId}`,
   ]);
-  return { rows, total: counted.total };
+  const last = rows.length < (rows[0]?.found ?? 0) ? rows.at(-1) : undefined;
+  return {
+    items: rows.map(({ body }) => body),
+    count: rows.length,
+    total: counted.total,
+    last: last ? placeOf(last) : null,
+  };
 }
 
 /** Those of these configs that there are, in any location. */

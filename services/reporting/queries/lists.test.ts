@@ -46,6 +46,21 @@ async function addOrders(day: string, count: number): Promise<Position[]> {
   });
 }
 
+it("a page ends early where more would be too large, and goes on from its last item", async () => {
+  const filter = { locationId, kind: "order" as const, since: null, until: null, reportId: null };
+  const seen: string[] = [];
+  for (let after: Position | null = null; seen.length < 300; ) {
+    // Each text has 38 bytes.
+    const page = await findPage(service.db, filter, { after, offset: 0, limit: 100, body: "v1", maxBytes: 38 * 7 });
+    expect(page.count).toBe(7);
+    seen.push(...JSON.parse(`[${page.items}]`));
+    after = page.last;
+  }
+  expect(seen).toEqual(all.slice(0, seen.length).map(({ id }) => id));
+  const small = { after: null, offset: 5, limit: 100, body: "v1", maxBytes: 1 };
+  expect(await findPage(service.db, filter, small)).toMatchObject({ count: 1, items: [`"${all[5]?.id}"`] });
+});
+
 describe.each([
   ["of everything", null, null],
   ["since a day", "2026-03-02", null],
@@ -57,8 +72,8 @@ describe.each([
   it.each([1_000, 97, 13])("has the same pages of %i by index and by token as if it were read whole", async (size) => {
     const wanted = all.filter(({ day }) => day >= (since ?? day) && day <= (until ?? day)).map(({ id }) => id);
     const filter = { locationId, kind: "order" as const, since, until, reportId: null };
-    const page = (start: Parameters<typeof findPage>[2]["start"]) =>
-      findPage(service.db, filter, { start, size, body: "v1" });
+    const page = ({ index = 0, after = null }: { index?: number; after?: Position | null }) =>
+      findPage(service.db, filter, { after, offset: index * size, limit: size, body: "v1", maxBytes: 1e9 });
     let after: Position | null = null;
     for (let index = 0; index * size < wanted.length; index += 1) {
       const expected = wanted.slice(index * size, (index + 1) * size);
@@ -70,7 +85,8 @@ describe.each([
     }
     expect(after).toBeNull();
     const behind = Math.ceil(wanted.length / size);
-    expect(await page({ index: behind })).toEqual({ total: wanted.length, items: "", last: null });
-    expect(await page({ index: behind + 1_000 })).toEqual({ total: wanted.length, items: "", last: null });
+    const nothing = { total: wanted.length, items: [], count: 0, last: null };
+    expect(await page({ index: behind })).toEqual(nothing);
+    expect(await page({ index: behind + 1_000 })).toEqual(nothing);
   });
 });

@@ -1,4 +1,5 @@
 import type { Database, Sql } from "@pragma/runtime/postgres";
+import type { FoundStretch, Stretch } from "@pragma/runtime/reply-with-page";
 import type { Position } from "../list-positions.ts";
 import type { Kind } from "./stretches.ts";
 
@@ -13,15 +14,13 @@ export interface ListFilter {
   reportId: string | null;
 }
 
-/** Where a page begins: so many pages from the newest, or right after a record. */
-export type PageStart = { index: number } | { after: Position };
+type StretchStart = Pick<Stretch<Position>, "after" | "offset">;
 
-interface Page {
-  total: number;
-  /** JSON texts, newest first, joined by commas. */
-  items: string;
-  /** The last item's place, when there are more after it. */
-  last: Position | null;
+interface PageParts extends Stretch<Position> {
+  /** The column that holds the wanted shape. */
+  body: string;
+  /** Of its texts: the first is given however large it is. */
+  maxBytes: number;
 }
 
 const earliest = "0001-01-01";
@@ -36,15 +35,15 @@ const latest = "9999-12-31";
 export async function findPage(
   { sql }: Database,
   filter: ListFilter,
-  { start, size, body }: { start: PageStart; size: number; body: string },
-): Promise<Page> {
+  { after, offset, limit, body, maxBytes }: PageParts,
+): Promise<FoundStretch<Position>> {
   const days = daysBetween(sql, filter);
   const { total, before, skip } = await (filter.reportId === null
-    ? findStart(sql, filter, { start, size, days })
-    : findStartInReport(sql, filter, { start, size, days }));
-  if ("index" in start && start.index * size >= total) return { total, items: "", last: null };
+    ? findStart(sql, filter, { after, offset, days })
+    : findStartInReport(sql, filter, { after, offset, days }));
+  if (!after && offset >= total) return { total, items: [], count: 0, last: null };
   // The texts are joined where they are: one long text costs this process less than a hundred rows.
-  const [page] = await sql<{ items: string | null; found: number; place: Position | null }[]>`
+  const [page] = await sql<{ items: string | null; count: number; found: number; place: Position | null }[]>`
     with page as (
       select day, at, id, body, row_number() over newest_first as place
       from ${records(sql, filter.kind, body)} as record
@@ -53,19 +52,20 @@ export async function findPage(
         ${before ? sql`and (day, at, id) < (${before.day}::date, ${before.at}::timestamptz, ${before.id}::uuid)` : sql``}
       window newest_first as (order by record.day desc, record.at desc, record.id desc)
       order by record.day desc, record.at desc, record.id desc
-      offset ${skip} limit ${size + 1}
+      offset ${skip} limit ${limit + 1}
     ), ranked as (
-      select *, row_number() over (order by place) as rank from page
+      select *, row_number() over in_order as rank, sum(octet_length(body)) over in_order as bytes
+      from page window in_order as (order by place)
+    ), shown as (
+      select * from ranked where rank = 1 or (rank <= ${limit} and bytes <= ${maxBytes})
     )
-    select string_agg(body, ',' order by rank) filter (where rank <= ${size}) as items, count(*)::int as found,
+    select string_agg(body, ',' order by rank) as items, count(*)::int as count,
+      (select count(*) from page)::int as found,
       (select json_build_object('id', id, 'day', day::text, 'at', to_json(at at time zone 'utc')#>>'{}' || 'Z')
-       from ranked where rank = ${size}) as place
-    from ranked`;
-  return {
-    total,
-    items: page?.items ?? "",
-    last: page && page.found > size ? page.place : null,
-  };
+       from shown order by rank desc limit 1) as place
+    from shown`;
+  const { items = null, count = 0, found = 0, place = null } = page ?? {};
+  return { total, items: items === null ? [] : [items], count, last: found > count ? place : null };
 }
 
 function records(sql: Sql, kind: Kind, body: string) {
@@ -89,15 +89,14 @@ interface Start {
 async function findStart(
   sql: Sql,
   { locationId, kind }: ListFilter,
-  { start, size, days }: { start: PageStart; size: number; days: Fragment },
+  { after, offset, days }: StretchStart & { days: Fragment },
 ): Promise<Start> {
   const ofLocation = sql`location_id = ${locationId} and kind = ${kind}`;
-  if ("after" in start || start.index === 0) {
+  if (after || offset === 0) {
     const [row] = await sql<{ total: number }[]>`
       select coalesce(sum(count), 0)::int as total from day_counts where ${ofLocation} and day ${days}`;
-    return { total: row?.total ?? 0, before: "after" in start ? start.after : null, skip: 0 };
+    return { total: row?.total ?? 0, before: after, skip: 0 };
   }
-  const offset = start.index * size;
   const daysOfList = sql`from day_counts where ${ofLocation} and day ${days}`;
   const stretchesOfDay = sql`from stretches where ${ofLocation} and day = (select day from first_day)`;
   // Days, and the stretches of one day, are counted from the end that is nearer, only as far as it takes.
@@ -156,11 +155,11 @@ const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 async function findStartInReport(
   sql: Sql,
   { reportId, locationId }: ListFilter,
-  { start, size, days }: { start: PageStart; size: number; days: Fragment },
+  { after, offset, days }: StretchStart & { days: Fragment },
 ): Promise<Start> {
   const [row] = await sql<{ total: number }[]>`
     select count(*)::int as total from orders
     where report_id = ${reportId} and location_id = ${locationId} and day ${days} and is_current`;
   const total = row?.total ?? 0;
-  return "after" in start ? { total, before: start.after, skip: 0 } : { total, before: null, skip: start.index * size };
+  return { total, before: after, skip: after ? 0 : offset };
 }

@@ -5,7 +5,7 @@ import { PushedTill } from "@pragma/contracts/till";
 import { sentEvents } from "@pragma/runtime/testing/sent-events";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { makeTill } from "../testing/make-till.ts";
+import { makeOrders, makeTill } from "../testing/make-till.ts";
 import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
 
 let service: TestTillIngest;
@@ -22,6 +22,26 @@ beforeEach(() => {
 const push = (body: unknown, headers: Record<string, string> = {}, query = "") =>
   service.ask("POST", `/v2/tills/${query}`, { principal, body, headers });
 const refusedPush = (body: unknown) => service.refusal("POST", "/v2/tills/", { principal, body });
+
+describe("more than a location may push in a day", () => {
+  it("is refused with the quota; the same till again is not counted, and other locations go on", async () => {
+    const till = makeTill();
+    const limited = await startTillIngest({ TILLS_PER_DAY: "2", TILL_BYTES_PER_DAY: "1000000" });
+    const send = (body: unknown, by = principal) => limited.ask("POST", "/v2/tills/", { principal: by, body });
+    for (let time = 0; time < 3; time += 1) expect((await send(till)).status).toBe(time === 0 ? 201 : 200);
+    expect((await send(makeTill())).status).toBe(201);
+    const refused = await send(makeTill());
+    expect([refused.status, await refused.json()]).toMatchObject([
+      429,
+      { code: "quota_exceeded", limit: { name: "tills", maximum: 2, unit: "tills per day" } },
+    ]);
+    const other = testPrincipal();
+    expect((await send(makeTill(), other)).status).toBe(201);
+    const large = await send(makeTill({ orderList: makeOrders(400) }), other);
+    expect([large.status, await large.json()]).toMatchObject([429, { limit: { name: "till_bytes" } }]);
+    await limited.remove();
+  });
+});
 
 describe("POST /v2/tills/ accepts", () => {
   it("a till, and tells where its body is", async () => {

@@ -32,7 +32,7 @@ export const pushTillV2 = defineRoute({
     201: { description: "The till was accepted", schema: PushedTill },
     200: { description: "The same till was accepted before", schema: PushedTill },
   },
-  errors: ["location_forbidden", "location_not_found", "till_conflict"],
+  errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
   async handle({ body: till, query, principal, services, origin }) {
     const location = await namedLocation(principal, query.locationId, services.locations);
     return pushReply(await acceptTill(services, { location, till, principal }), origin);

@@ -26,5 +26,8 @@ export const catalogue: TagContract = {
       }),
     },
     stranger: 403,
+    unreachable: {
+      quota_exceeded: "It takes what a location may send in a day; the service's own tests set a lower quota.",
+    },
   },
 };

@@ -19,6 +19,9 @@ export const liveOrders: TagContract = {
       }),
     },
     stranger: 403,
+    unreachable: {
+      quota_exceeded: "It takes what a location may send in a day; the service's own tests set a lower quota.",
+    },
   },
   listLiveOrders: {
     answers: { 200: ({ shop, liveOrder }) => ({ query: { locationId: shop.locationId, tillId: liveOrder.tillId } }) },

@@ -23,6 +23,9 @@ export const tills: TagContract = {
       till_conflict: ({ till }) => ({ body: { ...till, note: "another" } }),
     },
     stranger: 409,
+    unreachable: {
+      quota_exceeded: "It takes what a location may send in a day; the service's own tests set a lower quota.",
+    },
   },
   pushTillV1: {
     answers: {
@@ -37,6 +40,9 @@ export const tills: TagContract = {
       till_conflict: ({ shop, till }) => ({ body: newTillV1(shop, till.id) }),
     },
     stranger: 403,
+    unreachable: {
+      quota_exceeded: "It takes what a location may send in a day; the service's own tests set a lower quota.",
+    },
   },
   listTills: {
     answers: { 200: ({ shop }) => ({ query: { sinceDate: "2026-01-01T00:00:00Z", locationId: shop.locationId } }) },
@@ -88,6 +94,9 @@ export const tills: TagContract = {
       },
     },
     stranger: 404,
+    unreachable: {
+      quota_exceeded: "It takes what a location may send in a day; the service's own tests set a lower quota.",
+    },
   },
   getTillObject: {
     answers: {
