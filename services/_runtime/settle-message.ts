@@ -122,7 +122,9 @@ export function createSettler<Services>(options: SettlerOptions<Services>): Sett
   async function handleAgain(envelope: EventEnvelope, attempt: Attempt): Promise<boolean> {
     const ends = await countUnfinished(database.sql, attempt);
     if (ends >= endsUntilParked) {
-      throw new PermanentError(`The process ended ${ends} times while it handled this, at last when it did nothing else.`);
+      throw new PermanentError(
+        `The process ended ${ends} times while it handled this, at last when it did nothing else.`,
+      );
     }
     const runLocked = ends >= endsUntilAlone ? processLock.exclusive : processLock.shared;
     return runLocked(async () => {

@@ -21,8 +21,9 @@ export const tillPushed = on<Reporting, "till.pushed">(
     addToLog({ tillId: data.tillId, revision: data.revision, orders: till?.orders.length });
     await step({ name: "store the report" }, () => once((tx) => apply(tx, data, till)));
   },
-  // Slow work is in threads; a few at a time keep them busy while others are stored.
-  { concurrency: 4, maxPerLocation: 2, revisionOf: ({ revision }) => revision },
+  // Slow work is in threads; a few at a time keep them busy while others are stored. One of a location at a time, as they
+  // are stored: its large tills leave the other threads to others.
+  { concurrency: 4, maxPerLocation: 1, revisionOf: ({ revision }) => revision },
 );
 
 async function calculate(data: EventData<"till.pushed">, { objects, calculator }: Reporting): Promise<CalculatedTill> {

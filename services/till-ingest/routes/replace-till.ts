@@ -25,7 +25,7 @@ export const replaceTillRoute = defineRoute({
     "that the new body does not have are gone. Earlier bodies are kept. The same bytes again change nothing.",
   request: { params: tillParams, body: { ...tillBody("either", z.union([TillV2, TillV1])), example: tillV2Example } },
   responses: { 200: { description: "The till was replaced", schema: ReplacedTill } },
-  errors: ["till_not_found", "location_forbidden", "location_not_found"],
+  errors: ["till_not_found", "location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ params, body: till, principal, services, origin }) {
     const id = params.id.toLowerCase();
     if (till.facts.tillId !== id) {
