@@ -3,8 +3,6 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readConfig, runtimeConfig } from "./config.ts";
@@ -17,6 +15,7 @@ import { sleep } from "./sleep.ts";
 import { schemaOf } from "./start-service.ts";
 import { on } from "./subscription.ts";
 import { eventually } from "./testing/eventually.ts";
+import { openStreamControl } from "./testing/stream-control.ts";
 import { createTestEnvironment, type TestEnvironment } from "./testing/test-environment.ts";
 import { startTestService, type TestService } from "./testing/test-service.ts";
 
@@ -79,16 +78,14 @@ async function push(tills: Pushed[]): Promise<void> {
   });
 }
 
-/** Resolves once every message was acknowledged. */
+/** Resolves once every event was handled. */
 async function untilSettled(): Promise<void> {
-  const connection = await connect({ servers: environment.variables.NATS_URL ?? "" });
-  const manager = await jetstreamManager(connection);
-  await eventually("every message to be acknowledged", async () => {
-    if ((await service.db.sql`select 1 from outbox`).length > 0) return false;
-    const info = await manager.consumers.info(`${environment.namespace}_events`, "reporting-till-pushed");
-    return info.num_pending === 0 && info.num_ack_pending === 0;
+  const stream = await openStreamControl(environment);
+  await eventually("every event to be acknowledged", async () => {
+    const waiting = await service.db.sql`select 1 from outbox`;
+    return waiting.length === 0 && (await stream.isRead());
   });
-  await connection.close();
+  await stream.close();
 }
 
 const revisions = () => begun.map(({ revision }) => revision);
