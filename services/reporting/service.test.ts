@@ -29,7 +29,10 @@ afterAll(async () => {
 });
 
 /** Tells reporting of a till, as till-ingest does: body in the store, event in an outbox. */
-async function push(till: { id: string }, given: { locationId: string; revision?: number; pushedAt?: string }) {
+async function push(
+  till: { id: string },
+  given: { locationId: string; revision?: number; pushedAt?: string; isErasure?: boolean },
+) {
   const bytes = Buffer.from(JSON.stringify(till));
   const hash = createHash("sha256").update(bytes).digest("hex");
   const key = `tills/${given.locationId}/${hash}`;
@@ -175,6 +178,19 @@ describe("revisions", () => {
     await untilAcknowledged();
     expect(await service.running.parked.list()).toEqual([]);
     expect((await listReports(locationId)).meta.totalCount).toBe(1);
+  });
+
+  it.each([
+    [2, true],
+    [3, false],
+  ])("counts a till of revision 1 as erased after an erasure of revision %i: %s", async (revision, isErased) => {
+    const locationId = randomUUID();
+    const till = tillLike();
+    await push(till, { locationId });
+    await service.db.sql`update tills set erased_at = now() where till_id = ${till.id}`;
+    await push({ ...till, note: "erased" }, { locationId, revision, isErasure: true });
+    const [row] = await service.db.sql`select erased_at is not null as is_erased from tills where till_id = ${till.id}`;
+    expect(row).toEqual({ is_erased: isErased });
   });
 
   it("takes the report away when the till has become a training till", async () => {
