@@ -1,11 +1,14 @@
-import { AckPolicy, type ConsumerMessages, DeliverPolicy, type JsMsg } from "@nats-io/jetstream";
+import { AckPolicy, type Consumer, type ConsumerMessages, DeliverPolicy, type JsMsg } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import { type EventBus, isMissing } from "./event-bus.ts";
+import { readEnvelope, revisionIn } from "./handle-event.ts";
+import { createHeldMessages, type HeldMessage } from "./held-messages.ts";
 import { orAborted } from "./or-aborted.ts";
 import { openOutageLog } from "./outage-log.ts";
 import { retryDelay } from "./retry-delay.ts";
-import { createSettler, type SettlerOptions } from "./settle-message.ts";
+import { createSettler, quietly, type SettlerOptions } from "./settle-message.ts";
 import { sleep } from "./sleep.ts";
+import type { Subscription } from "./subscription.ts";
 
 interface Consuming<Services> extends SettlerOptions<Services> {
   bus: EventBus;
@@ -13,58 +16,129 @@ interface Consuming<Services> extends SettlerOptions<Services> {
 
 /** How long a message may be without a sign of life before it is delivered again, to whoever asks. */
 const ackWait = 10_000;
+/** How often a message in hand gets one. */
+const heartbeat = 3_000;
+/**
+ * Messages are read ahead so that no location's have to wait until those of another are handled: as long as those in
+ * hand are of few locations, and up to so many or so large. More than that stays where another instance can have it.
+ */
+const enoughLocationsPerHandler = 4;
+const maxHeld = 5_000;
+const maxHeldBytes = 16 * 1024 * 1024;
+const batch = 64;
+/** Messages that all instances together may have in hand. */
+const maxPending = 100_000;
 
 /**
  * Handles a subscription's events until stopped: durable, so that nothing is missed while the process is away, and
- * acknowledged only once the handler's transaction has committed.
+ * acknowledged only once the handler's transaction has committed. Locations take turns, and of events of which only the
+ * highest revision matters, that one is handled first.
  */
 export function startConsuming<Services>(consuming: Consuming<Services>): { stop(): Promise<void> } {
-  const { subscription, log } = consuming;
+  const { subscription, log, bus } = consuming;
+  const { concurrency, maxPerLocation } = subscription;
   const stopping = new AbortController();
   const outage = openOutageLog(log, `${subscription.type} is not received`);
-  const settle = createSettler(consuming);
+  const settler = createSettler(consuming);
+  const held = createHeldMessages({ maxPerLocation });
   const inFlight = new Set<Promise<void>>();
   let messages: ConsumerMessages | undefined;
+  let onSettled = () => {};
+  const alive = setInterval(() => {
+    for (const { message } of held.all()) quietly(() => message.working());
+  }, heartbeat);
 
-  async function consumeUntilGone(): Promise<void> {
-    messages = await openConsumer(consuming, stopping.signal);
-    outage.recovered();
+  function begin(next: HeldMessage): void {
+    const handled = settler.settle(next.message).then((outcome) => {
+      const moot = held.finish(next, outcome === "handled");
+      for (const { message } of moot) quietly(() => message.ack());
+      if (moot.length > 0) log.info({ event: subscription.type, subject: next.key, moot: moot.length }, "events moot");
+      inFlight.delete(handled);
+      beginNext();
+      onSettled();
+    });
+    inFlight.add(handled);
+  }
+
+  function beginNext(): void {
+    while (!stopping.signal.aborted && inFlight.size < concurrency) {
+      const next = held.next();
+      if (!next) return;
+      begin(next);
+    }
+  }
+
+  const hasRoom = () =>
+    held.size + batch <= maxHeld &&
+    held.bytes < maxHeldBytes &&
+    held.locations < enoughLocationsPerHandler * concurrency;
+
+  async function readBatch(consumer: Consumer): Promise<void> {
+    messages = await consumer.fetch({ max_messages: batch, expires: 5_000 });
     // Not awaited: that it is closed is among what is read below, and is done only when it is read.
     if (stopping.signal.aborted) void messages.close();
     for await (const message of messages) {
-      if (stopping.signal.aborted) {
-        // Fetched and not begun: another instance may have it at once.
-        handBack(message);
-        continue;
-      }
-      const handled = settle(message).finally(() => inFlight.delete(handled));
-      inFlight.add(handled);
-      if (inFlight.size >= subscription.concurrency) await Promise.race(inFlight);
+      held.add(toHeld(message, subscription));
+      beginNext();
     }
   }
 
   async function run(): Promise<void> {
-    for (let failures = 0; !stopping.signal.aborted; failures++) {
+    for (let failures = 0; !stopping.signal.aborted; ) {
       try {
-        await consumeUntilGone();
-        failures = 0;
+        const consumer = await openConsumer(consuming, stopping.signal);
+        outage.recovered();
+        while (!stopping.signal.aborted) {
+          if (hasRoom()) await readBatch(consumer);
+          else await new Promise<void>((resolve) => (onSettled = resolve));
+          failures = 0;
+        }
       } catch (error) {
         if (stopping.signal.aborted) return;
         outage.failed(error);
+        await sleep(retryDelay(++failures, { longest: 2_000 }), stopping.signal);
       }
-      await sleep(retryDelay(failures + 1, { longest: 2_000 }), stopping.signal);
     }
+  }
+
+  /** What was not begun another instance may have at once. */
+  async function handBackWaiting(): Promise<void> {
+    const waiting = held.takeWaiting();
+    for (const { message } of waiting) quietly(() => message.nak());
+    if (waiting.length === 0 || !bus.isConnected()) return;
+    const { nats } = await bus.connected;
+    await Promise.race([nats.flush(), sleep(1_000)]).catch(() => {});
   }
 
   const running = run();
   return {
     async stop() {
       stopping.abort();
+      onSettled();
       await messages?.close();
       await running;
+      await handBackWaiting();
+      // A process that ends for an error is one that its messages may have ended.
+      if (!process.exitCode) await settler.withdraw().catch(() => {});
       await Promise.all(inFlight);
+      await handBackWaiting();
+      clearInterval(alive);
     },
   };
+}
+
+function toHeld<Services>(message: JsMsg, subscription: Subscription<Services>): HeldMessage {
+  const locationId = message.subject.slice(message.subject.lastIndexOf(".") + 1);
+  const alone = { message, locationId, key: String(message.seq), revision: 0 };
+  if (!subscription.revisionOf) return alone;
+  try {
+    const envelope = readEnvelope(message.string());
+    const revision = revisionIn(envelope, subscription);
+    return revision === undefined ? alone : { ...alone, key: envelope.subject, revision };
+  } catch {
+    // Whoever handles it finds out what is wrong with it.
+    return alone;
+  }
 }
 
 /** What JetStream calls a service's place in the events of a type. */
@@ -72,22 +146,14 @@ export function consumerNameOf(service: string, type: string): string {
   return `${service}-${type.replaceAll(".", "-")}`;
 }
 
-function handBack(message: JsMsg): void {
-  try {
-    message.nak();
-  } catch {
-    // Without a connection it comes back by itself.
-  }
-}
-
 async function openConsumer<Services>(
   { service, subscription, bus }: Consuming<Services>,
   signal: AbortSignal,
-): Promise<ConsumerMessages> {
+): Promise<Consumer> {
   const { client, manager } = await orAborted(bus.connected, signal);
   await bus.ensureStream();
   const durable = consumerNameOf(service, subscription.type);
-  const adjustable = { ack_wait: nanos(ackWait), max_deliver: -1, max_ack_pending: 10_000 };
+  const adjustable = { ack_wait: nanos(ackWait), max_deliver: -1, max_ack_pending: maxPending };
   try {
     await manager.consumers.update(bus.stream, durable, adjustable);
   } catch (error) {
@@ -100,11 +166,5 @@ async function openConsumer<Services>(
       filter_subject: bus.subjectsOf(subscription.type),
     });
   }
-  const consumer = await client.consumers.get(bus.stream, durable);
-  return consumer.consume({
-    // As many as are handled at a time: one that waits here is one that another instance could have.
-    max_messages: Math.max(2, subscription.concurrency),
-    expires: 5_000,
-    abort_on_missing_resource: true,
-  });
+  return client.consumers.get(bus.stream, durable);
 }

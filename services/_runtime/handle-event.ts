@@ -46,6 +46,15 @@ export async function handleEvent<Services>(
   return hadEffect;
 }
 
+/** Of what an event is about, for a subscription to which only the highest revision matters; undefined otherwise. */
+export function revisionIn<Services>(
+  { type, data }: EventEnvelope,
+  { revisionOf }: Subscription<Services>,
+): number | undefined {
+  const known = revisionOf && eventCatalogue[type].safeParse(data);
+  return known?.success ? revisionOf?.(known.data) : undefined;
+}
+
 /** Reads an envelope from the wire; throws `PermanentError` when it is none. */
 export function readEnvelope(body: string): EventEnvelope {
   try {

@@ -26,30 +26,46 @@ export async function findParked({ sql }: Database, eventId: string): Promise<Pa
   return sql<ParkedMessage[]>`select * from parked_messages where event_id = ${eventId}`;
 }
 
-export async function unpark({ sql }: Database, { event_id, subscription }: ParkedMessage): Promise<void> {
+export async function unpark({ sql }: Database, { event_id, subscription }: Attempt): Promise<void> {
   await sql`delete from parked_messages where event_id = ${event_id} and subscription = ${subscription}`;
 }
 
-/** Takes away the messages about a thing that a later one has made moot. */
-export async function unparkSuperseded(
+/** The parked messages about a thing. */
+export async function listParkedAbout(
   sql: Sql,
   { subscription, subject }: { subscription: string; subject: string },
-): Promise<void> {
-  await sql`delete from parked_messages where subscription = ${subscription} and subject = ${subject}`;
+): Promise<Pick<ParkedMessage, "event_id" | "body">[]> {
+  return sql<ParkedMessage[]>`
+    select event_id, body from parked_messages where subscription = ${subscription} and subject = ${subject}`;
 }
 
-type Attempt = Pick<ParkedMessage, "event_id" | "subscription">;
+/** An event that a subscription handles. */
+export type Attempt = Pick<ParkedMessage, "event_id" | "subscription">;
 
-/** Notes that an event is about to be handled again, and tells how often that came to no end. */
-export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<number> {
+/** How often an event was begun and came to no end, of the times that are recorded: those after its first delivery. */
+export async function countUnfinished(sql: Sql, { event_id, subscription }: Attempt): Promise<number> {
   const [row] = await sql<{ tries: number }[]>`
-    insert into handling_attempts ${sql(attempt)}
-    on conflict (event_id, subscription) do update set tries = handling_attempts.tries + 1, tried_at = now()
-    returning tries`;
+    select tries from handling_attempts where event_id = ${event_id} and subscription = ${subscription}`;
   return row?.tries ?? 0;
+}
+
+/** Records that an event is about to be handled. */
+export async function recordAttempt(sql: Sql, attempt: Attempt): Promise<void> {
+  await sql`
+    insert into handling_attempts ${sql(attempt)}
+    on conflict (event_id, subscription) do update set tries = handling_attempts.tries + 1, tried_at = now()`;
 }
 
 /** The handling came to an end, good or bad. */
 export async function settleAttempt(sql: Sql, { event_id, subscription }: Attempt): Promise<void> {
   await sql`delete from handling_attempts where event_id = ${event_id} and subscription = ${subscription}`;
+}
+
+/** The handling of these is broken off on purpose, which says nothing against them. */
+export async function withdrawAttempts(sql: Sql, attempts: Attempt[]): Promise<void> {
+  for (const { event_id, subscription } of attempts) {
+    await sql`
+      update handling_attempts set tries = tries - 1
+      where event_id = ${event_id} and subscription = ${subscription}`;
+  }
 }

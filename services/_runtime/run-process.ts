@@ -67,6 +67,7 @@ export async function runProcess(
     if (isStopping) return;
     isStopping = true;
     isStarted = false;
+    process.exitCode = code;
     const timer = setTimeout(() => process.exit(1), shutdownTime);
     for (const part of parts) part.beforeStop?.();
     for (const part of parts.splice(0).reverse()) {

@@ -25,8 +25,13 @@ export interface Subscription<Services, Type extends EventType = EventType> {
   type: Type;
   /** How many events of this type one instance handles at a time. */
   concurrency: number;
-  /** Whether an event makes earlier ones about the same thing moot, so that those need not stay parked. */
-  isLatestOnly: boolean;
+  /** How many of them may be of one location. */
+  maxPerLocation: number;
+  /**
+   * The revision of what an event is about, where an event makes those of lower revisions moot: once it was handled they
+   * are not, nor stay parked.
+   */
+  revisionOf?: (data: EventData<Type>) => number;
   handle(handling: Handling<Type, Services>): Promise<void>;
 }
 
@@ -37,7 +42,13 @@ export interface Subscription<Services, Type extends EventType = EventType> {
 export function on<Services, Type extends EventType>(
   type: Type,
   handle: (handling: Handling<Type, Services>) => Promise<void>,
-  { concurrency = 8, isLatestOnly = false } = {},
+  {
+    concurrency = 8,
+    maxPerLocation = Math.max(1, Math.floor(concurrency * 0.75)),
+    revisionOf,
+  }: Partial<Pick<Subscription<Services, Type>, "concurrency" | "maxPerLocation" | "revisionOf">> = {},
 ): Subscription<Services> {
-  return { type, concurrency, isLatestOnly, handle: handle as unknown as Subscription<Services>["handle"] };
+  const subscription: Subscription<Services, Type> = { type, concurrency, maxPerLocation, handle };
+  if (revisionOf) subscription.revisionOf = revisionOf;
+  return subscription as unknown as Subscription<Services>;
 }

@@ -10,8 +10,8 @@ export const reportingConfig = z.object({
   OBJECT_STORE: z.string(),
   /** How long what says who ordered is kept, from when its till was pushed; as long as the rest when it is not set. */
   PERSONAL_DATA_KEPT_DAYS: numberFromEnv(z.number().int().min(1).max(36_500)).optional(),
-  /** Threads that calculate reports. */
-  CALCULATION_THREADS: numberFromEnv(z.number().int().min(1).max(64)).default(1),
+  /** Threads that calculate reports; a location has one of them at a time. */
+  CALCULATION_THREADS: numberFromEnv(z.number().int().min(1).max(64)).default(2),
   /** How long a maker of an accounting export may go without a word before another takes it over. */
   EXPORT_CLAIM_SECONDS: numberFromEnv(z.number().int().min(1).max(3_600)).default(60),
   /** How long accounting exports and their files are kept. */

@@ -8,6 +8,7 @@ import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { publish } from "@pragma/runtime/outbox";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import { openStreamControl } from "@pragma/runtime/testing/stream-control";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -28,7 +29,10 @@ afterAll(async () => {
 });
 
 /** Tells reporting of a till, as till-ingest does: body in the store, event in an outbox. */
-async function push(till: { id: string }, given: { locationId: string; revision?: number; pushedAt?: string }) {
+async function push(
+  till: { id: string },
+  given: { locationId: string; revision?: number; pushedAt?: string; isErasure?: boolean },
+) {
   const bytes = Buffer.from(JSON.stringify(till));
   const hash = createHash("sha256").update(bytes).digest("hex");
   const key = `tills/${given.locationId}/${hash}`;
@@ -55,6 +59,16 @@ async function push(till: { id: string }, given: { locationId: string; revision?
     const [row] = await service.db.sql`select 1 from inbox where event_id = ${id}`;
     return row;
   });
+}
+
+/** Resolves once every event was handled. */
+async function untilAcknowledged(): Promise<void> {
+  const stream = await openStreamControl(environment);
+  await eventually("every event to be acknowledged", async () => {
+    const waiting = await service.db.sql`select 1 from outbox`;
+    return waiting.length === 0 && (await stream.isRead());
+  });
+  await stream.close();
 }
 
 /** A till of its own: the sample with other ids. */
@@ -140,6 +154,43 @@ describe("revisions", () => {
     expect(data[0]?.orders).toEqual([old.orderList[0].id]);
     expect(data[0]?.createdAt).toBe(before?.createdAt);
     expect(Date.parse(data[0]?.updatedAt ?? "")).toBeGreaterThan(Date.parse(before?.updatedAt ?? ""));
+  });
+
+  it("needs no body of a revision that a higher one has overtaken", async () => {
+    const locationId = randomUUID();
+    const till = tillLike();
+    await push(till, { locationId, revision: 20 });
+    // Their bodies are nowhere: one that is loaded fails, and is parked.
+    const overtaken = Array.from({ length: 19 }, (_, index) => ({ id: randomUUID(), revision: index + 1 }));
+    await service.db.transaction(async (tx) => {
+      for (const { id, revision } of overtaken) {
+        await publish(tx, "till.pushed", {
+          id,
+          subject: till.id,
+          data: {
+            ...({ tillId: till.id, locationId, revision, reason: "replace", version: "V2" } as const),
+            ...{ object: { key: `gone/${id}`, hash: id }, timeZone: "Europe/Paris" },
+            pushedAt: new Date().toISOString(),
+          },
+        });
+      }
+    });
+    await untilAcknowledged();
+    expect(await service.running.parked.list()).toEqual([]);
+    expect((await listReports(locationId)).meta.totalCount).toBe(1);
+  });
+
+  it.each([
+    [2, true],
+    [3, false],
+  ])("counts a till of revision 1 as erased after an erasure of revision %i: %s", async (revision, isErased) => {
+    const locationId = randomUUID();
+    const till = tillLike();
+    await push(till, { locationId });
+    await service.db.sql`update tills set erased_at = now() where till_id = ${till.id}`;
+    await push({ ...till, note: "erased" }, { locationId, revision, isErasure: true });
+    const [row] = await service.db.sql`select erased_at is not null as is_erased from tills where till_id = ${till.id}`;
+    expect(row).toEqual({ is_erased: isErased });
   });
 
   it("takes the report away when the till has become a training till", async () => {

@@ -13,5 +13,7 @@ export const tillIngestConfig = z.object({
   /** How long the bodies of tills are kept that others took the place of; for ever when it is not set. */
   REPLACED_BODIES_KEPT_DAYS: numberFromEnv(z.number().int().min(1).max(36_500)).optional(),
   ...tillQuotaConfig,
+  /** How many times a day the tills of a location may be replaced or reprocessed, one by one. */
+  TILL_REVISIONS_PER_DAY: numberFromEnv(z.number().int().min(1)).default(5_000),
   ...legacyConfig,
 });

@@ -1,6 +1,7 @@
 import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
+import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { isBodyOf, newTill } from "./accept-till.ts";
 import { announceTill } from "./announce-till.ts";
 import { intend, settleIntent } from "./queries/object-intents.ts";
@@ -21,10 +22,17 @@ interface ReplaceTill {
  * from the new body. Earlier bodies are kept. The body that it has already changes nothing, nor does the one that it had
  * until personal data was erased from it: a request that is repeated brings none of that back.
  *
- * @throws `ApiError` till_not_found when the location has no such till.
+ * @throws `ApiError` till_not_found when the location has no such till; quota_exceeded when it has made too many
+ * revisions today.
  */
 export async function replaceTill(
-  { db, objects, sweepAfter, quotas }: Pick<TillIngest, "db" | "objects" | "sweepAfter" | "quotas">,
+  {
+    db,
+    objects,
+    sweepAfter,
+    quotas,
+    revisionQuota,
+  }: Pick<TillIngest, "db" | "objects" | "sweepAfter" | "quotas" | "revisionQuota">,
   { location, till, principal }: ReplaceTill,
 ): Promise<TillRow> {
   const body = newTill(location, till);
@@ -43,6 +51,7 @@ export async function replaceTill(
     if (known.pushed_hash === body.hash) return known;
     await settleIntent(tx, body.object_key);
     if (known.hash === body.hash) return known;
+    await consumeDailyQuota(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
     const replaced = await nextRevision(tx, known, { body, sweepAfter });
     await insertVersion(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
     await announceTill(tx, replaced, "replace");

@@ -46,6 +46,7 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
         locations,
         sweepAfter: config.SWEEP_AFTER_SECONDS,
         quotas: config,
+        revisionQuota: { name: "till_revisions", maximum: config.TILL_REVISIONS_PER_DAY, unit: "revisions" },
         legacy: legacySettings(config),
         replacedKeptDays: config.REPLACED_BODIES_KEPT_DAYS,
       },

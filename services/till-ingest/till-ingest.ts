@@ -1,3 +1,4 @@
+import type { DailyQuota } from "@pragma/runtime/daily-quota";
 import { routesOf } from "@pragma/runtime/define-route";
 import type { Locations } from "@pragma/runtime/locations";
 import type { Logger } from "@pragma/runtime/logger";
@@ -17,6 +18,8 @@ export interface TillIngest {
   /** How long a till may be without its result before it is announced again, in seconds. */
   sweepAfter: number;
   quotas: TillQuotas;
+  /** How many replacements and reprocessings of tills a location may ask for in a day. */
+  revisionQuota: DailyQuota;
   legacy: LegacySettings;
   /** How long bodies are kept that others took the place of, in days; for ever when undefined. */
   replacedKeptDays: number | undefined;

@@ -1,9 +1,15 @@
 import { PermanentError } from "@pragma/runtime/passing-cause";
-import { advisoryLockKey, type Transaction } from "@pragma/runtime/postgres";
+import { advisoryLockKey, type Sql, type Transaction } from "@pragma/runtime/postgres";
 
 /** Lets one transaction at a time write a location's reports and orders. */
 export async function lockLocation(tx: Transaction, locationId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(${advisoryLockKey(`location ${locationId}`)}::bigint)`;
+}
+
+/** The highest revision of a till that was applied; 0 when none was. */
+export async function findRevision(sql: Sql, tillId: string): Promise<number> {
+  const [known] = await sql<{ revision: number }[]>`select revision from tills where till_id = ${tillId}`;
+  return known?.revision ?? 0;
 }
 
 interface TakenTill {
@@ -32,7 +38,9 @@ export async function takeTill(
     return 0;
   }
   if (known.revision < revision) {
-    const isOther = !isErasure && known.hash !== hash;
+    // Between the two there may have been a body with personal data, of which only a part was erased.
+    const hasSkipped = revision > known.revision + 1;
+    const isOther = (!isErasure || hasSkipped) && known.hash !== hash;
     await tx`update tills set ${tx({ revision, hash, ...(isOther && { erased_at: null }) })} where till_id = ${tillId}`;
   }
   if (known.revision === revision && known.hash !== null && known.hash !== hash) {

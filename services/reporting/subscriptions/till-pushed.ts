@@ -7,7 +7,7 @@ import { v5 as uuidV5 } from "uuid";
 import { reportIdOf } from "../calculate/report-id.ts";
 import type { CalculatedTill } from "../calculate-till.ts";
 import { finalizedAgain } from "../queries/reports.ts";
-import { lockLocation, takeTill } from "../queries/tills.ts";
+import { findRevision, lockLocation, takeTill } from "../queries/tills.ts";
 import type { Reporting } from "../reporting.ts";
 import { removeReport, storeReport } from "../store-report.ts";
 
@@ -15,12 +15,15 @@ import { removeReport, storeReport } from "../store-report.ts";
 export const tillPushed = on<Reporting, "till.pushed">(
   "till.pushed",
   async ({ data, services, once }) => {
+    // Moot, and not worth loading: it may be large, and there may be many.
+    if ((await findRevision(services.db.sql, data.tillId)) > data.revision) return once(async () => {});
     const till = await calculate(data, services);
     addToLog({ tillId: data.tillId, revision: data.revision, orders: till?.orders.length });
     await step({ name: "store the report" }, () => once((tx) => apply(tx, data, till)));
   },
-  // Slow work is in threads; a few at a time keep them busy while others are stored.
-  { concurrency: 4, isLatestOnly: true },
+  // Slow work is in threads; a few at a time keep them busy while others are stored. One of a location at a time, as they
+  // are stored: its large tills leave the other threads to others.
+  { concurrency: 4, maxPerLocation: 1, revisionOf: ({ revision }) => revision },
 );
 
 async function calculate(data: EventData<"till.pushed">, { objects, calculator }: Reporting): Promise<CalculatedTill> {

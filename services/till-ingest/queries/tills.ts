@@ -19,10 +19,17 @@ export interface TillRow {
   updated_at: Date;
   /** Of the body that was pushed, once its personal data was erased. */
   pushed_hash: string | null;
+  /** When the till is announced again unless it has its result by then; null when it has. */
+  next_sweep_at: Date | null;
+  /** How often it was announced again. */
+  sweeps: number;
 }
 
 /** A till as it comes in for the first time. */
-export type NewTill = Omit<TillRow, "revision" | "created_at" | "updated_at" | "pushed_hash">;
+export type NewTill = Omit<
+  TillRow,
+  "revision" | "created_at" | "updated_at" | "pushed_hash" | "next_sweep_at" | "sweeps"
+>;
 
 export async function findTill(sql: Sql | Transaction, id: string): Promise<TillRow | undefined> {
   const [till] = await sql<TillRow[]>`select * from tills where id = ${id}`;
@@ -131,6 +138,13 @@ export async function postponeSweep(tx: Transaction, ids: string[], { sweepAfter
       sweeps = sweeps + 1,
       next_sweep_at = now() + least(make_interval(secs => ${sweepAfter} * power(2, least(sweeps + 1, 20))), '1 day')
     where id = any(${ids}::uuid[])`;
+}
+
+/** How many tills wait for their result and are not overdue, counted up to `limit`. */
+export async function countPending(tx: Transaction, limit: number): Promise<number> {
+  const rows = await tx`
+    select 1 from tills where next_sweep_at > now() and sweeps = 0 limit ${limit}`;
+  return rows.length;
 }
 
 /** A till whose result is waited for longer than it should be. */

@@ -14,10 +14,12 @@ export const reprocessTillRoute = defineRoute({
   audience: "public",
   scope: "tills:write",
   summary: "Reprocess a till",
-  description: "Has the report and orders of a till made again from the body that it has.",
+  description:
+    "Has the report and orders of a till made again from the body that it has. While an earlier reprocessing of the till " +
+    "is waiting, another request starts no second one and gets the same reply.",
   request: { params: tillParams },
   responses: { 200: { description: "The till is processed again", schema: ReprocessedTill } },
-  errors: ["till_not_found"],
+  errors: ["till_not_found", "quota_exceeded"],
   async handle({ params, principal, services, origin }) {
     const till = await reprocessTill(services, {
       id: params.id,

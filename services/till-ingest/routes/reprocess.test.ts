@@ -1,4 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { Reprocessing } from "@pragma/contracts/reprocessing";
+import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -40,6 +42,57 @@ describe("POST /v1/tills/{id}/reprocess", () => {
     expect(second).toEqual({ ...first, revision: 2, reason: "reprocess" });
   });
 
+  it("starts no second reprocessing while the first waits, and answers like it", async () => {
+    const [id = ""] = await pushed(1);
+    const reprocess = () => service.ask("POST", `/v1/tills/${id}/reprocess`, { principal });
+    const first = await (await reprocess()).json();
+    for (const answer of await Promise.all(Array.from({ length: 12 }, reprocess))) {
+      expect(answer.status).toBe(200);
+      expect(await answer.json()).toEqual(first);
+    }
+    expect(await revisionsOf(id)).toEqual([1, 2]);
+
+    // As when the report was made.
+    await service.db.sql`update tills set next_sweep_at = null where id = ${id}`;
+    await reprocess();
+    expect(await revisionsOf(id)).toEqual([1, 2, 3]);
+  });
+
+  it("does not wait for a reprocessing whose result is overdue", async () => {
+    const [id = ""] = await pushed(1);
+    const reprocess = () => service.ask("POST", `/v1/tills/${id}/reprocess`, { principal });
+    await reprocess();
+    await service.db.sql`update tills set sweeps = 1 where id = ${id}`;
+    await reprocess();
+    expect(await revisionsOf(id)).toEqual([1, 2, 3]);
+  });
+
+  it("is refused past the day's quota of revisions, with its name, its size and when it ends", async () => {
+    const [first = "", second = "", third = ""] = await pushed(3);
+    const { id: locationId } = principal.location ?? expect.unreachable();
+    await service.db.sql`
+      insert into daily_usage ${service.db.sql({
+        location_id: locationId,
+        day: new Date().toISOString().slice(0, 10),
+        quota: "till_revisions",
+        used: 4_999,
+      })}`;
+    const last = await service.ask("POST", `/v1/tills/${first}/reprocess`, { principal });
+    expect(last.status).toBe(200);
+    const refused = await service.ask("POST", `/v1/tills/${second}/reprocess`, { principal });
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({
+      code: "quota_exceeded",
+      limit: { name: "till_revisions", maximum: 5_000, unit: "revisions per day" },
+    });
+    const till = { ...makeTill(), id: third };
+    expect(await service.refusal("PUT", `/v1/tills/${third}`, { principal, body: till })).toMatchObject({
+      code: "quota_exceeded",
+    });
+    // What starts nothing costs nothing.
+    expect((await service.ask("POST", `/v1/tills/${first}/reprocess`, { principal })).status).toBe(200);
+  });
+
   it("knows no till of another location", async () => {
     const [id = ""] = await pushed(1);
     const stranger = testPrincipal();
@@ -72,10 +125,27 @@ describe("POST /v1/tills/reprocess", () => {
     const answer = await service.ask("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
     const location = answer.headers.get("location") ?? "";
     await finished(location);
-    // As a process leaves it that dies after the second till.
+    // As a process leaves it that dies after the second till; the reports were made.
+    await service.db.sql`update tills set next_sweep_at = null where id = any(${ids}::uuid[])`;
     await service.db.sql`update reprocessings set place = ${ids[1] ?? ""}, done = 2, finished_at = null`;
     expect(await finished(location)).toMatchObject({ done: 6 });
     expect(await Promise.all(ids.map(revisionsOf))).toEqual([[1, 2], [1, 2], ...ids.slice(2).map(() => [1, 2, 3])]);
+  });
+
+  it("announces no more tills while many wait for their result", async () => {
+    const [id = ""] = await pushed(1);
+    await service.db.sql`
+      insert into tills (
+        id, location_id, application, format, revision, is_training, hash, object_key, size, time_zone, next_sweep_at
+      )
+      select gen_random_uuid(), ${randomUUID()}, 'POPINA', 'V2', 1, true, '', '', 0, 'UTC', now() + interval '1 hour'
+      from generate_series(1, 1000)`;
+    const answer = await service.ask("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
+    await sleep(2_500);
+    expect(await revisionsOf(id)).toEqual([1]);
+    await service.db.sql`update tills set next_sweep_at = null where hash = ''`;
+    expect(await finished(answer.headers.get("location") ?? "")).toMatchObject({ total: 1, done: 1 });
+    expect(await revisionsOf(id)).toEqual([1, 2]);
   });
 
   it("means every till when the version is beyond any", async () => {

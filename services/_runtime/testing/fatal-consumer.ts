@@ -1,0 +1,39 @@
+import type { EventData } from "@pragma/contracts/events";
+import { z } from "zod";
+import { defineService } from "../define-service.ts";
+import { createLogger } from "../logger.ts";
+import { createMetrics } from "../metrics.ts";
+import { sleep } from "../sleep.ts";
+import { startService } from "../start-service.ts";
+import { on } from "../subscription.ts";
+import { createUpstreams } from "../upstreams.ts";
+
+/** Started as a process: handles locations for half a second each, prints when, and dies of those of legacyId 666. */
+async function handle({ locationId, legacyId }: EventData<"location.updated">): Promise<void> {
+  process.stdout.write(`begin ${locationId}\n`);
+  await sleep(500);
+  if (legacyId === 666) process.kill(process.pid, "SIGKILL");
+  process.stdout.write(`end ${locationId}\n`);
+}
+
+const service = defineService<z.ZodObject, object>({
+  name: "accounts",
+  module: import.meta.url,
+  config: z.object({}),
+  open: () => ({ services: {} }),
+  routes: [],
+  subscriptions: [
+    on<object, "location.updated">("location.updated", async ({ data, once }) => {
+      await handle(data);
+      await once(async () => {});
+    }),
+  ],
+});
+
+await startService(service, {
+  environment: process.env,
+  log: createLogger({ name: "fatal-consumer", level: "silent" }),
+  metrics: createMetrics(),
+  upstreams: createUpstreams(process.env),
+});
+process.stdout.write("started\n");
