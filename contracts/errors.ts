@@ -31,6 +31,7 @@ export const errorCatalogue = {
   accounting_file_not_found: { status: 404, title: "The accounting export has no such file" },
   order_not_found: { status: 404, title: "There is no such order" },
   method_not_allowed: { status: 405, title: "The method is not allowed at this address" },
+  request_timeout: { status: 408, title: "The body came too slowly" },
   consumer_exists: { status: 409, title: "A consumer of this name exists already" },
   location_exists: { status: 409, title: "A location with this application and legacyId exists already" },
   till_conflict: { status: 409, title: "The till id is taken by other content" },

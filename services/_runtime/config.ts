@@ -64,6 +64,14 @@ export const runtimeConfig = z.object({
     .default("pragma"),
   /** How long it is remembered which events were handled: longer than the 14 days for which the stream keeps them. */
   INBOX_KEPT_DAYS: numberFromEnv(z.number().int().min(15).max(365)).default(21),
+  /**
+   * Megabytes of bodies that the process holds at once; when it is not set, a quarter of its memory or half of its heap,
+   * whichever is less, and 256 at most.
+   */
+  RECEIVING_BUDGET_MB: numberFromEnv(z.number().int().min(56).max(65_536)).optional(),
+  /** Kilobytes that a body of more than 64 has to bring, after inflating, in each window of so many seconds. */
+  BODY_MIN_KB: numberFromEnv(z.number().int().min(1).max(1_024)).default(32),
+  BODY_WINDOW_SECONDS: numberFromEnv(z.number().int().min(1).max(300)).default(10),
   /** Copies of the event stream; 3 on a NATS cluster. */
   STREAM_REPLICAS: numberFromEnv(z.number().int().min(1).max(5)).default(1),
   /**

@@ -39,10 +39,11 @@ export async function readInput<Services>(
   if (asked?.body) {
     demandJson(request);
     const { limit } = asked.body;
-    const bytes = await readBody(request, { allowance, ...(limit !== undefined && { limit }) });
+    const sender = principal.location?.id ?? principal.keyId;
+    const bytes = await readBody(request, { allowance, sender, ...(limit !== undefined && { limit }) });
     // Now or never: reading may hand the bytes over to a thread.
     onBody?.(bytes);
-    const result = await asked.body.read(bytes, services);
+    const result = await asked.body.read(bytes, services, sender);
     if ("faults" in result) {
       faults.push(...result.faults);
       count += result.count;

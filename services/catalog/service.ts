@@ -17,7 +17,7 @@ export default defineService<typeof catalogConfig, CatalogService>({
   module: import.meta.url,
   config: catalogConfig,
   open({ db, upstreams }, config) {
-    const reader = openCatalogReader({ threads: config.CATALOG_THREADS });
+    const reader = openCatalogReader({ threads: config.CATALOG_THREADS, heapMegabytes: config.CATALOG_HEAP_MB });
     const locations = askAccounts(upstreams, { name: "catalog", sign: principalSigner(config.PRINCIPAL_KEYS) });
     return { services: { db, locations, reader }, close: () => reader.close() };
   },
