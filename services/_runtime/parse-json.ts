@@ -22,30 +22,34 @@ export function parseJson(bytes: Uint8Array): unknown {
 function whereItBreaks(text: string): string {
   const first = firstError(text);
   if (!first) return "The body is not valid JSON.";
-  const { offset, line, column } = first;
-  return `The body is not valid JSON: ${printParseErrorCode(first.code)} at position ${offset} (line ${line}, column ${column}).`;
+  const { code, offset, line, column } = first;
+  return `The body is not valid JSON: ${printParseErrorCode(code)} at position ${offset} (line ${line}, column ${column}).`;
 }
 
 /** Thrown to stop at the first error: a large body may have millions. */
 class FoundError extends Error {
-  constructor(
-    readonly code: ParseErrorCode,
-    readonly offset: number,
-    readonly line: number,
-    readonly column: number,
-  ) {
+  readonly place: PlaceOfError;
+  constructor(place: PlaceOfError) {
     super();
+    this.place = place;
   }
 }
 
-function firstError(text: string): FoundError | undefined {
+interface PlaceOfError {
+  code: ParseErrorCode;
+  offset: number;
+  line: number;
+  column: number;
+}
+
+function firstError(text: string): PlaceOfError | undefined {
   try {
     const onError = (code: ParseErrorCode, offset: number, _length: number, line: number, character: number) => {
-      throw new FoundError(code, offset, line + 1, character + 1);
+      throw new FoundError({ code, offset, line: line + 1, column: character + 1 });
     };
     visit(text, { onError }, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
   } catch (error) {
-    if (error instanceof FoundError) return error;
+    if (error instanceof FoundError) return error.place;
     // This parser goes down the stack with each level of nesting.
     if (!(error instanceof RangeError)) throw error;
   }
