@@ -23,6 +23,15 @@ describe("checkJsonLimits", () => {
     expect(checkJsonLimits(body, { values: unlimited, containers: 4 })?.faults[0]?.message).toContain("4 objects");
   });
 
+  it("counts different names, however they are written", () => {
+    const limits = { values: unlimited, containers: unlimited, names: 3 };
+    const text = (body: string) => new TextEncoder().encode(body);
+    expect(checkJsonLimits(text('[{"a":1,"b":2},{"a" : "c","b"\n:{"c":"d"}}]'), limits)).toBeUndefined();
+    expect(checkJsonLimits(text('{"a":1,"b" :2,"c"\n:3,"d"\t\r:4}'), limits)?.faults[0]?.message).toContain(
+      "3 different names",
+    );
+  });
+
   it("looks at its own bytes only", () => {
     const bytes = bytesOf([1, 2, 3, 4]);
     expect(checkJsonLimits(bytes.subarray(0, 3), { values: 2, containers: 1 })).toBeUndefined();

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import type { FaultyBody } from "./define-route.ts";
 
 /** What the text of a JSON body may hold at most: parsing and checking cost memory for each value, known or not. */
@@ -6,9 +7,14 @@ export interface JsonLimits {
   values: number;
   /** Objects and lists. */
   containers: number;
+  /** Different names of members: an object of many takes a hundred times as long as a list. 5,000 unless given. */
+  names?: number;
 }
 
+const defaultNames = 5_000;
 const comma = 0x2c;
+const colon = 0x3a;
+const quote = 0x22;
 const openers = [0x7b, 0x5b];
 
 /**
@@ -24,7 +30,35 @@ export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): FaultyBody 
   if (containers + countUpTo(max.values + 1 - containers, comma, text) > max.values) {
     return tooMany("values", max.values);
   }
-  return undefined;
+  const { names = defaultNames } = max;
+  return hasMoreNamesThan(names, text) ? tooMany("different names", names) : undefined;
+}
+
+/** Of this process's own, so that nobody can find names that have one hash. */
+const hashSeed = randomInt(2 ** 32);
+
+/** Whether so many different texts stand between quotes before a colon. Those of one hash count once. */
+function hasMoreNamesThan(max: number, text: Buffer): boolean {
+  const seen = new Set<number>();
+  for (let at = text.indexOf(colon); at !== -1; at = text.indexOf(colon, at + 1)) {
+    let end = at - 1;
+    while (isSpace(text[end])) end -= 1;
+    if (text[end] !== quote) continue;
+    let hash = hashSeed;
+    for (let place = end - 1; place >= 0; place -= 1) {
+      const byte = text[place] as number;
+      if (byte === quote) break;
+      // FNV-1a.
+      hash = Math.imul(hash ^ byte, 0x01000193);
+    }
+    seen.add(hash);
+    if (seen.size > max) return true;
+  }
+  return false;
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 /** How often a byte is in a text, but no more than `max`. */

@@ -13,7 +13,7 @@ export const reportingConfig = z.object({
   /** Threads that calculate reports: of two, one is left to others while the other has a large till. */
   CALCULATION_THREADS: numberFromEnv(z.number().int().min(1).max(64)).default(2),
   /** Memory of each of these threads: as much as till-ingest's have, or more. */
-  CALCULATION_HEAP_MB: numberFromEnv(z.number().int().min(64).max(16_384)).default(512),
+  CALCULATION_HEAP_MB: numberFromEnv(z.number().int().min(64).max(16_384)).default(384),
   /** How long a maker of an accounting export may go without a word before another takes it over. */
   EXPORT_CLAIM_SECONDS: numberFromEnv(z.number().int().min(1).max(3_600)).default(60),
   /** How long accounting exports and their files are kept. */

@@ -1,8 +1,8 @@
 import type { JsonLimits } from "@pragma/runtime/json-limits";
 
 /**
- * What a till may hold: as much as 50 MB of real orders do, and 24 MB of the older format. Reporting has to be able to
- * calculate whatever is accepted, in the memory of one of its threads.
+ * What a till may hold: as much as 50 MB of real orders do. Whatever is accepted reporting
+ * has to calculate in the memory of one of its threads.
  */
 export const tillLimits: JsonLimits = { values: 2_000_000, containers: 150_000 };
 
