@@ -25,7 +25,7 @@ function sending(outcomes: Outcome[], retries = 5) {
   return { send, bodies, waits };
 }
 
-it.each([429, 502, 503, 504])("sends the same again after a %i", async (status) => {
+it.each([408, 429, 502, 503, 504])("sends the same again after a %i", async (status) => {
   const { send, bodies } = sending([replyOf(status), new Error("reset"), replyOf(201)]);
   expect((await send(post())).status).toBe(201);
   expect(bodies).toEqual(["what is sent", "what is sent", "what is sent"]);

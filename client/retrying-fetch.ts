@@ -50,7 +50,7 @@ export function waitFor(milliseconds: number, signal: AbortSignal): Promise<void
 }
 
 /** Too many requests, and the replies of a service, or of what is before it, that cannot answer for a moment. */
-const passing = new Set([429, 502, 503, 504]);
+const passing = new Set([408, 429, 502, 503, 504]);
 
 const firstBackoff = 500;
 const longestBackoff = 10_000;

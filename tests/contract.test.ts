@@ -56,6 +56,7 @@ const ofTheirOwnSection: Outcome[] = [
   "internal_error",
   "service_unavailable",
   "overloaded",
+  "request_timeout",
 ];
 
 const isOwn = ({ id }: Operation, outcome: Outcome) => contractTable[id]?.answers[outcome] !== undefined;
@@ -199,13 +200,14 @@ describe("a location that has used its Idempotency-Keys of the day", () => {
 
 describe("in trouble", () => {
   it("a server that holds as many bodies as it can refuses every further one", async () => {
-    const single = await startProduct(environment.variables, { adminKey: product.adminKey });
+    const variables = { ...environment.variables, RECEIVING_BUDGET_MB: "56" };
+    const single = await startProduct(variables, { adminKey: product.adminKey });
     let giveBack = () => {};
     try {
       await expectOfAll(
         "overloaded",
         async () => {
-          giveBack = await fillReceivingBudget(single.url, world.shop.key);
+          giveBack = await fillReceivingBudget(single.url, world.shop.key, product.adminKey);
         },
         single.url,
       );
@@ -214,6 +216,21 @@ describe("in trouble", () => {
       await single.stop();
     }
   });
+
+  it("a body that stops coming is refused", async () => {
+    const variables = { ...environment.variables, BODY_WINDOW_SECONDS: "1" };
+    const single = await startProduct(variables, { adminKey: product.adminKey });
+    const stalling = () =>
+      new ReadableStream({ start: (controller) => controller.enqueue(Buffer.alloc(100 * 1024, " ")) });
+    try {
+      for (const operation of documenting("request_timeout")) {
+        const ask = { ...(await askFor(operation)), body: stalling() };
+        expectDocumented(operation, await askOperation(single.url, operation, ask), "request_timeout");
+      }
+    } finally {
+      await single.stop();
+    }
+  }, 180_000);
 
   it("a fault of the product's own is told to nobody in detail", async () => {
     const rename = async (from: string, to: string) => {

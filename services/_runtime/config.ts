@@ -69,6 +69,14 @@ export const runtimeConfig = z.object({
   IDEMPOTENCY_BYTES_PER_DAY: numberFromEnv(z.number().int().min(0)).default(250_000_000),
   /** The largest reply to such a request that is kept, in bytes. */
   IDEMPOTENCY_REPLY_BYTES: numberFromEnv(z.number().int().min(0)).default(65_536),
+  /**
+   * Megabytes of bodies that the process holds at once; when it is not set, a quarter of its memory or half of its heap,
+   * whichever is less, and 256 at most.
+   */
+  RECEIVING_BUDGET_MB: numberFromEnv(z.number().int().min(56).max(65_536)).optional(),
+  /** Kilobytes that a body of more than 64 has to bring, after inflating, in each window of so many seconds. */
+  BODY_MIN_KB: numberFromEnv(z.number().int().min(1).max(1_024)).default(32),
+  BODY_WINDOW_SECONDS: numberFromEnv(z.number().int().min(1).max(300)).default(10),
   /** Copies of the event stream; 3 on a NATS cluster. */
   STREAM_REPLICAS: numberFromEnv(z.number().int().min(1).max(5)).default(1),
   /**

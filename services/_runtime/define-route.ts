@@ -4,6 +4,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import type { Scope } from "@pragma/contracts/scopes";
 import type { z } from "zod";
 import { faultsOf } from "./faults.ts";
+import { checkJsonLimits, type JsonLimits } from "./json-limits.ts";
 import { parseJson } from "./parse-json.ts";
 import type { Reply } from "./reply.ts";
 import type { Retirement } from "./retirement.ts";
@@ -25,7 +26,8 @@ export interface BodyReader<Value, Services> {
   limit?: number;
   /** Whether a request without a body is one too. */
   isOptional?: boolean;
-  read(bytes: Uint8Array, services: Services): Promise<{ value: Value } | FaultyBody>;
+  /** `sender` is the location of the key, or the key of one that has no location. */
+  read(bytes: Uint8Array, services: Services, sender: string): Promise<{ value: Value } | FaultyBody>;
 }
 
 /** What is wrong with a body. */
@@ -37,6 +39,8 @@ export interface FaultyBody {
 }
 
 const mebibyte = 1024 * 1024;
+/** What a body may hold unless its route reads it in another way: twice as much as a megabyte of real ones. */
+const ordinaryLimits: JsonLimits = { values: 100_000, containers: 50_000 };
 
 /** A JSON body that a schema describes. */
 export function jsonBody<Schema extends z.ZodType>(
@@ -48,6 +52,8 @@ export function jsonBody<Schema extends z.ZodType>(
     example,
     limit,
     async read(bytes) {
+      const tooLarge = checkJsonLimits(bytes, ordinaryLimits);
+      if (tooLarge) return tooLarge;
       const input = parseJson(bytes);
       const result = schema.safeParse(input);
       if (result.success) return { value: result.data };
@@ -63,7 +69,8 @@ export function optionalBody<Value, Services>(
   return {
     ...reader,
     isOptional: true,
-    read: async (bytes, services) => (bytes.byteLength === 0 ? { value: undefined } : reader.read(bytes, services)),
+    read: async (bytes, services, sender) =>
+      bytes.byteLength === 0 ? { value: undefined } : reader.read(bytes, services, sender),
   };
 }
 

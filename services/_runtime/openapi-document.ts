@@ -44,6 +44,7 @@ const bodyErrors: ErrorCode[] = [
   "invalid_request",
   "malformed_json",
   "malformed_body",
+  "request_timeout",
   "body_too_large",
   "unsupported_media_type",
   "unsupported_encoding",

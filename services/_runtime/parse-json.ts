@@ -1,5 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
+import { type ParseErrorCode, printParseErrorCode, visit } from "jsonc-parser";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -22,19 +22,36 @@ export function parseJson(bytes: Uint8Array): unknown {
 function whereItBreaks(text: string): string {
   const first = firstError(text);
   if (!first) return "The body is not valid JSON.";
-  const before = text.slice(0, first.offset);
-  const line = before.split("\n").length;
-  const column = first.offset - before.lastIndexOf("\n");
-  return `The body is not valid JSON: ${printParseErrorCode(first.error)} at position ${first.offset} (line ${line}, column ${column}).`;
+  const { code, offset, line, column } = first;
+  return `The body is not valid JSON: ${printParseErrorCode(code)} at position ${offset} (line ${line}, column ${column}).`;
 }
 
-function firstError(text: string): ParseError | undefined {
-  const errors: ParseError[] = [];
+/** Thrown to stop at the first error: a large body may have millions. */
+class FoundError extends Error {
+  readonly place: PlaceOfError;
+  constructor(place: PlaceOfError) {
+    super();
+    this.place = place;
+  }
+}
+
+interface PlaceOfError {
+  code: ParseErrorCode;
+  offset: number;
+  line: number;
+  column: number;
+}
+
+function firstError(text: string): PlaceOfError | undefined {
   try {
-    parse(text, errors, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
+    const onError = (code: ParseErrorCode, offset: number, _length: number, line: number, character: number) => {
+      throw new FoundError({ code, offset, line: line + 1, column: character + 1 });
+    };
+    visit(text, { onError }, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
   } catch (error) {
-    // This parser goes down the stack with each level of nesting; what it found until then still counts.
+    if (error instanceof FoundError) return error.place;
+    // This parser goes down the stack with each level of nesting.
     if (!(error instanceof RangeError)) throw error;
   }
-  return errors[0];
+  return undefined;
 }

@@ -4,27 +4,43 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { createGunzip } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import { hasBody, openBody } from "./body-stream.ts";
-import type { Allowance } from "./receiving-budget.ts";
+import { type Allowance, maxBodyBytes } from "./receiving-budget.ts";
 
 interface ReadBodyOptions {
   allowance: Allowance;
+  /** Whose share of the budget the body takes: the location, or the key of one that has none. */
+  sender?: string;
   limit?: number;
   /** node:http's request, where the request came over HTTP: read without web streams. */
   incoming?: IncomingMessage | undefined;
 }
 
-/** The largest body that is taken, after inflating. */
-export const maxBodyBytes = 50 * 1024 * 1024;
+/** How slowly a body may come in. */
+interface MinRate {
+  bytes: number;
+  windowSeconds: number;
+}
+
+let minRate: MinRate = { bytes: 32 * 1024, windowSeconds: 10 };
+
+/** Sets how many bytes, after inflating, a body has to bring in each window once it is no longer small. */
+export function setMinBodyRate(rate: MinRate): void {
+  minRate = rate;
+}
+
+/** What so few bytes hold is little: they may come as slowly as a bad connection brings them. */
+const unhurriedBytes = 64 * 1024;
 
 /**
  * Reads a request's body whole, inflating gzip as it comes in, and no further than the limit: a small body that
  * inflates to a huge one is refused as soon as it passes it.
  *
- * @throws `ApiError` body_too_large, unsupported_encoding, malformed_body (gzip that is broken or cut short), overloaded.
+ * @throws `ApiError` body_too_large, unsupported_encoding, malformed_body (gzip that is broken or cut short), overloaded,
+ * request_timeout.
  */
 export async function readBody(
   request: Request,
-  { allowance, limit = maxBodyBytes, incoming }: ReadBodyOptions,
+  { allowance, sender, limit = maxBodyBytes, incoming }: ReadBodyOptions,
 ): Promise<Uint8Array> {
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) throw tooLarge(limit);
@@ -34,11 +50,12 @@ export async function readBody(
   const source = decoded(raw);
   const chunks: Uint8Array[] = [];
   let size = 0;
+  const stopWatching = destroyWhenSlow(source, () => size);
   try {
     for await (const chunk of source as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
       if (size > limit) throw tooLarge(limit);
-      allowance.take(chunk.byteLength);
+      allowance.take(chunk.byteLength, sender);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -50,12 +67,34 @@ export async function readBody(
         : "The body was cut short.",
       cause: error,
     });
+  } finally {
+    stopWatching();
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
 function streamOf({ body }: Request): Readable | undefined {
   return body ? Readable.fromWeb(body as NodeReadableStream<Uint8Array>) : undefined;
+}
+
+/** Destroys the source with `ApiError` request_timeout once a window has brought too little. Gives what ends that. */
+function destroyWhenSlow(source: Readable, sizeNow: () => number): () => void {
+  const { bytes, windowSeconds } = minRate;
+  let sizeBefore = 0;
+  const timer = setInterval(() => {
+    const size = sizeNow();
+    if (size > unhurriedBytes && size - sizeBefore < bytes) source.destroy(tooSlow());
+    sizeBefore = size;
+  }, windowSeconds * 1000);
+  return () => clearInterval(timer);
+}
+
+function tooSlow(): ApiError {
+  const { bytes, windowSeconds } = minRate;
+  return new ApiError("request_timeout", {
+    detail: `The body came too slowly: each ${windowSeconds} seconds have to bring ${bytes} bytes of it, after inflating. Send it again.`,
+    headers: { "retry-after": "1" },
+  });
 }
 
 /** Told before the body is touched: a stream that is opened and not read breaks the process when it fails. */

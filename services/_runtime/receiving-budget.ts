@@ -1,34 +1,94 @@
+import { totalmem } from "node:os";
+import { getHeapStatistics } from "node:v8";
 import { ApiError } from "@pragma/contracts/errors";
 
 const mebibyte = 1024 * 1024;
 
-/** How many bytes of bodies this process holds in memory at once, over all requests. */
-const limit = 256 * mebibyte;
+/** The largest body that is taken, after inflating. */
+export const maxBodyBytes = 50 * mebibyte;
+
+/** Bodies up to this size are still received when larger ones no longer are. */
+const smallBodyBytes = mebibyte;
+/** The part of the budget that only small bodies may take. */
+const smallReserve = 0.1;
+
+let budget = defaultBudget();
 let held = 0;
+const heldBySender = new Map<string, number>();
+
+/** Sets how many bytes of bodies this process holds in memory at once, over all requests of all its services. */
+export function setReceivingBudget(megabytes: number | undefined): void {
+  budget = megabytes === undefined ? defaultBudget() : megabytes * mebibyte;
+}
+
+/** A quarter of the process's memory, or half of its heap where that is less: 256 MB at most, and one body at least. */
+function defaultBudget(): number {
+  const constrained = process.constrainedMemory();
+  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  const share = Math.min(256 * mebibyte, memory / 4, getHeapStatistics().heap_size_limit / 2);
+  return Math.max(share, maxBodyBytes / (1 - smallReserve));
+}
+
+/** What one sender may take: a quarter, and the largest body in any case. */
+function shareOfSender(): number {
+  return Math.min(budget * (1 - smallReserve), Math.max(budget / 4, maxBodyBytes));
+}
 
 /** What one request takes of the process's memory for bodies; given back when the request is done. */
 export interface Allowance {
-  /** @throws `ApiError` overloaded when the process holds too much already. */
-  take(bytes: number): void;
+  /**
+   * `sender`, the same in every call, is the location of the key, or the key of one that has no location.
+   *
+   * @throws `ApiError` overloaded when the process, or this sender in it, holds too much already.
+   */
+  take(bytes: number, sender?: string): void;
   giveBack(): void;
 }
 
 export function openAllowance(): Allowance {
   let taken = 0;
+  let giveBackShare = () => {};
   return {
-    take(bytes) {
-      if (held + bytes > limit) {
-        throw new ApiError("overloaded", {
-          detail: "More bodies are being received than this server holds at once. Try again in a moment.",
-          headers: { "retry-after": "2" },
-        });
-      }
+    take(bytes, sender) {
+      if (sender !== undefined && heldBy(sender) + bytes > shareOfSender()) throw shareTaken();
+      const isSmall = taken + bytes <= smallBodyBytes;
+      if (held + bytes > (isSmall ? budget : budget * (1 - smallReserve))) throw budgetTaken();
       held += bytes;
       taken += bytes;
+      if (sender === undefined) return;
+      heldBySender.set(sender, heldBy(sender) + bytes);
+      giveBackShare = () => {
+        const left = heldBy(sender) - taken;
+        if (left > 0) heldBySender.set(sender, left);
+        else heldBySender.delete(sender);
+      };
     },
     giveBack() {
+      giveBackShare();
       held -= taken;
       taken = 0;
     },
   };
+}
+
+function heldBy(sender: string): number {
+  return heldBySender.get(sender) ?? 0;
+}
+
+const headers = { "retry-after": "2" };
+
+function shareTaken(): ApiError {
+  const maximum = Math.floor(shareOfSender());
+  return new ApiError("overloaded", {
+    detail: `More bodies of this location are being received than the ${Math.floor(maximum / mebibyte)} MB that it may send at once. Try again in a moment.`,
+    limit: { name: "bodies in hand of a location", maximum, unit: "bytes" },
+    headers,
+  });
+}
+
+function budgetTaken(): ApiError {
+  return new ApiError("overloaded", {
+    detail: "More bodies are being received than this server holds at once. Try again in a moment.",
+    headers,
+  });
 }

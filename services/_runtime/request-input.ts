@@ -38,14 +38,17 @@ export async function readInput<Services>(
   if (asked?.body) {
     requireJson(headerOf(context, "content-type"));
     const { limit } = asked.body;
+    const { principal } = caller;
+    const sender = principal.location?.id ?? principal.keyId;
     const bytes = await readBody(request, {
       allowance,
+      sender,
       incoming: context.env.incoming,
       ...(limit !== undefined && { limit }),
     });
     // Now or never: reading may hand the bytes over to a thread.
     onBody?.(bytes);
-    const result = await asked.body.read(bytes, services);
+    const result = await asked.body.read(bytes, services, sender);
     if ("faults" in result) {
       faults.push(...result.faults);
       count += result.count;

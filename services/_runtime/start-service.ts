@@ -17,6 +17,8 @@ import { packageFolder } from "./package-folder.ts";
 import { findParked, listParked, type ParkedMessage, unpark } from "./parked-messages.ts";
 import { startPeriodic } from "./periodic.ts";
 import { openDatabase } from "./postgres.ts";
+import { setMinBodyRate } from "./read-body.ts";
+import { setReceivingBudget } from "./receiving-budget.ts";
 import { openOutboxSignals, startRelay } from "./relay.ts";
 import { createReplyBudget } from "./reply-budget.ts";
 import { withRequestContext } from "./request-context.ts";
@@ -68,6 +70,8 @@ export async function startService(
 ): Promise<RunningService> {
   const config = readConfig(runtimeConfig, environment);
   const own = readConfig(definition.config, environment);
+  setReceivingBudget(config.RECEIVING_BUDGET_MB);
+  setMinBodyRate({ bytes: config.BODY_MIN_KB * 1024, windowSeconds: config.BODY_WINDOW_SECONDS });
   const { name } = definition;
   const log = processLog.child({ service: name });
   const closers: (() => Promise<unknown>)[] = [];

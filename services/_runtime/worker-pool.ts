@@ -3,13 +3,22 @@ import { move, Piscina, transferableSymbol, valueSymbol } from "piscina";
 
 /** Threads for calculations that would hold up requests. */
 export interface WorkerPool<Input, Output> {
-  /** Bytes in `transfer` are handed over, not copied: they are gone from this thread. */
+  /**
+   * Bytes in `transfer` are handed over, not copied: they are gone from this thread.
+   *
+   * @throws `OutOfMemoryError`
+   */
   run(input: Input, transfer?: ArrayBuffer[]): Promise<Output>;
   close(): Promise<void>;
 }
 
+/** Thrown for an input that takes more memory than a thread has: that thread ended, and no other. */
+export class OutOfMemoryError extends Error {}
+
 interface WorkerPoolOptions {
   threads: number;
+  /** The heap of each thread, in megabytes. A single allocation far beyond it ends the process: bound inputs first. */
+  heapMegabytes: number;
   /** Threads kept while there is nothing to do: one, or none where work is rare and may wait for a start. */
   kept?: 0 | 1;
 }
@@ -18,7 +27,7 @@ interface WorkerPoolOptions {
 export function createWorkerPool<Input, Output>(
   moduleUrl: string,
   name: string,
-  { threads, kept = 1 }: WorkerPoolOptions,
+  { threads, heapMegabytes, kept = 1 }: WorkerPoolOptions,
 ): WorkerPool<Input, Output> {
   // A thread gets no loader from the thread that starts it: one that runs from sources brings its own.
   const isSource = moduleUrl.endsWith(".ts");
@@ -29,13 +38,25 @@ export function createWorkerPool<Input, Output>(
     maxThreads: threads,
     idleTimeout: 60_000,
     concurrentTasksPerWorker: 1,
+    resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
   });
   // A thread that fails without a task is replaced; the task that it had, if any, is rejected to whoever waits for it.
   pool.on("error", () => {});
   return {
-    run: (input, transfer = []) => pool.run(input, { transferList: transfer }),
+    async run(input, transfer = []) {
+      try {
+        return await pool.run(input, { transferList: transfer });
+      } catch (error) {
+        if (!isOutOfMemory(error)) throw error;
+        throw new OutOfMemoryError(`A thread ran out of its ${heapMegabytes} MB of memory.`, { cause: error });
+      }
+    },
     close: () => pool.close(),
   };
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
 }
 
 /** What a calculation returns to hand bytes of its output over instead of copying them. To be called in the thread. */

@@ -9,8 +9,8 @@ const mebibyte = 1024 * 1024;
 export const catalogBody: BodyReader<CatalogTexts, CatalogService> = {
   schema: Catalog,
   limit: 20 * mebibyte,
-  async read(bytes, { reader }) {
-    const catalog = await reader.read(bytes);
+  async read(bytes, { reader }, sender) {
+    const catalog = await reader.read(bytes, sender);
     return "faults" in catalog ? catalog : { value: catalog };
   },
 };

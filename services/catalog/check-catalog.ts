@@ -1,8 +1,8 @@
 import { type Catalog, type CatalogList, catalogListNames, catalogLists } from "@pragma/contracts/catalog";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
-import { excessOf } from "@pragma/runtime/body-extent";
 import type { FaultyBody } from "@pragma/runtime/define-route";
 import { FoundFaults } from "@pragma/runtime/found-faults";
+import { checkPartLimits } from "@pragma/runtime/json-limits";
 import { z } from "zod";
 import { danglingReferences } from "./dangling-references.ts";
 
@@ -41,7 +41,7 @@ function checkList(name: CatalogList, list: unknown, found: FoundFaults): unknow
   for (const [index, each] of list.entries()) {
     if (found.arePlenty) break;
     const path = `${name}[${index}]`;
-    const excess = excessOf(each, mostOfItem);
+    const excess = checkPartLimits(each, mostOfItem);
     const result = excess ? undefined : item.safeParse(each);
     if (excess) found.add({ path, ...excess });
     found.addFound(result?.error, each, path);

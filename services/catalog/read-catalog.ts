@@ -1,11 +1,11 @@
-import { hasMoreContainersThan } from "@pragma/runtime/body-extent";
 import type { FaultyBody } from "@pragma/runtime/define-route";
+import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json-limits";
 import { parseJson } from "@pragma/runtime/parse-json";
 import { type CatalogTexts, writeCatalog } from "./catalog-texts.ts";
 import { checkCatalog } from "./check-catalog.ts";
 
-/** Objects and lists in a body: the most products, with ten prices and seven sub-categories each. */
-const mostContainers = 400_000;
+/** What a body may hold: the most products, with ten prices and seven sub-categories each. */
+const catalogLimits: JsonLimits = { values: 1_000_000, containers: 400_000 };
 
 /**
  * Parses and checks the body of a catalogue, and writes it down as it will be sent.
@@ -13,10 +13,8 @@ const mostContainers = 400_000;
  * @throws `ApiError` malformed_json.
  */
 export function readCatalog(bytes: Uint8Array): CatalogTexts | FaultyBody {
-  if (hasMoreContainersThan(mostContainers, bytes)) {
-    const message = `Must have at most ${mostContainers} objects and lists in all`;
-    return { faults: [{ in: "body", path: "", code: "too_big", message }], count: 1 };
-  }
+  const tooLarge = checkJsonLimits(bytes, catalogLimits);
+  if (tooLarge) return tooLarge;
   const checked = checkCatalog(parseJson(bytes));
   return "faults" in checked ? checked : writeCatalog(checked.catalog);
 }

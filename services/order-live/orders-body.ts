@@ -1,9 +1,9 @@
 import { toUuid } from "@pragma/contracts/client-id";
 import { mostLiveOrders, OrderLiveInput } from "@pragma/contracts/order-live";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
-import { excessOf, hasMoreContainersThan } from "@pragma/runtime/body-extent";
 import type { BodyReader, FaultyBody } from "@pragma/runtime/define-route";
 import { FoundFaults } from "@pragma/runtime/found-faults";
+import { checkJsonLimits, checkPartLimits, type JsonLimits } from "@pragma/runtime/json-limits";
 import { parseJson } from "@pragma/runtime/parse-json";
 import { z } from "zod";
 import { type GivenOrder, givenOrder } from "./given-order.ts";
@@ -11,10 +11,10 @@ import type { OrderLiveService } from "./order-live.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** Objects and lists in a body: several times as many as 50 large orders have. */
-const mostContainers = 100_000;
-/** The extent of one order: well beyond any real one. */
-const mostOfOrder = { items: 10_000, levels: 50 };
+/** What a body may hold: several times as much as 50 large orders do. */
+const bodyLimits: JsonLimits = { values: 400_000, containers: 100_000 };
+/** What one order may hold: well beyond any real one. */
+const orderLimits = { items: 10_000, levels: 50 };
 /** Of all orders as they are kept, which is how they are answered: fields that were left out are in it. */
 const maxKeptBytes = 8 * mebibyte;
 
@@ -38,11 +38,9 @@ export const ordersBody: BodyReader<GivenOrder[], OrderLiveService> = {
  * @throws `ApiError` malformed_json.
  */
 function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: GivenOrder[] } | FaultyBody {
+  const tooLarge = checkJsonLimits(bytes, bodyLimits);
+  if (tooLarge) return tooLarge;
   const found = new FoundFaults();
-  if (hasMoreContainersThan(mostContainers, bytes)) {
-    found.add({ path: "", code: "too_big", message: "Has more objects and lists than 50 orders can have" });
-    return found;
-  }
   const input = parseJson(bytes);
   found.addFound(listOfIds.safeParse(input).error, input, "");
   const list: unknown[] = Array.isArray(input) ? input.slice(0, mostLiveOrders) : [];
@@ -70,7 +68,7 @@ function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: GivenOrd
 }
 
 function readOrder(input: unknown, path: string, found: FoundFaults): GivenOrder | undefined {
-  const excess = excessOf(input, mostOfOrder);
+  const excess = checkPartLimits(input, orderLimits);
   if (excess) {
     found.add({ path, ...excess });
     return undefined;

@@ -3,16 +3,15 @@ import type { Locations } from "@pragma/runtime/locations";
 import type { Logger } from "@pragma/runtime/logger";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Database } from "@pragma/runtime/postgres";
-import type { WorkerPool } from "@pragma/runtime/worker-pool";
 import type { AnnounceExports } from "./accounting/announce-export.ts";
-import type { CalculatedTill, CalculateTill } from "./calculate-till.ts";
+import type { TillCalculator } from "./till-calculator.ts";
 
 /** What the reporting service stands on. */
 export interface Reporting {
   db: Database;
   log: Logger;
   objects: ObjectStore;
-  calculator: WorkerPool<CalculateTill, CalculatedTill>;
+  calculator: TillCalculator;
   locations: Locations;
   /** Of the texts in a page of a list. */
   pageMaxBytes: number;

@@ -2,10 +2,8 @@ import { defineService } from "@pragma/runtime/define-service";
 import { openJobQueue } from "@pragma/runtime/job-queue";
 import { locationsFrom } from "@pragma/runtime/locations";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
-import { createWorkerPool } from "@pragma/runtime/worker-pool";
 import { type ExportJob, exportAnnouncer } from "./accounting/announce-export.ts";
 import { makeExport } from "./accounting/make-export.ts";
-import type { CalculatedTill, CalculateTill } from "./calculate-till.ts";
 import { reportingConfig } from "./config.ts";
 import { reportingOperations } from "./operations.ts";
 import { erasePersonalData } from "./periodic/erase-personal-data.ts";
@@ -28,6 +26,7 @@ import { listReportsV0 } from "./routes/list-reports-v0.ts";
 import { listReportsV2 } from "./routes/list-reports-v2.ts";
 import { replaceAccountingConfig } from "./routes/replace-accounting-config.ts";
 import { tillPushed } from "./subscriptions/till-pushed.ts";
+import { openTillCalculator } from "./till-calculator.ts";
 
 /** Exports that an instance makes at a time. */
 const exportsAtATime = 2;
@@ -39,8 +38,9 @@ export default defineService<typeof reportingConfig, Reporting>({
   config: reportingConfig,
   open({ db, log, metrics, registry }, config) {
     const objects = openObjectStore(config.OBJECT_STORE);
-    const calculator = createWorkerPool<CalculateTill, CalculatedTill>(import.meta.url, "./calculate-till", {
+    const calculator = openTillCalculator({
       threads: config.CALCULATION_THREADS,
+      heapMegabytes: config.CALCULATION_HEAP_MB,
     });
     const queue = openJobQueue<ExportJob>(config, { name: "reporting-exports", log, metrics });
     const services: Reporting = {

@@ -1,11 +1,11 @@
 import { toUuid } from "@pragma/contracts/client-id";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
 import { mostOrders } from "@pragma/contracts/till-v2";
-import { excessOf } from "@pragma/runtime/body-extent";
 import { FoundFaults } from "@pragma/runtime/found-faults";
+import { checkPartLimits } from "@pragma/runtime/json-limits";
 import { z } from "zod";
-import { mostOfOrder } from "./till-extent.ts";
 import type { FaultyTill } from "./till-facts.ts";
+import { orderLimits } from "./till-limits.ts";
 
 interface Pieces<Head extends z.ZodType> {
   /** The whole till, but of its orders `orderIds` only. */
@@ -34,7 +34,7 @@ export function checkInPieces<Head extends z.ZodType>(
   const found = new FoundFaults();
   const list = ordersAt.reduce(fieldOf, input);
   const orders: unknown[] = Array.isArray(list) ? list : [];
-  const excess = excessOf(input, mostOfOrder, { besides: orders });
+  const excess = checkPartLimits(input, orderLimits, { besides: orders });
   if (excess) found.add({ path: "", ...excess });
   const result = excess ? undefined : head.safeParse(input);
   found.addFound(result?.error, input, "");
@@ -46,7 +46,7 @@ export function checkInPieces<Head extends z.ZodType>(
 }
 
 function checkOrder(order: unknown, schema: z.ZodType, { path, found }: { path: string; found: FoundFaults }): void {
-  const excess = excessOf(order, mostOfOrder);
+  const excess = checkPartLimits(order, orderLimits);
   if (excess) found.add({ path, ...excess });
   else found.addFound(schema.safeParse(order).error, order, path);
 }

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
+import { checkJsonLimits } from "@pragma/runtime/json-limits";
 import { parseJson } from "@pragma/runtime/parse-json";
 import { checkTillV1 } from "./check-till-v1.ts";
 import { checkTillV2 } from "./check-till-v2.ts";
-import { hasTooManyContainers } from "./till-extent.ts";
 import type { FaultyTill, TillFacts, TillFormat, WantedFormat } from "./till-facts.ts";
+import { tillLimits } from "./till-limits.ts";
 
 /** A till as it was read from a body: its facts and the SHA-256 of the exact bytes, in hexadecimal. */
 export interface SoundTill<Format extends TillFormat = TillFormat> {
@@ -19,10 +20,8 @@ const checks = { V1: checkTillV1, V2: checkTillV2 };
  * @throws `ApiError` malformed_json.
  */
 export function readTill(bytes: Uint8Array, wanted: WantedFormat): SoundTill | FaultyTill {
-  if (hasTooManyContainers(bytes)) {
-    const message = "Has more objects and lists than the till of a shift can have";
-    return { faults: [{ in: "body", path: "", code: "too_big", message }], count: 1 };
-  }
+  const tooLarge = checkJsonLimits(bytes, tillLimits);
+  if (tooLarge) return tooLarge;
   const body = parseJson(bytes);
   const checked = checks[wanted === "either" ? formatOf(body) : wanted](body);
   if ("faults" in checked) return checked;

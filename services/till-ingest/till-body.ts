@@ -1,5 +1,5 @@
 import type { BodyReader } from "@pragma/runtime/define-route";
-import { maxBodyBytes } from "@pragma/runtime/read-body";
+import { maxBodyBytes } from "@pragma/runtime/receiving-budget";
 import type { z } from "zod";
 import type { FormatOf, WantedFormat } from "./till-facts.ts";
 import type { TillIngest } from "./till-ingest.ts";
@@ -13,8 +13,8 @@ export function tillBody<Wanted extends WantedFormat>(
   return {
     schema,
     limit: maxBodyBytes,
-    async read(bytes, { reader }) {
-      const till = await reader.read(bytes, format);
+    async read(bytes, { reader }, sender) {
+      const till = await reader.read(bytes, format, sender);
       return "faults" in till ? till : { value: till };
     },
   };

@@ -1,5 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { createWorkerPool } from "@pragma/runtime/worker-pool";
+import { createSemaphore } from "@pragma/runtime/semaphore";
+import { createTurns } from "@pragma/runtime/turns";
+import { createWorkerPool, OutOfMemoryError } from "@pragma/runtime/worker-pool";
 import { readTill, type SoundTill } from "./read-till.ts";
 import type { ReadTillAnswer, ReadTillTask } from "./read-till-worker.ts";
 import type { FaultyTill, FormatOf, TillFormat, WantedFormat } from "./till-facts.ts";
@@ -12,13 +14,15 @@ export interface ReceivedTill<Format extends TillFormat = TillFormat> extends So
 /** Reads the bodies of tills without holding up requests. */
 export interface TillReader {
   /**
-   * The bytes are the reader's from now on; what it answers holds them again.
+   * The bytes are the reader's from now on; what it answers holds them again. Each sender's large bodies are read one
+   * after the other.
    *
-   * @throws `ApiError` malformed_json.
+   * @throws `ApiError` malformed_json, body_too_large.
    */
   read<Wanted extends WantedFormat>(
     bytes: Uint8Array,
     format: Wanted,
+    sender: string,
   ): Promise<ReceivedTill<FormatOf<Wanted>> | FaultyTill>;
   close(): Promise<void>;
 }
@@ -26,18 +30,40 @@ export interface TillReader {
 /** Below this size, in bytes, reading takes less than handing over to a thread is worth: two milliseconds at most. */
 const inlineSize = 128 * 1024;
 
-export function openTillReader({ threads }: { threads: number }): TillReader {
-  const pool = createWorkerPool<ReadTillTask, ReadTillAnswer>(import.meta.url, "./read-till-worker", { threads });
+/** From this size on, in bytes, bodies are read one at a time: one can take most of the memory that a thread may have. */
+const hugeSize = 4 * 1024 * 1024;
 
-  async function readInThread(given: Uint8Array, format: WantedFormat): Promise<ReceivedTill | FaultyTill> {
-    const whole = wholeBuffer(given);
-    const { till, bytes } = await pool.run({ bytes: whole, format }, [whole.buffer]);
+export function openTillReader(options: { threads: number; heapMegabytes: number }): TillReader {
+  const pool = createWorkerPool<ReadTillTask, ReadTillAnswer>(import.meta.url, "./read-till-worker", options);
+  const turns = createTurns();
+  const huge = createSemaphore(1);
+
+  async function runTask(task: ReadTillTask): Promise<ReadTillAnswer> {
+    const run = () => pool.run(task, [task.bytes.buffer]);
+    try {
+      return await (task.bytes.byteLength < hugeSize ? run() : huge.run(run));
+    } catch (error) {
+      if (!(error instanceof OutOfMemoryError)) throw error;
+      throw new ApiError("body_too_large", {
+        detail: "Reading this body takes more memory than there is.",
+        cause: error,
+      });
+    }
+  }
+
+  async function readInThread(
+    given: Uint8Array,
+    format: WantedFormat,
+    sender: string,
+  ): Promise<ReceivedTill | FaultyTill> {
+    const task = { bytes: wholeBuffer(given), format };
+    const { till, bytes } = await turns.run(sender, () => runTask(task));
     if ("malformed" in till) throw new ApiError("malformed_json", { detail: till.malformed });
     return "faults" in till ? till : { ...till, bytes };
   }
 
-  async function read(bytes: Uint8Array, format: WantedFormat): Promise<ReceivedTill | FaultyTill> {
-    if (bytes.byteLength > inlineSize) return readInThread(bytes, format);
+  async function read(bytes: Uint8Array, format: WantedFormat, sender: string): Promise<ReceivedTill | FaultyTill> {
+    if (bytes.byteLength > inlineSize) return readInThread(bytes, format, sender);
     const till = readTill(bytes, format);
     return "faults" in till ? till : { ...till, bytes };
   }

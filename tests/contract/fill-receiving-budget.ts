@@ -4,23 +4,27 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 const mebibyte = 1024 * 1024;
 
 /**
- * Sends a product in one process as many bodies as it holds at once, 256 MB, and none of them to its end. Gives what
- * lets go of them.
+ * Sends a product in one process, which holds 56 MB of bodies at once, as many, and none of them to its end: of one key
+ * what a location may send, and of another small ones. Gives what lets go of them.
  */
-export async function fillReceivingBudget(url: string, key: string): Promise<() => void> {
+export async function fillReceivingBudget(url: string, key: string, otherKey: string): Promise<() => void> {
   const away = new AbortController();
-  const authorization = `Bearer ${key}`;
-  for (const size of [50, 50, 50, 50, 50, 6]) {
+  const send = (size: number, sender: string) =>
     fetch(`${url}/v2/tills`, {
       method: "POST",
-      headers: { authorization, "content-type": "application/json", "content-encoding": "gzip" },
+      headers: {
+        authorization: `Bearer ${sender}`,
+        "content-type": "application/json",
+        "content-encoding": "gzip",
+      },
       body: unending(gzipSync(Buffer.alloc(size * mebibyte, " "), { level: 1 })),
       duplex: "half",
       signal: away.signal,
     } as RequestInit).catch(() => {});
-  }
+  send(50, key);
+  for (let sent = 50; sent < 56; sent += 1) send(1, otherKey);
   await eventually("the budget to be taken", async () => {
-    const headers = { authorization, "content-type": "application/json" };
+    const headers = { authorization: `Bearer ${otherKey}`, "content-type": "application/json" };
     return (await fetch(`${url}/v2/tills`, { method: "POST", headers, body: "{}" })).status === 503;
   });
   return () => away.abort();

@@ -6,7 +6,7 @@ import { createMetrics } from "../metrics.ts";
 import { sleep } from "../sleep.ts";
 import { startService } from "../start-service.ts";
 import { on } from "../subscription.ts";
-import { createUpstreams } from "../upstreams.ts";
+import { createServiceRegistry } from "../service-registry.ts";
 
 /** Started as a process: handles locations for half a second each, prints when, and dies of those of legacyId 666. */
 async function handle({ locationId, legacyId }: EventData<"location.updated">): Promise<void> {
@@ -34,6 +34,6 @@ await startService(service, {
   environment: process.env,
   log: createLogger({ name: "fatal-consumer", level: "silent" }),
   metrics: createMetrics(),
-  upstreams: createUpstreams(process.env),
+  registry: createServiceRegistry(process.env),
 });
 process.stdout.write("started\n");

@@ -29,7 +29,7 @@ export async function fetchLegacyTill(
   const { timeout } = services.legacy;
   const address = addressOf(services.legacy, wanted.application);
   const bytes = await askBackoffice(address, `/tills/${wanted.serverId}`, { timeout, limit: tillLimit, signal });
-  const till = await services.reader.read(bytes, "V1");
+  const till = await services.reader.read(bytes, "V1", location.id);
   if ("faults" in till) {
     const [first] = till.faults;
     throw new BackofficeFailure(
