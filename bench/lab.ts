@@ -66,7 +66,7 @@ export async function openLab({ isQuick, profiles }: { isQuick: boolean; profile
         if (started.status === "fulfilled") await started.value.product.stop();
       }
       await Promise.all([postgres, nats, redis].map((server) => server.stop()));
-      removeDataFolder(folder);
+      await removeDataFolder(folder);
     },
   };
   return lab;

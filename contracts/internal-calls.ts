@@ -12,7 +12,7 @@ export type InternalScope = (typeof internalScopes)[number];
  * Who asks whom inside the product, and with which rights. The gateway asks every service besides, for the clients
  * whose requests it forwards.
  */
-export const internalCalls = {
+const internalCalls = {
   accounts: {
     gateway: ["internal:keys"],
     "till-ingest": ["internal:locations"],

@@ -42,6 +42,21 @@ it("runs every service by itself, without rights, after its tables are made", ()
   }
 });
 
+it("names every image by its exact version", () => {
+  const read = (...path: string[]) => readFileSync(join(checkout, ...path), "utf8");
+  const dockerfiles = ["Dockerfile", "Dockerfile.portal"].map((name) => read("deploy", "docker", name)).join("\n");
+  const stages = [...dockerfiles.matchAll(/^FROM \S+ AS (\S+)$/gm)].map(([, stage]) => stage);
+  const bases = [...dockerfiles.matchAll(/^FROM (\S+)/gm)].map(([, base = ""]) => base);
+  const servers = [text, read("deploy", "kubernetes", "nats", "nats.yaml"), read("deploy", "local", "docker.mjs")]
+    .flatMap((source) => [...source.matchAll(/^\s*(?:image|postgres|nats|redis): "?([a-z/]+:[^\s",]+)"?/gm)])
+    .map(([, image = ""]) => image);
+  const named = [...bases.filter((base) => !stages.includes(base)), ...servers];
+  expect(named).toHaveLength(12);
+  for (const image of named) expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?(-[a-z-]+)?(@sha256:[0-9a-f]{64})?$/);
+  const versions = new Map(named.map((image) => [image.split(":")[0], image]));
+  for (const image of named) expect(image).toBe(versions.get(image.split(":")[0] ?? ""));
+});
+
 it("lets operators ask every service at once", () => {
   const { OPS_URLS = "", OPS_TOKEN } = compose.services.ops?.environment ?? {};
   const asked = OPS_URLS.split(",").map((url) => new URL(url).hostname);

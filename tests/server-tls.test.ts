@@ -58,7 +58,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all([servers.postgres.stop(), servers.nats.stop(), servers.redis.stop()]);
-  removeDataFolder(folder);
+  await removeDataFolder(folder);
 });
 
 it("does all its work over TLS to PostgreSQL, NATS and Redis", { timeout: 120_000 }, async () => {

@@ -38,11 +38,11 @@ export function temporaryDataFolder(label) {
  * stopped.
  * @param {string} folder
  */
-export function removeDataFolder(folder) {
+export async function removeDataFolder(folder) {
   for (const each of [folder, ...foldersIn(folder)]) {
     const elsewhere = substituteFor(each);
     if (owned(elsewhere)) rmSync(elsewhere, { recursive: true, force: true });
-    removeVolume(each);
+    await removeVolume(each);
   }
   rmSync(folder, { recursive: true, force: true });
   releaseFolder(folder);

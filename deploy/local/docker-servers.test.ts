@@ -1,18 +1,20 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
+import { images } from "./docker.mjs";
 import { hearFrom } from "./probe.mjs";
 import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.mjs";
 
-const images = ["postgres:17-alpine", "nats:2.10-alpine", "redis:7-alpine"];
 const docker = (...args: string[]) => spawnSync("docker", args, { stdio: "ignore", timeout: 120_000 }).status === 0;
 const canRun =
-  docker("info") && images.every((image) => docker("image", "inspect", image) || docker("pull", "--quiet", image));
+  docker("info") &&
+  Object.values(images).every((image) => docker("image", "inspect", image) || docker("pull", "--quiet", image));
 
 const folder = temporaryDataFolder("docker-servers-test");
 afterAll(() => {
   vi.unstubAllEnvs();
-  removeDataFolder(folder);
+  return removeDataFolder(folder);
 });
 
 // Where a Docker engine answers, and has the servers' images or can have them.
@@ -36,14 +38,15 @@ inContainers("the servers run where their programs are not on the machine", pati
     },
   ).stdout;
   for (const name of ["postgres", "nats", "redis"]) expect(names).toContain(dataFolder(name));
+  await expect(startRedis({ dataFolder: dataFolder("redis") })).rejects.toThrow(`started by process ${process.pid}`);
   expect(await hearFrom({ port: nats.port, until: /\n/ })).toMatch(/"jetstream":\s*true/);
   const ask = (port: number, greeting: string) =>
     hearFrom({ port, greeting: `${greeting}\r\n`, until: /\r\n.*\r\n|^\+/ });
   expect(await ask(redis.port, "SET kept yes")).toBe("+OK\r\n");
 
-  redis.hang();
+  await redis.hang();
   expect(await hearFrom({ port: redis.port, greeting: "PING\r\n", until: /PONG/ })).toBeUndefined();
-  redis.resume();
+  await redis.resume();
   expect(await ask(redis.port, "GET kept")).toContain("yes");
 
   await redis.kill();
@@ -53,6 +56,41 @@ inContainers("the servers run where their programs are not on the machine", pati
   expect(
     spawnSync("docker", ["ps", "--quiet", "--filter", `label=pragma.folder=${dataFolder("nats")}`]).stdout.length,
   ).toBe(0);
+});
+
+/** The containers of a data folder, each as its name and where its port is published. */
+const containersOf = (dataFolder: string) =>
+  spawnSync(
+    "docker",
+    ["ps", "--all", "--filter", `label=pragma.folder=${dataFolder}`, "--format", "{{.Names}} {{.Ports}}"],
+    {
+      encoding: "utf8",
+    },
+  ).stdout;
+
+inContainers("the servers listen on this machine only, and end with whoever started them", patience, async () => {
+  const dataFolder = join(folder, "orphaned");
+  const program = `
+    import { startRedis } from ${JSON.stringify(new URL("servers.mjs", import.meta.url))};
+    await startRedis({ dataFolder: ${JSON.stringify(dataFolder)} });
+    console.log("ready");`;
+  const owner = spawn(process.execPath, ["--input-type=module", "-e", program], {
+    env: { ...process.env, PRAGMA_SERVERS: "docker" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(owner.stdout, "data");
+  expect(containersOf(dataFolder)).toMatch(/^pragma-\S+ 127\.0\.0\.1:\d+->6379\/tcp\n$/);
+  owner.kill("SIGKILL");
+  await expect.poll(() => containersOf(dataFolder), { timeout: 30_000, interval: 200 }).toBe("");
+});
+
+inContainers("the end of a server's log is shown when it does not come up", patience, async () => {
+  vi.stubEnv("PRAGMA_SERVERS", "docker");
+  const dataFolder = join(folder, "broken");
+  await expect(startRedis({ dataFolder, users: "no such line" })).rejects.toThrow(
+    /Redis did not come up[\s\S]*users\.acl/,
+  );
+  expect(containersOf(dataFolder)).toBe("");
 });
 
 inContainers("the servers keep to who may do what", patience, async () => {

@@ -18,15 +18,15 @@ let installing = Promise.resolve();
  * @throws {Failure} naming what to install
  */
 export async function findServers(kinds) {
-  let found = lookAround(kinds);
+  let found = await lookAround(kinds);
   if (missing(kinds, found).length > 0 && canInstall()) {
     const turn = installing.then(async () => {
-      const stillMissing = missing(kinds, lookAround(kinds));
+      const stillMissing = missing(kinds, await lookAround(kinds));
       if (stillMissing.length > 0) await installServers(stillMissing);
     });
     installing = turn.catch(() => {});
     await turn;
-    found = lookAround(kinds);
+    found = await lookAround(kinds);
   }
   const nowhere = missing(kinds, found);
   if (nowhere.length > 0) throw new Failure(whatToInstall(nowhere));
@@ -35,15 +35,15 @@ export async function findServers(kinds) {
 
 /**
  * @param {ServerKind[]} kinds
- * @returns {Partial<Record<ServerKind, Means>>}
+ * @returns {Promise<Partial<Record<ServerKind, Means>>>}
  */
-function lookAround(kinds) {
+async function lookAround(kinds) {
   /** @type {Partial<Record<ServerKind, Means>>} */
   const found = {};
   for (const kind of kinds) {
     const binaries = process.env.PRAGMA_SERVERS === "docker" ? [] : binariesOf(kind);
     if (binaries.length > 0) found[kind] = { by: "binary", binaries };
-    else if (hasDocker()) found[kind] = { by: "docker" };
+    else if (await hasDocker()) found[kind] = { by: "docker" };
   }
   return found;
 }

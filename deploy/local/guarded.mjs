@@ -33,6 +33,22 @@ export function releaseProcess(known) {
 }
 
 /**
+ * Makes sure that a container ends and is removed soon after this process.
+ * @param {string} name
+ */
+export function guardContainer(name) {
+  tell({ guardContainer: name });
+}
+
+/**
+ * The container has been removed.
+ * @param {string} name
+ */
+export function releaseContainer(name) {
+  tell({ releaseContainer: name });
+}
+
+/**
  * Makes sure that a temporary folder is removed after this process, once the processes that may use it have ended.
  * @param {string} path absolute
  */
@@ -65,7 +81,7 @@ export function endGuarded() {
  * @param {import("./guard.mjs").GuardLine} line
  */
 function tell(line) {
-  if ("guard" in line || "guardFolder" in line) guard ??= startGuard();
+  if ("guard" in line || "guardContainer" in line || "guardFolder" in line) guard ??= startGuard();
   guard?.stdin?.write(`${JSON.stringify(line)}\n`);
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { writeCertificate } from "./certificate-files.mjs";
-import { containerCommand } from "./docker.mjs";
+import { images, runContainer } from "./docker.mjs";
 import { Failure } from "./failure.mjs";
 import { findServers } from "./find-servers.mjs";
 import { runServer } from "./private-server.mjs";
@@ -17,28 +17,31 @@ export async function startNats({ dataFolder, port, cluster, config = "", tls, l
   const folder = resolve(dataFolder);
   const { nats: means } = await findServers(["nats"]);
   if (means.by === "docker" && cluster) throw new Failure("A cluster of NATS needs nats-server on this machine.");
-  const server = await runServer({
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const plan = {
     name: "NATS",
     folder,
     port,
     log,
-    stopSignal: "SIGTERM",
-    launch: (onPort) =>
-      means.by === "docker"
-        ? containerCommand({
-            folder,
-            image: "nats:2.10-alpine",
-            dataPath: "/data",
-            port: onPort,
-            containerPort: 4222,
-            args: ["--config", writeConfig(folder, { listen: "0.0.0.0:4222", store: "/data", config, tls })],
-          })
-        : {
+    stopSignal: /** @type {const} */ ("SIGTERM"),
+    isReady: async (/** @type {number} */ onPort) =>
+      (await hearFrom({ port: onPort, until: /"jetstream":\s*true/ })) !== undefined,
+  };
+  const server =
+    means.by === "docker"
+      ? await runContainer(plan, {
+          image: images.nats,
+          dataPath: "/data",
+          containerPort: 4222,
+          args: ["--config", writeConfig(folder, { listen: "0.0.0.0:4222", store: "/data", config, tls })],
+        })
+      : await runServer({
+          ...plan,
+          launch: (onPort) => ({
             command: /** @type {string} */ (means.binaries[0]?.path),
             args: ["--config", writeConfig(folder, { ...ownPlace(folder, onPort), cluster, config, tls })],
-          },
-    isReady: async (onPort) => (await hearFrom({ port: onPort, until: /"jetstream":\s*true/ })) !== undefined,
-  });
+          }),
+        });
   return { ...server, url: `nats://127.0.0.1:${server.port}` };
 }
 

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { writeCertificate } from "./certificate-files.mjs";
 import { folderReachableBy } from "./data-folder.mjs";
-import { containerCommand } from "./docker.mjs";
+import { images, runContainer } from "./docker.mjs";
 import { findServers } from "./find-servers.mjs";
 import { keptFile } from "./kept-file.mjs";
 import { clearStaleLock, createCluster, programsFor } from "./postgres-cluster.mjs";
@@ -46,7 +46,7 @@ export async function startPostgres({ dataFolder, port, durable = true, log = ()
   };
   const server =
     means.by === "docker"
-      ? await runServer({ ...plan, launch: (onPort) => container(folder, { port: onPort, password, parameters, tls }) })
+      ? await runContainer(plan, container(folder, { password, parameters, tls }))
       : await runProgram({ binaries: means.binaries, plan, password, parameters, durable, tls });
   return { ...server, url: `postgres://pragma:${password}@127.0.0.1:${server.port}/pragma` };
 }
@@ -110,24 +110,21 @@ const withOwnCertificate =
 /**
  * @param {string} folder
  * @param {object} server
- * @param {number} server.port
  * @param {string} server.password
  * @param {Record<string, string | number>} server.parameters
  * @param {import("./servers.d.mts").ServerCertificate | undefined} server.tls
  */
-function container(folder, { port, password, parameters, tls }) {
+function container(folder, { password, parameters, tls }) {
   const files = tlsParameters(folder, tls, undefined);
   const inContainer = Object.entries(files).map(([key, file]) => [key, file.replace(folder, "/certificate")]);
   const command = ["postgres", ...asOptions({ ...parameters, ...Object.fromEntries(inContainer) })];
-  return containerCommand({
-    folder,
-    image: "postgres:17-alpine",
+  return {
+    image: images.postgres,
     dataPath: "/var/lib/postgresql/data",
-    port,
     containerPort: 5432,
     env: { POSTGRES_USER: "pragma", POSTGRES_PASSWORD: password, POSTGRES_DB: "pragma" },
     ...(tls ? { entrypoint: "sh", args: ["-c", withOwnCertificate, folder, ...command] } : { args: command }),
-  });
+  };
 }
 
 /**

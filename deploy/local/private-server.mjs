@@ -15,9 +15,6 @@ import { endLeftOver, removeRecord, writeRecord } from "./server-record.mjs";
  * @property {string[]} args
  * @property {NodeJS.ProcessEnv} [env] instead of this process's, with English messages
  * @property {{ uid: number, gid: number }} [user] when not this process's
- * @property {() => void} [cleanUp] removes what a killed command leaves behind
- * @property {() => void} [hang] instead of stopping the command's process in its tracks
- * @property {() => void} [resume]
  */
 /**
  * @typedef {object} ServerPlan
@@ -34,8 +31,8 @@ import { endLeftOver, removeRecord, writeRecord } from "./server-record.mjs";
  */
 /** @typedef {Omit<import("./servers.d.mts").RunningServer, "url">} RunningServer */
 
-const readyWithinMs = 60_000;
-const usualStopWithinMs = 20_000;
+export const readyWithinMs = 60_000;
+export const usualStopWithinMs = 20_000;
 
 /**
  * Starts a private server and waits until it is ready. It ends with this process, whatever ends that. `stop` ends it
@@ -49,12 +46,8 @@ export async function runServer(plan) {
   const { name, folder, log, stopSignal, stopWithinMs = usualStopWithinMs, onEnd = log } = plan;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   await endLeftOver({ name, folder, log, stopWithinMs });
-  const port = plan.port ?? (await freePort());
-  if (plan.port !== undefined && !(await isPortFree(port)))
-    throw new Failure(`${name} cannot listen on port ${port}: another program does.`);
-
+  const port = await portFor(plan);
   const launch = plan.launch(port);
-  launch.cleanUp?.();
   const logFile = plan.logFile ?? join(folder, "server.log");
   const logFrom = beginLog(logFile);
   const { child, ended } = spawnLogged(launch, logFile);
@@ -74,11 +67,10 @@ export async function runServer(plan) {
     child.ref();
     await end();
     await ended;
-    launch.cleanUp?.();
     forget();
   };
   const stop = () => endBy(() => endProcess(known, stopSignal, stopWithinMs));
-  const kill = () => endBy(launch.cleanUp ?? (() => send(known, "SIGKILL")));
+  const kill = () => endBy(() => send(known, "SIGKILL"));
 
   try {
     writeRecord(folder, { server: known, stopSignal, owner: knownProcess(process.pid) });
@@ -93,9 +85,20 @@ export async function runServer(plan) {
     forget();
     onEnd(`${name} ended by itself (${how}). ${endOfLog(logFile, logFrom)}`);
   });
-  const hang = launch.hang ?? (() => send(known, "SIGSTOP"));
-  const resume = launch.resume ?? (() => send(known, "SIGCONT"));
+  const hang = () => send(known, "SIGSTOP");
+  const resume = () => send(known, "SIGCONT");
   return { pid: known.pid, port, stop, kill, hang, resume };
+}
+
+/**
+ * @param {Pick<ServerPlan, "name" | "port">} plan
+ * @returns {Promise<number>} the port that is asked for, else a free one
+ * @throws {Failure} when another program has it
+ */
+export async function portFor({ name, port }) {
+  if (port === undefined) return freePort();
+  if (!(await isPortFree(port))) throw new Failure(`${name} cannot listen on port ${port}: another program does.`);
+  return port;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { writeCertificate } from "./certificate-files.mjs";
-import { containerCommand } from "./docker.mjs";
+import { images, runContainer } from "./docker.mjs";
 import { findServers } from "./find-servers.mjs";
 import { runServer } from "./private-server.mjs";
 import { hearFrom } from "./probe.mjs";
@@ -23,36 +23,34 @@ const settings = {
 export async function startRedis({ dataFolder, port, log = () => {}, users, tls }) {
   const folder = resolve(dataFolder);
   const { redis: means } = await findServers(["redis"]);
-  const server = await runServer({
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const secure = tls !== undefined;
+  const plan = {
     name: "Redis",
     folder,
     port,
     log,
-    stopSignal: "SIGTERM",
-    launch: (onPort) =>
-      means.by === "docker"
-        ? containerCommand({
-            folder,
-            image: "redis:7-alpine",
-            dataPath: "/data",
-            port: onPort,
-            containerPort: 6379,
-            // The image's own changes to another user, who cannot read passwords and keys of this one.
-            entrypoint: "redis-server",
-            args: [writeConfig(folder, { ...containerPlace, users, tls })],
-          })
-        : {
+    stopSignal: /** @type {const} */ ("SIGTERM"),
+    isReady: async (/** @type {number} */ onPort) =>
+      (await hearFrom({ port: onPort, secure, greeting: "PING\r\n", until: /^(\+PONG|-NOAUTH)/ })) !== undefined,
+  };
+  const server =
+    means.by === "docker"
+      ? await runContainer(plan, {
+          image: images.redis,
+          dataPath: "/data",
+          containerPort: 6379,
+          // The image's own changes to another user, who cannot read passwords and keys of this one.
+          entrypoint: "redis-server",
+          args: [writeConfig(folder, { ...containerPlace, users, tls })],
+        })
+      : await runServer({
+          ...plan,
+          launch: (onPort) => ({
             command: /** @type {string} */ (means.binaries[0]?.path),
             args: [writeConfig(folder, { ...ownPlace(folder, onPort), users, tls })],
-          },
-    isReady: async (onPort) =>
-      (await hearFrom({
-        port: onPort,
-        secure: tls !== undefined,
-        greeting: "PING\r\n",
-        until: /^(\+PONG|-NOAUTH)/,
-      })) !== undefined,
-  });
+          }),
+        });
   return { ...server, url: `redis://127.0.0.1:${server.port}` };
 }
 

@@ -37,6 +37,6 @@ export async function runVitest(args, urls) {
     releaseProcess(known);
     return readReport(reportFile, exitCode);
   } finally {
-    removeDataFolder(folder);
+    await removeDataFolder(folder);
   }
 }

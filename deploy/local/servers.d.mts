@@ -46,8 +46,8 @@ export interface RunningServer {
   /** SIGKILL, as a power cut: waits until the process is gone; the data stays. */
   kill(): Promise<void>;
   /** Stops it in its tracks, so that it takes connections and answers nobody, until it is resumed. */
-  hang(): void;
-  resume(): void;
+  hang(): void | Promise<void>;
+  resume(): void | Promise<void>;
 }
 
 export interface ServerUrls {
@@ -75,4 +75,4 @@ export function ensureServers(options: {
 /** A new folder for throw-away data, removed when this process ends. */
 export function temporaryDataFolder(label: string): string;
 /** Removes a data folder whose servers have stopped, with what was placed elsewhere on its behalf. */
-export function removeDataFolder(folder: string): void;
+export function removeDataFolder(folder: string): Promise<void>;

@@ -34,7 +34,7 @@ export async function ensureServers({ profile, log = say }) {
   const started = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   const stop = async () => {
     await Promise.all(started.map((server) => server.stop()));
-    if (temporary !== undefined) removeDataFolder(temporary);
+    if (temporary !== undefined) await removeDataFolder(temporary);
   };
   const failed = outcomes.find((outcome) => outcome.status === "rejected");
   if (failed !== undefined) {

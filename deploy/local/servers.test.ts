@@ -46,7 +46,7 @@ it("keeps PostgreSQL's data where its user can reach it, and removes it with the
   const elsewhere = /data is in (\/var\/tmp\/pragma-[0-9a-f]{16})\./.exec(told.join("\n"))?.[1];
   expect(elsewhere !== undefined).toBe(process.getuid?.() === 0);
   expect(existsSync(join(elsewhere ?? dataFolder, "cluster", "PG_VERSION"))).toBe(true);
-  removeDataFolder(dirname(dataFolder));
+  await removeDataFolder(dirname(dataFolder));
   expect([dataFolder, elsewhere ?? ""].some(existsSync)).toBe(false);
 });
 
@@ -69,7 +69,7 @@ it("moves PostgreSQL's data along when its folder is closed to other users", asy
   expect(statSync(join(place, "cluster")).mode & 0o777).toBe(0o700);
   expect(identityOf(place)).toBe(identity);
   expect(existsSync(join(dataFolder, "cluster"))).toBe(place === dataFolder);
-  removeDataFolder(home);
+  await removeDataFolder(home);
 });
 
 it("lets no other user read the data, log and password of a server", async () => {

@@ -155,7 +155,7 @@ describe("when Redis", () => {
   it("hangs, requests wait for it once and for a moment", async () => {
     const store = await openStore(redis.url);
     const limiter = createRateLimiter(store, { defaultRate: slow });
-    redis.hang();
+    await redis.hang();
     try {
       const began = Date.now();
       expect(await allowedOf(take(limiter, "hanging", 300))).toBe(200);
@@ -164,7 +164,7 @@ describe("when Redis", () => {
       expect(await allowedOf(take(limiter, "hanging too", 300))).toBe(200);
       expect(Date.now() - again).toBeLessThan(50);
     } finally {
-      redis.resume();
+      await redis.resume();
     }
     await eventually("the store to be back", () => store.isUp());
     await store.close();

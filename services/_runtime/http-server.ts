@@ -15,7 +15,7 @@ export interface HttpServer {
 }
 
 /** Times and sizes that every server of this product keeps to. */
-export const serverOptions = {
+const serverOptions = {
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
   requestTimeout: 120_000,

@@ -72,7 +72,7 @@ export async function startGuardedServers(): Promise<GuardedServers> {
       }),
     async stop() {
       await Promise.all([postgres.stop(), nats.stop(), redis.stop()]);
-      removeDataFolder(folder);
+      await removeDataFolder(folder);
     },
   };
 }

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { defineService } from "../define-service.ts";
 import { createLogger } from "../logger.ts";
 import { createMetrics } from "../metrics.ts";
+import { createServiceRegistry } from "../service-registry.ts";
 import { sleep } from "../sleep.ts";
 import { startService } from "../start-service.ts";
 import { on } from "../subscription.ts";
-import { createServiceRegistry } from "../service-registry.ts";
 
 /** Started as a process: handles locations for half a second each, prints when, and dies of those of legacyId 666. */
 async function handle({ locationId, legacyId }: EventData<"location.updated">): Promise<void> {

@@ -14,8 +14,8 @@ export interface PrivateServer {
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Stops it in its tracks, so that it takes connections and answers nobody, until it is resumed. */
-  hang(): void;
-  resume(): void;
+  hang(): void | Promise<void>;
+  resume(): void | Promise<void>;
   stop(): Promise<void>;
 }
 
