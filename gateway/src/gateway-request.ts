@@ -39,6 +39,7 @@ export class GatewayRequest implements Caller {
   readonly #socket: Socket;
   readonly #bytesBefore: number;
   #origin: string | undefined;
+  readonly logFields: Record<string, unknown> = {};
   /** The path by which it was routed. */
   path = "";
   route: { prefix: string; service: ServiceName } | undefined;

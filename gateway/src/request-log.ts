@@ -84,5 +84,6 @@ function lineOf(request: GatewayRequest) {
     isStream: isStream || undefined,
     aborted: isAborted || undefined,
     retried: request.isRetried || undefined,
+    ...request.logFields,
   };
 }

@@ -11,6 +11,11 @@ export interface Caller {
   readonly traceparent: string | undefined;
   /** Scheme and host that the client used, e.g. `https://api.example`. */
   readonly origin: string;
+  /**
+   * What the gateway's log line of this request says besides. Given by a gateway of the same process: the service adds
+   * its fields here and writes no line of its own.
+   */
+  readonly logFields?: Record<string, unknown>;
 }
 
 /** What a service's Hono app is given besides the request. */

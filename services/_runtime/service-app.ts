@@ -114,19 +114,22 @@ async function serve<Services>(
       if (status >= 500) failSpan(span, `answered ${status}`);
     }
     metrics.requestServed({ service, route: route.path, method, status, seconds });
-    log.info(
-      {
-        requestId,
-        traceId: trace.traceId,
-        method,
-        route: route.path,
-        path,
-        status,
-        milliseconds: seconds * 1000,
-        ...logFields,
-      },
-      "request",
-    );
+    if (caller?.logFields) Object.assign(caller.logFields, { operation: route.path }, logFields);
+    else {
+      log.info(
+        {
+          requestId,
+          traceId: trace.traceId,
+          method,
+          route: route.path,
+          path,
+          status,
+          milliseconds: seconds * 1000,
+          ...logFields,
+        },
+        "request",
+      );
+    }
     if (route.retirement) reply = { ...reply, headers: { ...reply.headers, ...retirementHeaders(route.retirement) } };
     return responseOf(reply, method);
   });
