@@ -31,7 +31,6 @@ export function createConnectionQueue(): (socket: Socket, response: ServerRespon
     begin(known, response);
     return new Promise((resolve) => {
       previous.once("close", () => resolve(!socket.destroyed));
-      socket.once("close", () => resolve(false));
     });
   };
 }

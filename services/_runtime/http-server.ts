@@ -35,11 +35,15 @@ type Fetch = (
 
 /** Returns an HTTP server over a Hono app. Every header counts: node drops those past `maxHeadersCount` silently. */
 export function createHttpServer(fetch: Fetch): Server {
-  const listener = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
+  const answer = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
     // What is left of a body that was answered early is taken by node itself, within requestTimeout.
     autoCleanupIncoming: false,
     errorHandler: unreadableRequest,
   });
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    // What node had read already of a connection that was closed since.
+    if (!incoming.socket.destroyed) void answer(incoming, outgoing);
+  };
   const server = createServer(serverOptions, listener);
   server.maxHeadersCount = 0;
   // Without this, a client that waits to be told to send its body is told so before its key has been looked at.
@@ -82,16 +86,16 @@ export async function startListening(
     server.listen(port, hostname, resolve);
   });
   const unused = unusedConnections(server);
-  const active = new Set<ServerResponse>();
+  const latest = new Map<Socket, ServerResponse>();
   let isRetiring = false;
-  server.prependListener("request", (_, outgoing: ServerResponse) => {
+  server.on("connection", (socket: Socket) => socket.once("close", () => latest.delete(socket)));
+  server.prependListener("request", ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
     if (isRetiring) outgoing.shouldKeepAlive = false;
-    active.add(outgoing);
-    outgoing.once("close", () => active.delete(outgoing));
+    if (!socket.destroyed) latest.set(socket, outgoing);
   });
   const retire = () => {
     isRetiring = true;
-    for (const outgoing of active) if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;
+    for (const outgoing of latest.values()) if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;
   };
   return {
     port: (server.address() as AddressInfo).port,

@@ -1,0 +1,97 @@
+import { connect, type Socket } from "node:net";
+import { sleep } from "@pragma/runtime/sleep";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { residentMegabytes } from "./harness/memory.ts";
+import { type Product, startProduct } from "./harness/product.ts";
+import { adminOf, openShop, type Shop } from "./harness/shop.ts";
+
+let environment: TestEnvironment;
+let product: Product;
+let attacker: Shop;
+let victim: Shop;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment({
+    NODE_OPTIONS: "--max-old-space-size=256",
+    RATE_LIMIT_PER_SECOND: "100000",
+    RATE_LIMIT_BURST: "1000000",
+  });
+  product = await startProduct(environment.variables, { split: true });
+  attacker = await openShop(product, { scopes: ["reports:read"] });
+  victim = await openShop(product, { scopes: ["reports:read", "orders:read", "keys:write"] });
+}, 120_000);
+afterAll(async () => {
+  await product?.stop();
+  await environment?.remove();
+}, 60_000);
+
+async function openSocket(): Promise<Socket> {
+  const { hostname, port } = new URL(product.url);
+  const socket = connect(Number(port), hostname);
+  await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+  return socket.on("error", () => {});
+}
+
+describe("a body that looks like a request", () => {
+  it("is never one of the next client's, whatever the Connection header names", async () => {
+    const admin = adminOf(product);
+    const { data: keys } = await admin.GET("/v1/auth/keys");
+    const victims = keys.data.find(({ locationId }) => locationId === victim.locationId);
+    const revoke = `DELETE /v1/auth/keys/${victims?.id} HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n`;
+    const mislead = "GET /v2/reports/ HTTP/1.1\r\nhost: x\r\nx-forwarded-host: evil.example\r\n\r\n";
+    const names = [
+      "content-length",
+      "host",
+      "transfer-encoding",
+      "x-pragma-principal, x-pragma-signature",
+      "x-request-id",
+    ];
+    let isOver = false;
+    const seen: string[] = [];
+    const bystanders = [victim, victim, victim].map(async (shop) => {
+      while (!isOver) {
+        const response = await shop.ask("GET", "/v2/reports/");
+        seen.push(`${response.status} ${await response.text()}`);
+      }
+    });
+    for (let round = 0; round < 60; round++) {
+      const body = round % 2 === 0 ? revoke : mislead;
+      const socket = await openSocket();
+      socket.write(
+        `POST /v1/reports/ HTTP/1.1\r\nhost: api.example\r\nauthorization: Bearer ${attacker.key}\r\n` +
+          `connection: ${names[round % names.length]}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      );
+      await sleep(10);
+      socket.destroy();
+    }
+    isOver = true;
+    await Promise.all(bystanders);
+    expect(seen.filter((answer) => !answer.startsWith("200 ") || answer.includes("evil"))).toEqual([]);
+    const { data: after } = await admin.GET("/v1/auth/keys");
+    expect(after.data.filter(({ revokedAt }) => revokedAt !== null)).toEqual([]);
+  });
+});
+
+describe("clients that ask and never read", () => {
+  it("cost the gateway next to nothing", async () => {
+    const pid = product.process("gateway").pid as number;
+    for (let warm = 0; warm < 50; warm++) await (await fetch(`${product.url}/openapi.json`)).arrayBuffer();
+    const before = await residentMegabytes(pid);
+    const ask = "GET /openapi.json HTTP/1.1\r\nhost: api.example\r\n\r\n";
+    const sockets = await Promise.all(Array.from({ length: 100 }, openSocket));
+    for (const [at, socket] of sockets.entries()) {
+      socket.pause();
+      // One half sends as much as it can, the other as many as are answered at all.
+      socket.write(ask.repeat(at % 2 === 0 ? 800 : 8));
+    }
+    for (let second = 0; second < 5; second++) {
+      const began = performance.now();
+      expect((await victim.ask("GET", "/v2/reports/")).status).toBe(200);
+      expect(performance.now() - began).toBeLessThan(2_000);
+      await sleep(1_000);
+    }
+    expect((await residentMegabytes(pid)) - before).toBeLessThan(50);
+    for (const socket of sockets) socket.destroy();
+  });
+});
