@@ -5,7 +5,7 @@ const mebibyte = 1024 * 1024;
 
 /**
  * Sends a product in one process, which holds 56 MB of bodies at once, as many, and none of them to its end: of one key
- * what a location may send, and of another small ones. Gives what lets go of them.
+ * what a location may send, and of another the rest. Returns what aborts them.
  */
 export async function fillReceivingBudget(url: string, key: string, otherKey: string): Promise<() => void> {
   const away = new AbortController();
@@ -21,8 +21,8 @@ export async function fillReceivingBudget(url: string, key: string, otherKey: st
       duplex: "half",
       signal: away.signal,
     } as RequestInit).catch(() => {});
-  send(50, key);
-  for (let sent = 50; sent < 56; sent += 1) send(1, otherKey);
+  // Small ones: a large one would be refused if others came before it.
+  for (let sent = 0; sent < 56; sent += 1) send(1, sent < 50 ? key : otherKey);
   await eventually("the budget to be taken", async () => {
     const headers = { authorization: `Bearer ${otherKey}`, "content-type": "application/json" };
     return (await fetch(`${url}/v2/tills`, { method: "POST", headers, body: "{}" })).status === 503;
