@@ -1,19 +1,40 @@
 import { defineConfig } from "vitest/config";
 
+/** Tests that look at how long others wait, or at memory: they run one by one, when all others are done. */
+const alone = [
+  "services/jobs/check-repeat.test.ts",
+  "tests/attacks.test.ts",
+  "tests/costly-bodies.test.ts",
+  "tests/isolation.test.ts",
+  "tests/large-replies.test.ts",
+  "tests/location-turns.test.ts",
+];
+
+const exclude = ["**/node_modules/**", "**/dist/**"];
+
 export default defineConfig({
   // Workspace packages resolve to their TypeScript sources, not to compiled output.
   ssr: { resolve: { conditions: ["source"] } },
   resolve: { conditions: ["source"] },
   test: {
-    include: ["**/*.test.ts"],
-    exclude: ["**/node_modules/**", "**/dist/**"],
     globalSetup: "deploy/local/setup.mjs",
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Tests that wait for processes, and for time to pass, leave room on two cores for a third file.
-    maxWorkers: 3,
     // Whole-system tests kill processes and race them on machines whose load nobody knows: CI tries once more. But not
     // where chance found a counterexample: the next tries would be others.
     retry: process.env.CI ? { count: 1, condition: /^(?!Property failed)/ } : 0,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "together",
+          include: ["**/*.test.ts"],
+          exclude: [...exclude, ...alone],
+          // Tests that wait for processes, and for time to pass, leave room on two cores for a third file.
+          maxWorkers: 3,
+        },
+      },
+      { extends: true, test: { name: "alone", include: alone, exclude, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+    ],
   },
 });
