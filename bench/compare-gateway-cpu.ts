@@ -31,8 +31,8 @@ interface Comparison {
 /** Compares the CPU that a request costs at the hop before a service, of several hops, in turns. */
 export async function compareGatewayCpu(lab: Lab, comparison: Comparison): Promise<Outcome> {
   const { what, path, ours, fastify, bare, nginx, tell } = comparison;
-  const seconds = lab.isQuick ? 2 : 4;
-  const repetitions = lab.isQuick ? 3 : 7;
+  const seconds = lab.isQuick ? 2 : 3;
+  const repetitions = lab.isQuick ? 3 : 5;
   const others: { name: string; hop: Hop; goal?: Goal }[] = [
     { name: "against @fastify/http-proxy", hop: fastify, goal: { atMost: 1 } },
     { name: "against itself without key, limit and log", hop: bare, goal: { atMost: 1.25 } },

@@ -22,7 +22,7 @@ interface Comparison {
 /** Compares how many requests two servers answer in a second that are asked as fast as they answer, in turns. */
 export async function compareThroughput(lab: Lab, comparison: Comparison): Promise<Figure[]> {
   const { what, path, goal, ours, theirs, bareQuery, tell } = comparison;
-  const seconds = lab.isQuick ? 1 : 4;
+  const seconds = lab.isQuick ? 1 : 3;
   const repetitions = lab.isQuick ? 3 : 7;
   const measure = async ({ origin, headers, cpuSeconds }: MeasuredSide) => {
     const before = cpuSeconds();
