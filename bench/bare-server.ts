@@ -1,3 +1,6 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Principal } from "@pragma/contracts/principal";
 import { schemaOf } from "@pragma/runtime/start-service";
 import { runServer } from "../deploy/local/private-server.mjs";
 import { compiled } from "./compiled.ts";
@@ -9,6 +12,7 @@ import type { Product } from "./product.ts";
 /** The smallest server that does what a row measures, in a process of its own. */
 export interface BareServer {
   url: string;
+  pid: number;
   cpuSeconds(): number;
   /** Megabytes. */
   memory(): { now: number; peak: number };
@@ -47,6 +51,57 @@ export async function startBareWebhooks(
   return startBare("bare-webhooks", { folder: `${folder}/bare-webhooks`, env });
 }
 
+/** Starts Fastify with the product's features, on the data of a product. */
+export async function startFastifyServer(lab: Pick<Lab, "folder" | "urls">, product: Product): Promise<BareServer> {
+  return startBare("fastify-server", {
+    folder: `${lab.folder}/fastify-server`,
+    env: {
+      ...keysOf(lab, product),
+      REPORTING_SCHEMA: schemaOf(product.namespace, "reporting"),
+    },
+  });
+}
+
+/** Starts Fastify in the place of a product's gateway, in front of its reporting. */
+export async function startFastifyProxy(lab: Pick<Lab, "folder" | "urls">, product: Product): Promise<BareServer> {
+  return startBare("fastify-proxy", {
+    folder: `${lab.folder}/fastify-proxy`,
+    env: { ...keysOf(lab, product), ...product.internalKeys, UPSTREAM: product.process("reporting").url },
+  });
+}
+
+function keysOf({ urls }: Pick<Lab, "urls">, { namespace }: Product): Record<string, string> {
+  return { DATABASE_URL: urls.DATABASE_URL, ACCOUNTS_SCHEMA: schemaOf(namespace, "accounts") };
+}
+
+/** Starts the gateway without key, limit and log, in front of a product's reporting. */
+export async function startBareGateway(
+  { folder }: Pick<Lab, "folder">,
+  product: Product,
+  principal: Principal,
+): Promise<BareServer> {
+  const env = {
+    ...product.internalKeys,
+    REPORTING_URL: product.process("reporting").url,
+    PRINCIPAL: JSON.stringify(principal),
+  };
+  return startBare("bare-gateway", { folder: `${folder}/bare-gateway`, env });
+}
+
+/** Starts the one that sends these bodies, by their paths. */
+export async function startBareReplies(
+  { folder }: Pick<Lab, "folder">,
+  bodies: Record<string, Uint8Array>,
+): Promise<BareServer> {
+  const files = Object.entries(bodies).map(([path, body], index): [string, string] => {
+    const file = join(folder, `reply-${index}`);
+    writeFileSync(file, body);
+    return [path, file];
+  });
+  const env = { FILES: JSON.stringify(Object.fromEntries(files)) };
+  return startBare("bare-replies", { folder: `${folder}/bare-replies`, env });
+}
+
 async function startBare(
   program: string,
   { folder, env }: { folder: string; env: Record<string, string> },
@@ -66,11 +121,12 @@ async function startBare(
       try {
         const reply = await fetch(`http://127.0.0.1:${onPort}/`);
         await reply.arrayBuffer();
-        return reply.ok;
+        return reply.status < 500;
       } catch {
         return false;
       }
     },
   });
-  return { url: `http://127.0.0.1:${port}`, cpuSeconds: () => cpuSeconds(pid), memory: () => memoryOf(pid), stop };
+  const url = `http://127.0.0.1:${port}`;
+  return { url, pid, cpuSeconds: () => cpuSeconds(pid), memory: () => memoryOf(pid), stop };
 }

@@ -17,8 +17,6 @@ interface NginxSetting {
   folder: string;
   /** Where requests go. */
   upstream: string;
-  /** Added to every request. */
-  headers: Record<string, string>;
 }
 
 /**
@@ -27,7 +25,7 @@ interface NginxSetting {
  *
  * @throws Skip when there is none on this machine and none can be installed.
  */
-export async function startNginx({ folder, upstream, headers }: NginxSetting): Promise<Nginx> {
+export async function startNginx({ folder, upstream }: NginxSetting): Promise<Nginx> {
   const command = await findNginx();
   mkdirSync(folder, { recursive: true });
   const { pid, port, stop } = await runServer({
@@ -38,7 +36,7 @@ export async function startNginx({ folder, upstream, headers }: NginxSetting): P
     stopSignal: "SIGTERM",
     launch(onPort) {
       const file = join(folder, "nginx.conf");
-      writeFileSync(file, configuration({ folder, port: onPort, upstream: new URL(upstream).host, headers }));
+      writeFileSync(file, configuration({ folder, port: onPort, upstream: new URL(upstream).host }));
       return { command, args: ["-p", folder, "-c", file, "-e", join(folder, "error.log")] };
     },
     isReady: async (onPort) => {
@@ -66,13 +64,7 @@ async function findNginx(): Promise<string> {
   return installed;
 }
 
-function configuration({
-  folder,
-  port,
-  upstream,
-  headers,
-}: Omit<NginxSetting, "upstream"> & { port: number; upstream: string }): string {
-  const added = Object.entries(headers).map(([name, value]) => `proxy_set_header ${name} "${value}";`);
+function configuration({ folder, port, upstream }: NginxSetting & { port: number }): string {
   return `
 ${process.getuid?.() === 0 ? "user root;" : ""}
 daemon off;
@@ -102,7 +94,6 @@ http {
       proxy_pass http://service;
       proxy_http_version 1.1;
       proxy_set_header Connection "";
-      ${added.join("\n      ")}
     }
   }
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { internalKeysVariables } from "@pragma/runtime/internal-keys";
 import { packageFolder } from "@pragma/runtime/package-folder";
 import { freePort } from "../deploy/local/free-port.mjs";
 import { runServer } from "../deploy/local/private-server.mjs";
@@ -20,8 +21,8 @@ export interface Product {
   url: string;
   adminKey: string;
   namespace: string;
-  /** What it signs principals with, as configuration has it: name:secret. */
-  principalKeys: string;
+  /** The keys that its parts share, by the variables that configure them. */
+  internalKeys: Record<string, string>;
   /** CPU seconds of all its processes since they were started. */
   cpuSeconds(): number;
   stop(): Promise<void>;
@@ -60,7 +61,7 @@ const limits = {
 
 export async function startProduct({ folder, servers, namespace, roles, profiles }: ProductSetting): Promise<Product> {
   const adminKey = randomBytes(32).toString("hex");
-  const principalKeys = `bench:${randomBytes(32).toString("hex")}`;
+  const internalKeys = Object.fromEntries(internalKeysVariables.map((variable) => [variable, randomKey()]));
   const ports = new Map<Role, number>();
   for (const role of roles) ports.set(role, await freePort());
   const urlOf = (role: Role) => `http://127.0.0.1:${ports.get(role)}`;
@@ -72,8 +73,8 @@ export async function startProduct({ folder, servers, namespace, roles, profiles
     ...limits,
     NAMESPACE: namespace,
     OBJECT_STORE: `file:${objects}`,
-    PRINCIPAL_KEYS: principalKeys,
-    DATA_KEYS: `bench:${randomBytes(32).toString("hex")}`,
+    ...internalKeys,
+    DATA_KEYS: randomKey(),
     PRAGMA_ADMIN_KEY: adminKey,
     LOG_LEVEL: "info",
     ...Object.fromEntries(
@@ -112,12 +113,17 @@ export async function startProduct({ folder, servers, namespace, roles, profiles
     },
     adminKey,
     namespace,
-    principalKeys,
+    internalKeys,
     cpuSeconds: () => processes.reduce((sum, each) => sum + each.cpuSeconds(), 0),
     async stop() {
       for (const each of processes.toReversed()) await each.stop();
     },
   };
+}
+
+/** As configuration has it: name:secret. */
+function randomKey(): string {
+  return `bench:${randomBytes(32).toString("hex")}`;
 }
 
 function variableOf(service: ServiceName): string {

@@ -1,7 +1,7 @@
 import type { Row } from "./row.ts";
 import { deliveryCost } from "./rows/delivery-cost.ts";
 import { deliveryDelay } from "./rows/delivery-delay.ts";
-import { gatewayHop } from "./rows/gateway-hop.ts";
+import { gatewaySpeed } from "./rows/gateway-speed.ts";
 import { listDepth } from "./rows/list-depth.ts";
 import { liveOrders } from "./rows/live-orders.ts";
 import { memory } from "./rows/memory.ts";
@@ -12,7 +12,7 @@ import { tillCost } from "./rows/till-cost.ts";
 
 /** Everything that is measured, in this order: the row that fills the database comes last. */
 export const rows: Row[] = [
-  gatewayHop,
+  gatewaySpeed,
   orderPage,
   tillCost,
   reportDelay,

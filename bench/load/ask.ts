@@ -1,6 +1,6 @@
 import { type Dispatcher, Pool } from "undici";
 
-interface Question {
+export interface Question {
   path: string;
   headers: Record<string, string>;
   method?: "GET" | "POST";

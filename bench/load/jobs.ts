@@ -1,3 +1,5 @@
+import type { SignedAs } from "../sign-requests.ts";
+
 /** What the load generator can be told to do, and what it answers. It runs in a process of its own. */
 export interface Jobs {
   steady: { job: SteadyLoad; answer: LoadAnswer };
@@ -14,6 +16,8 @@ interface Target {
   /** Scheme, host and port. */
   origin: string;
   headers: Record<string, string>;
+  /** Signs each request, to a service that is asked without the gateway. */
+  signedAs?: SignedAs | undefined;
 }
 
 /** Requests that begin at a fixed rate, whether those before them are answered or not. */
@@ -42,7 +46,7 @@ export interface LoadAnswer {
 /** Each page in turn, one request at a time. */
 export interface Alternation {
   origin: string;
-  pages: { path: string; headers: Record<string, string> }[];
+  pages: { path: string; signedAs: SignedAs }[];
   rounds: number;
   /** No further round begins after this time, once there have been three. */
   seconds: number;

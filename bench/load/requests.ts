@@ -1,5 +1,6 @@
+import { createSigner } from "../sign-requests.ts";
 import { percentile } from "../spread.ts";
-import { askGood, poolOf } from "./ask.ts";
+import { askGood, poolOf, type Question } from "./ask.ts";
 import type { Alternation, AlternationAnswer, LoadAnswer, SaturatingLoad, SteadyLoad } from "./jobs.ts";
 
 /** How often the requests that are due are sent, in milliseconds. */
@@ -7,6 +8,7 @@ const beat = 1;
 
 export async function steady(load: SteadyLoad): Promise<LoadAnswer> {
   const pool = poolOf(load.origin, load.connections);
+  const question = createQuestion(load);
   const latencies: number[] = [];
   const started = performance.now();
   const total = Math.round(load.perSecond * load.seconds);
@@ -20,7 +22,7 @@ export async function steady(load: SteadyLoad): Promise<LoadAnswer> {
 
     function send(): void {
       const since = performance.now();
-      askGood(pool, load).then(
+      askGood(pool, question()).then(
         () => {
           latencies.push(performance.now() - since);
           if (latencies.length === total) resolve();
@@ -37,18 +39,26 @@ export async function steady(load: SteadyLoad): Promise<LoadAnswer> {
 
 export async function saturate(load: SaturatingLoad): Promise<LoadAnswer> {
   const pool = poolOf(load.origin, load.connections);
+  const question = createQuestion(load);
   const latencies: number[] = [];
   const started = performance.now();
   const end = started + load.seconds * 1000;
   const client = async () => {
     for (let since = started; since < end; ) {
       since = performance.now();
-      await askGood(pool, load);
+      await askGood(pool, question());
       latencies.push(performance.now() - since);
     }
   };
   await Promise.all(Array.from({ length: load.connections }, client));
   return answerOf(latencies, started);
+}
+
+/** Returns what makes the question that a load asks over and over: one that is signed is signed each time. */
+function createQuestion({ path, headers, signedAs }: SteadyLoad | SaturatingLoad): () => Question {
+  if (!signedAs) return () => ({ path, headers });
+  const sign = createSigner(signedAs);
+  return () => ({ path, headers: { ...headers, ...sign(path) } });
 }
 
 function answerOf(latencies: number[], started: number): LoadAnswer {
@@ -62,11 +72,13 @@ function answerOf(latencies: number[], started: number): LoadAnswer {
 export async function alternate({ origin, pages, rounds, seconds }: Alternation): Promise<AlternationAnswer> {
   const pool = poolOf(origin, 1);
   const latencies = pages.map((): number[] => []);
+  const signers = pages.map(({ signedAs }) => createSigner(signedAs));
   const end = performance.now() + seconds * 1000;
   for (let round = 0; round < rounds && (round < 3 || performance.now() < end); round += 1) {
-    for (const [place, page] of pages.entries()) {
+    for (const [place, { path }] of pages.entries()) {
+      const headers = signers[place]?.(path) ?? {};
       const since = performance.now();
-      await askGood(pool, page);
+      await askGood(pool, { path, headers });
       latencies[place]?.push(performance.now() - since);
     }
   }

@@ -3,7 +3,7 @@ import { dayOfPast, openPast, settle, writePast } from "../history.ts";
 import type { Lab } from "../lab.ts";
 import type { ProductProcess } from "../product.ts";
 import type { Row } from "../row.ts";
-import { principalHeaders } from "../sign-principal.ts";
+import { createSigner, type SignedAs, signedForLocation } from "../sign-requests.ts";
 
 const namespace = "bench_history";
 const pageSizes = [10, 100];
@@ -13,7 +13,7 @@ const goal = { atMost: 1.5 };
 interface List {
   name: string;
   path: "/v1/orders/" | "/v2/reports/";
-  headers: Record<string, string>;
+  signedAs: SignedAs;
   /** Filters, such as `since=2026-01-01`. */
   filters: string;
   total: number;
@@ -33,7 +33,7 @@ export const listDepth: Row = {
       const onBusyDay = lab.isQuick ? 10_000 : 100_000;
       const since = performance.now();
       const write = async (location: { days: number; ordersPerDay: number }, name: string) => ({
-        headers: await principalHeaders(
+        signedAs: signedForLocation(
           product,
           await writePast(past, location, (detail) => tell(`writing ${name}: ${detail}`)),
         ),
@@ -90,17 +90,17 @@ function createAsk(lab: Lab, { url }: Pick<ProductProcess, "url">) {
     return figureOf(pairs, { what, unit: "ms", goal });
   }
 
-  const page = ({ path, filters, headers }: List, size: number, place: string): Page => ({
+  const page = ({ path, filters, signedAs }: List, size: number, place: string): Page => ({
     path: `${path}?size=${size}${filters && `&${filters}`}${place && `&${place}`}`,
-    headers,
+    signedAs,
   });
 
   const lastIndex = ({ total }: List, size: number) => total / size - 1;
 
   /** The token of the page that has this index. */
   async function tokenOf(list: List, size: number, index: number): Promise<string> {
-    const { path, headers } = page(list, size, `index=${index - 1}`);
-    const reply = await fetch(url + path, { headers });
+    const { path, signedAs } = page(list, size, `index=${index - 1}`);
+    const reply = await fetch(url + path, { headers: createSigner(signedAs)(path) });
     const { nextPageToken, meta } = (await reply.json()) as {
       nextPageToken: string | null;
       meta: { totalCount: number };
@@ -137,5 +137,5 @@ function createAsk(lab: Lab, { url }: Pick<ProductProcess, "url">) {
 
 interface Page {
   path: string;
-  headers: Record<string, string>;
+  signedAs: SignedAs;
 }

@@ -3,7 +3,7 @@ import { type Figure, figureOf, type Pair } from "../figure.ts";
 import type { Lab } from "../lab.ts";
 import { putReport } from "../put-report.ts";
 import type { Row } from "../row.ts";
-import { principalHeaders } from "../sign-principal.ts";
+import { createSigner, type SignedAs, signedForLocation } from "../sign-requests.ts";
 
 const path = "/v1/orders/?size=100";
 const connections = 8;
@@ -11,6 +11,7 @@ const connections = 8;
 interface Side {
   origin: string;
   headers: Record<string, string>;
+  signedAs?: SignedAs;
   cpuSeconds(): number;
 }
 
@@ -29,14 +30,15 @@ export const orderPage: Row = {
       const limit = { origin: bare.url, headers: {}, cpuSeconds: bare.cpuSeconds };
       try {
         const process = product.process(shape === "split" ? "reporting" : "all");
+        const signedAs = signedForLocation(product, shop.locationId);
         const ours = {
-          origin: process.url,
-          headers: shape === "split" ? await principalHeaders(product, shop.locationId) : shop.headers,
-          cpuSeconds: process.cpuSeconds,
+          ...{ origin: process.url, cpuSeconds: process.cpuSeconds },
+          ...(shape === "split" ? { headers: {}, signedAs } : { headers: shop.headers }),
         };
         const what = shape === "split" ? "reporting asked directly" : "all in one, with a key";
         figures.push(await compare(lab, { ours, limit, what, tell }));
-        bytes = (await (await fetch(ours.origin + path, { headers: ours.headers })).arrayBuffer()).byteLength;
+        const headers = shape === "split" ? createSigner(signedAs)(path) : shop.headers;
+        bytes = (await (await fetch(ours.origin + path, { headers })).arrayBuffer()).byteLength;
       } finally {
         await bare.stop();
       }
@@ -58,9 +60,9 @@ interface Sides {
 async function compare(lab: Lab, { ours, limit, what, tell }: Sides): Promise<Figure> {
   const seconds = lab.isQuick ? 1 : 4;
   const repetitions = lab.isQuick ? 2 : 5;
-  const perCpuSecond = async ({ origin, headers, cpuSeconds }: Side) => {
+  const perCpuSecond = async ({ origin, headers, signedAs, cpuSeconds }: Side) => {
     const before = cpuSeconds();
-    const { requests } = await lab.load.run("saturate", { origin, headers, path, connections, seconds });
+    const { requests } = await lab.load.run("saturate", { origin, headers, signedAs, path, connections, seconds });
     return requests / (cpuSeconds() - before);
   };
   tell(`${what}: warming up`);

@@ -1,0 +1,89 @@
+import { figureOf, type Goal, type Pair } from "./figure.ts";
+import type { Lab } from "./lab.ts";
+import { fineCpuSecondsOfTree } from "./process-usage.ts";
+import type { Outcome } from "./row.ts";
+import type { Side } from "./same-replies.ts";
+import { spreadOf } from "./spread.ts";
+
+/**
+ * Requests a second that saturate nobody. At the lower one every request wakes a machine that sleeps, which costs all
+ * sides more than the request.
+ */
+const easyRates = [300, 600];
+const connections = 16;
+
+interface Hop extends Side {
+  pid: number;
+}
+
+interface Comparison {
+  what: string;
+  path: string;
+  ours: Hop;
+  /** @fastify/http-proxy with the same features. */
+  fastify: Hop;
+  /** The gateway without key, limit and log. */
+  bare: Hop;
+  nginx: Hop | undefined;
+  tell(detail: string): void;
+}
+
+/** Compares the CPU that a request costs at the hop before a service, of several hops, in turns. */
+export async function compareGatewayCpu(lab: Lab, comparison: Comparison): Promise<Outcome> {
+  const { what, path, ours, fastify, bare, nginx, tell } = comparison;
+  const seconds = lab.isQuick ? 2 : 3;
+  const repetitions = lab.isQuick ? 3 : 5;
+  const others: { name: string; hop: Hop; goal?: Goal }[] = [
+    { name: "against @fastify/http-proxy", hop: fastify, goal: { atMost: 1 } },
+    { name: "against itself without key, limit and log", hop: bare, goal: { atMost: 1.25 } },
+    ...(nginx ? [{ name: "against nginx", hop: nginx }] : []),
+  ];
+  const hops = [ours, ...others.map(({ hop }) => hop)];
+
+  tell(`${what}: warming up`);
+  // V8 compiles what is hot for thousands of requests yet: that is no cost of a request.
+  for (let turn = 0; turn < 2; turn += 1) {
+    for (const { origin, headers } of hops) {
+      await lab.load.run("saturate", { origin, headers, path, connections, seconds: lab.isQuick ? 2 : 5 });
+    }
+  }
+
+  const outcome: Outcome = { figures: [], notes: [] };
+  for (const perSecond of easyRates) {
+    const pairs = others.map((): Pair[] => []);
+    const shares: number[] = [];
+    let dropped = 0;
+    while (shares.length < repetitions && dropped <= repetitions * 2) {
+      tell(`${what} at ${perSecond} requests/s, ${shares.length + 1} of ${repetitions}`);
+      const costs: number[] = [];
+      for (const { origin, headers, pid } of hops) {
+        const before = fineCpuSecondsOfTree(pid);
+        const load = { origin, headers, path, connections, seconds, perSecond };
+        const { requests, seconds: took } = await lab.load.run("steady", load);
+        // A machine that did not keep up with the rate measured something else.
+        if (took <= seconds * 1.1) costs.push(((fineCpuSecondsOfTree(pid) - before) / requests) * 1e6);
+      }
+      const [mine, ...theirs] = costs;
+      if (mine === undefined || costs.length < hops.length) {
+        dropped += 1;
+        continue;
+      }
+      shares.push((mine * perSecond) / 1e6);
+      for (const [index, limit] of theirs.entries()) pairs[index]?.push({ ours: mine, limit });
+    }
+    if (shares.length < repetitions) throw new Error(`This machine is too busy to serve ${perSecond} requests/s.`);
+    for (const [index, { name, goal }] of others.entries()) {
+      const figure = {
+        what: `${what} at ${perSecond}/s: CPU of a request, ${name}`,
+        unit: "µs",
+        ...(goal && { goal }),
+      };
+      outcome.figures.push(figureOf(pairs[index] ?? [], figure));
+    }
+    const busy = Math.round(spreadOf(shares).most * 100);
+    outcome.notes.push(
+      `${what} at ${perSecond}/s: the gateway used at most ${busy} % of a core. Turns dropped because the rate was not kept: ${dropped}.`,
+    );
+  }
+  return outcome;
+}

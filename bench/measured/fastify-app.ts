@@ -1,0 +1,119 @@
+import { randomUUID } from "node:crypto";
+import rateLimit from "@fastify/rate-limit";
+import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
+import type { Principal } from "@pragma/contracts/principal";
+import { problemOf } from "@pragma/contracts/problem";
+import { allows, type Scope } from "@pragma/contracts/scopes";
+import { hashKey } from "@pragma/runtime/api-key";
+import fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from "fastify";
+import { LRUCache } from "lru-cache";
+import postgres from "postgres";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Whose API key the request carries. */
+    principal: Principal;
+  }
+  interface FastifyContextConfig {
+    /** What the key must be allowed to do. */
+    scope?: Scope;
+  }
+}
+
+const { DATABASE_URL = "", ACCOUNTS_SCHEMA = "" } = process.env;
+const keyLifetimeMs = 60_000;
+
+/**
+ * Returns a Fastify app with what the gateway does for every request: the API key is hashed and cached, and looked up in
+ * the schema of accounts on a miss; requests are limited by key in memory, far beyond what is asked; each is logged on
+ * one line; request ids come in and go out; errors are problem documents.
+ */
+export async function createFastifyApp(): Promise<FastifyInstance> {
+  const app = fastify({
+    logger: true,
+    disableRequestLogging: true,
+    requestIdHeader: "x-request-id",
+    genReqId: () => randomUUID(),
+  });
+  const findPrincipal = createKeyLookup();
+
+  app.decorateRequest("principal", null as unknown as Principal);
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+    const credential = request.headers.authorization?.trim().replace(/^bearer(?: +|$)/i, "");
+    if (!credential) throw unauthorized("key_missing");
+    request.principal = await findPrincipal(hashKey(credential));
+    const { scope } = request.routeOptions.config;
+    if (scope !== undefined && !allows(request.principal.scopes, scope)) throw new ApiError("scope_missing");
+  });
+  await app.register(rateLimit, {
+    max: 10_000_000,
+    timeWindow: 10_000,
+    enableDraftSpec: true,
+    keyGenerator: ({ principal }: FastifyRequest) => principal.keyId,
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const { principal } = request as Partial<FastifyRequest>;
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url,
+        path: request.url,
+        status: reply.statusCode,
+        milliseconds: reply.elapsedTime,
+        keyId: principal?.keyId,
+        consumer: principal?.consumer,
+        locationId: principal?.location?.id,
+      },
+      "request",
+    );
+  });
+  app.setNotFoundHandler(() => {
+    throw new ApiError("route_not_found", { detail: "Nothing is served at this address." });
+  });
+  app.setErrorHandler((error: FastifyError | ApiError, request, reply) => {
+    const apiError = asApiError(error);
+    if (apiError.status >= 500) request.log.error({ err: error }, "request failed");
+    reply
+      .code(apiError.status)
+      .headers({ "cache-control": "no-store", ...apiError.headers })
+      .type("application/problem+json")
+      .send(JSON.stringify(problemOf(apiError, request.id)));
+  });
+  return app;
+}
+
+/** Returns what finds whom a key stands for by its hash; it throws key_invalid when there is no such key. */
+function createKeyLookup(): (hash: string) => Promise<Principal> {
+  const sql = postgres(DATABASE_URL, { max: 2, connection: { search_path: ACCOUNTS_SCHEMA } });
+  const known = new LRUCache<string, Principal>({ max: 20_000, ttl: keyLifetimeMs });
+  return async (hash) => {
+    const here = known.get(hash);
+    if (here) return here;
+    const [principal] = await sql<Principal[]>`
+      select k.id as "keyId", c.name as consumer, c.scopes,
+        json_build_object('id', l.id, 'application', l.application, 'legacyId', l.legacy_id, 'timeZone', l.time_zone) as location
+      from api_keys k join consumers c on c.id = k.consumer_id join locations l on l.id = k.location_id
+      where k.hash = ${hash} and k.revoked_at is null`;
+    if (!principal) throw unauthorized("key_invalid");
+    known.set(hash, principal);
+    return principal;
+  };
+}
+
+const details: Partial<Record<ErrorCode, string>> = {
+  key_missing: "Send an API key in the authorization header: authorization: Bearer <key>.",
+  key_invalid: "There is no such API key. Check that it was copied whole.",
+};
+
+function unauthorized(code: ErrorCode): ApiError {
+  const detail = details[code];
+  return new ApiError(code, { ...(detail !== undefined && { detail }), headers: { "www-authenticate": "Bearer" } });
+}
+
+function asApiError(error: FastifyError | ApiError): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error.validation) return new ApiError("invalid_request", { detail: error.message });
+  if (error.statusCode === 429) return new ApiError("rate_limited", { detail: error.message });
+  return new ApiError("internal_error", { cause: error });
+}

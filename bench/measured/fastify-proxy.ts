@@ -1,0 +1,28 @@
+/**
+ * What the gateway of a split product is compared with: @fastify/http-proxy behind the same key cache, rate limit and
+ * log (see fastify-app.ts), in front of the same reporting process, to which it signs each request as the gateway does.
+ */
+import httpProxy from "@fastify/http-proxy";
+import { createRequestSigner } from "@pragma/runtime/signed-request";
+import { createFastifyApp } from "./fastify-app.ts";
+
+const { UPSTREAM = "", PORT } = process.env;
+const sign = createRequestSigner(process.env, "gateway", "reporting");
+const app = await createFastifyApp();
+
+await app.register(httpProxy, {
+  upstream: UPSTREAM,
+  disableRequestLogging: true,
+  undici: { connections: 256, pipelining: 1, keepAliveTimeout: 60_000 },
+  replyOptions: {
+    rewriteRequestHeaders({ id, method, url, host, protocol, principal }, { authorization, ...headers }) {
+      const origin = `${protocol}://${host}`;
+      return {
+        ...headers,
+        ...sign({ method, target: url, requestId: id, traceparent: undefined, origin, principal }),
+      };
+    },
+  },
+});
+
+await app.listen({ port: Number(PORT), host: "127.0.0.1" });

@@ -1,0 +1,104 @@
+/**
+ * What a product of this kind is compared with: one Fastify process with the gateway's features (see fastify-app.ts)
+ * that reads the same texts from the same PostgreSQL. It serves an order and a report by id, and a page of orders.
+ */
+import etag from "@fastify/etag";
+import { ApiError } from "@pragma/contracts/errors";
+import { encodePageToken, pageReply } from "@pragma/runtime/page";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import postgres from "postgres";
+import { createFastifyApp } from "./fastify-app.ts";
+
+const { DATABASE_URL = "", REPORTING_SCHEMA = "", PORT } = process.env;
+const jsonType = "application/json; charset=utf-8";
+/** As many connections as a service has. */
+const sql = postgres(DATABASE_URL, { max: 10, connection: { search_path: REPORTING_SCHEMA } });
+const app = await createFastifyApp();
+
+interface Tagged {
+  body: string;
+  etag: string;
+}
+
+interface ById {
+  Params: { id: string };
+}
+
+const byId = {
+  schema: { params: { type: "object", properties: { id: { type: "string", format: "uuid" } }, required: ["id"] } },
+};
+
+function sendTagged(reply: FastifyReply, { body, etag: tag }: Tagged): FastifyReply {
+  return reply.header("etag", `"${tag}"`).header("cache-control", "private, no-cache").type(jsonType).send(body);
+}
+
+await app.register(async (tagged) => {
+  // Only compares If-None-Match: the tags are stored.
+  await tagged.register(etag);
+  tagged.get<ById>("/v1/orders/:id", { ...byId, config: { scope: "orders:read" } }, async (request, reply) => {
+    const { id } = request.params;
+    const [order] = await sql<Tagged[]>`
+      select v1 as body, etag from orders where id = ${id} and is_current and location_id = ${locationOf(request)}
+      order by pushed_at desc limit 1`;
+    if (!order) throw new ApiError("order_not_found", { detail: `This location has no order ${id}.` });
+    return sendTagged(reply, order);
+  });
+  tagged.get<ById>("/v2/reports/:id", { ...byId, config: { scope: "reports:read" } }, async (request, reply) => {
+    const { id } = request.params;
+    const [report] = await sql<Tagged[]>`
+      select v2 as body, etag from reports where id = ${id} and location_id = ${locationOf(request)}`;
+    if (!report) throw new ApiError("report_not_found", { detail: `This location has no report ${id}.` });
+    return sendTagged(reply, report);
+  });
+});
+
+interface PageQuery {
+  Querystring: { size: number; index: number };
+}
+
+const pageQuery = {
+  type: "object",
+  properties: {
+    size: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+    index: { type: "integer", minimum: 0, default: 0 },
+  },
+};
+
+app.get<PageQuery>(
+  "/v1/orders/",
+  { schema: { querystring: pageQuery }, config: { scope: "orders:read" } },
+  async (request, reply) => {
+    const { size, index } = request.query;
+    const locationId = locationOf(request);
+    const [rows, [counted]] = await Promise.all([
+      sql<{ id: string; day: Date; at: Date; body: string }[]>`
+        select id, day, opened_at as at, v1 as body from orders
+        where location_id = ${locationId} and is_current
+        order by day desc, opened_at desc, id desc offset ${index * size} limit ${size + 1}`,
+      sql<[{ total: number }]>`
+        select coalesce(sum(count), 0)::int as total from day_counts
+        where location_id = ${locationId} and kind = 'order'`,
+    ]);
+    const shown = rows.slice(0, size);
+    const last = rows.length > size ? shown.at(-1) : undefined;
+    const origin = `${request.protocol}://${request.host}`;
+    const page = pageReply({
+      ...{ items: shown.map(({ body }) => body), total: counted.total, index, size, origin },
+      url: new URL(request.url, origin),
+      nextPageToken: last ? encodePageToken({ ...placeOf(last), index: index + 1 }) : null,
+    });
+    return reply.type(jsonType).send(page.body);
+  },
+);
+
+/** The place of an order in its list, as page tokens carry it. */
+function placeOf({ id, day, at }: { id: string; day: Date; at: Date }): Record<string, string> {
+  return { id, day: day.toISOString().slice(0, 10), at: at.toISOString().replace(/\.?0+Z$/, "Z") };
+}
+
+function locationOf({ principal: { location } }: FastifyRequest): string {
+  if (!location) throw new ApiError("location_forbidden", { detail: "This API key belongs to no location." });
+  return location.id;
+}
+
+await app.listen({ port: Number(PORT), host: "127.0.0.1" });

@@ -1,0 +1,158 @@
+import { randomUUID } from "node:crypto";
+import {
+  type BareServer,
+  startBareGateway,
+  startBareReplies,
+  startBareServer,
+  startFastifyProxy,
+  startFastifyServer,
+} from "../bare-server.ts";
+import { compareGatewayCpu } from "../compare-gateway-cpu.ts";
+import { compareThroughput } from "../compare-throughput.ts";
+import type { Figure } from "../figure.ts";
+import type { Lab } from "../lab.ts";
+import { startNginx } from "../nginx.ts";
+import type { Product } from "../product.ts";
+import { putReport } from "../put-report.ts";
+import { type Outcome, type Row, Skip } from "../row.ts";
+import { expectSameReplies, type Side } from "../same-replies.ts";
+import type { Shop } from "../shop.ts";
+import { principalOf } from "../sign-requests.ts";
+
+const pagePath = "/v1/orders/?size=100";
+
+export const gatewaySpeed: Row = {
+  id: "k",
+  title: "Requests through the gateway: GET /v1/orders/{id}, /v2/reports/{id}, and a page of 100 orders",
+  limit:
+    "all in one: one Fastify process with the same features (key hashed and cached, @fastify/rate-limit in memory, a line of pino a request, request id, scope, schema of the id, ETag) on the same texts in the same PostgreSQL by as many connections; its page of 100 is the plain query of rows and, at the same time, the total from day_counts as ours, then the texts joined with the same meta, links and nextPageToken. Split: @fastify/http-proxy with the same features that signs for the same reporting process; the gateway's own app without key, limit and log; nginx (one worker, access log) before plain node:http that sends the same bytes",
+  async run(lab, tell) {
+    const whole = await measureWhole(lab, tell);
+    const split = await measureSplit(lab, tell);
+    return { figures: [...whole.figures, ...split.figures], notes: [...whole.notes, ...split.notes] };
+  },
+};
+
+async function measureWhole(lab: Lab, tell: (detail: string) => void): Promise<Outcome> {
+  const { product, shop } = await lab.product("all in one");
+  const targets = await findTargets(product, shop);
+  const fastify = await startFastifyServer(lab, product);
+  const bare = await startBareServer(lab, product, shop.locationId);
+  try {
+    const ours = { origin: product.url, headers: shop.headers, cpuSeconds: product.cpuSeconds };
+    const theirs = { origin: fastify.url, headers: shop.headers, cpuSeconds: fastify.cpuSeconds };
+    const query = { origin: bare.url, headers: {}, cpuSeconds: bare.cpuSeconds };
+    await expectSameReplies(
+      [ours, theirs],
+      [...targets.map(({ path }) => path), pagePath].flatMap((path) => [
+        { path },
+        { path, headers: { authorization: "Bearer no-such-key-anywhere" } },
+      ]),
+    );
+    await expectSameReplies(
+      [ours, theirs],
+      targets.flatMap(({ path, missing, etag }) => [
+        { path: missing },
+        { path, headers: { "if-none-match": etag } },
+        { path: `${missing}x`, isStatusOnly: true },
+      ]),
+    );
+    const [order, report] = targets;
+    const compare = (what: string, path: string, atLeast: number, bareQuery?: typeof query) =>
+      compareThroughput(lab, { ours, theirs, bareQuery, what: `all in one, ${what}`, path, goal: { atLeast }, tell });
+    const figures = [
+      ...(await compare("order by id", order.path, 0.6)),
+      ...(await compare("report by id", report.path, 0.95)),
+      ...(await compare("page of 100", pagePath, 1.4, query)),
+    ];
+    const kilobytes = ({ body }: Target) => `${Math.round(body.length / 1024)} KB`;
+    const notes = [
+      `The order has ${kilobytes(order)}, the report ${kilobytes(report)}.`,
+      "All in one: the load and PostgreSQL share the machine with both sides. CPU of the node process only.",
+    ];
+    return { figures, notes };
+  } finally {
+    await bare.stop();
+    await fastify.stop();
+  }
+}
+
+async function measureSplit(lab: Lab, tell: (detail: string) => void): Promise<Outcome> {
+  const { product, shop } = await lab.product("split");
+  const targets = await findTargets(product, shop);
+  const running: Pick<BareServer, "stop">[] = [];
+  const run = async <Started extends Pick<BareServer, "stop">>(starting: Promise<Started>) => {
+    const started = await starting;
+    running.push(started);
+    return started;
+  };
+  try {
+    const gateway = product.process("gateway");
+    const ours = { origin: gateway.url, headers: shop.headers, pid: gateway.pid };
+    const proxy = await run(startFastifyProxy(lab, product));
+    const fastify = { origin: proxy.url, headers: shop.headers, pid: proxy.pid };
+    const own = await run(startBareGateway(lab, product, principalOf(shop.locationId)));
+    const bare = { origin: own.url, headers: {}, pid: own.pid };
+    await expectSameReplies(
+      [ours, fastify, bare],
+      targets.map(({ path }) => ({ path })),
+    );
+    await expectSameReplies([ours, bare], [{ path: pagePath }]);
+
+    const bodies = Object.fromEntries(targets.map(({ path, body }) => [path, body]));
+    const replies = await run(startBareReplies(lab, bodies));
+    const nginx = await startNginx({ folder: `${lab.folder}/nginx`, upstream: replies.url }).catch((error) => {
+      if (error instanceof Skip) return undefined;
+      throw error;
+    });
+    if (nginx) running.push(nginx);
+
+    const figures: Figure[] = [];
+    const notes: string[] = [
+      nginx ? "nginx has no limit here: it is for orientation." : "nginx is not on this machine.",
+    ];
+    for (const { name, path } of targets) {
+      const outcome = await compareGatewayCpu(lab, {
+        ...{ ours, fastify, bare, path, tell },
+        nginx: nginx && { origin: nginx.url, headers: {}, pid: nginx.pid },
+        what: `split, ${name} by id`,
+      });
+      figures.push(...outcome.figures);
+      notes.push(...outcome.notes);
+    }
+    return { figures, notes };
+  } finally {
+    for (const each of running.toReversed()) await each.stop();
+  }
+}
+
+interface Target {
+  name: string;
+  path: string;
+  /** A path of the same kind at which there is nothing. */
+  missing: string;
+  etag: string;
+  body: Uint8Array;
+}
+
+/** Returns an order of close to 9 KB, as far as the shift has one, and the report of a busy shift. */
+async function findTargets({ url }: Product, shop: Shop): Promise<[order: Target, report: Target]> {
+  const side: Side = { origin: url, headers: shop.headers };
+  const reportPath = await putReport({ url }, shop);
+  const { data } = (await (await fetch(url + pagePath, { headers: shop.headers })).json()) as {
+    data: { id: string }[];
+  };
+  const distance = (order: object) => Math.abs(JSON.stringify(order).length - 9_000);
+  const [order] = data.toSorted((a, b) => distance(a) - distance(b));
+  if (!order) throw new Error("The till of a busy shift has no orders.");
+  return [await readTarget(side, "order", `/v1/orders/${order.id}`), await readTarget(side, "report", reportPath)];
+}
+
+async function readTarget({ origin, headers }: Side, name: string, path: string): Promise<Target> {
+  const reply = await fetch(origin + path, { headers });
+  return {
+    ...{ name, path, missing: path.slice(0, path.lastIndexOf("/") + 1) + randomUUID() },
+    etag: reply.headers.get("etag") ?? "",
+    body: new Uint8Array(await reply.arrayBuffer()),
+  };
+}
