@@ -1,11 +1,13 @@
 import { defineConfig } from "vitest/config";
 import config from "./vitest.config.ts";
 
+const { projects: _, ...test } = config.test ?? {};
+
 /** The tests that can be as long as one likes, at length: `npm run test:soak`. */
 export default defineConfig({
   ...config,
   test: {
-    ...config.test,
+    ...test,
     include: [
       ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks"].map((name) => `tests/${name}.test.ts`),
       "services/order-live/random-turns.test.ts",

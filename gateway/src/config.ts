@@ -1,4 +1,5 @@
 import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
+import { defaultRateLimitConfig } from "@pragma/runtime/default-rate-limit";
 import { redisConfig } from "@pragma/runtime/redis";
 import { z } from "zod";
 
@@ -34,8 +35,7 @@ export const gatewayConfig = runtimeConfig
     /** Seconds after which a stream is given up on that says nothing, or whose client takes nothing of what it says. */
     STREAM_TIMEOUT: count(3600).default(120),
     /** The limit of a key whose consumer has none of its own. */
-    RATE_LIMIT_PER_SECOND: count(1_000_000).default(100),
-    RATE_LIMIT_BURST: count(10_000_000).default(2_000),
+    ...defaultRateLimitConfig.shape,
     /** Seconds for which a key that was looked up is good, should nothing be heard of its revocation. */
     KEY_LIFETIME: count(60).default(60),
     /** How often one address may present a wrong key. */
