@@ -7,12 +7,17 @@ const maxHeaderBytes = 16 * 1024;
 
 /** Refuses requests whose headers are more or larger than any client's, before anything reads them. */
 export const headerLimits: GatewayMiddleware = async (context, next) => {
-  const { rawHeaders, headersDistinct } = context.env.incoming;
+  const { rawHeaders } = context.env.incoming;
   if (rawHeaders.length > 2 * maxHeaders) throw tooLarge(`A request may have ${maxHeaders} headers`);
   let bytes = 0;
-  for (const part of rawHeaders) bytes += part.length;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    bytes += name.length + (rawHeaders[at + 1] as string).length;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts += 1;
+  }
   if (bytes > maxHeaderBytes) throw tooLarge(`The headers of a request may have ${maxHeaderBytes / 1024} KB`);
-  if ((headersDistinct.host?.length ?? 0) > 1) {
+  if (hosts > 1) {
     throw new ApiError("invalid_request", { detail: "The header host may come only once." });
   }
   await next();

@@ -5,7 +5,8 @@ import type { Socket } from "node:net";
 const maxOutstanding = 8;
 
 interface Connection {
-  latest: ServerResponse;
+  /** The response that was begun last, until it is over: one that is kept longer outlives the collection of young memory. */
+  latest: ServerResponse | undefined;
   outstanding: number;
 }
 
@@ -18,7 +19,7 @@ export function createConnectionQueue(): (socket: Socket, response: ServerRespon
   return (socket, response) => {
     const known = connections.get(socket);
     if (!known || known.outstanding === 0) {
-      const connection = known ?? { latest: response, outstanding: 0 };
+      const connection = known ?? { latest: undefined, outstanding: 0 };
       connections.set(socket, connection);
       begin(connection, response);
       return true;
@@ -30,7 +31,7 @@ export function createConnectionQueue(): (socket: Socket, response: ServerRespon
     const previous = known.latest;
     begin(known, response);
     return new Promise((resolve) => {
-      previous.once("close", () => resolve(!socket.destroyed));
+      previous?.once("close", () => resolve(!socket.destroyed));
     });
   };
 }
@@ -40,5 +41,6 @@ function begin(connection: Connection, response: ServerResponse): void {
   connection.outstanding += 1;
   response.once("close", () => {
     connection.outstanding -= 1;
+    if (connection.latest === response) connection.latest = undefined;
   });
 }

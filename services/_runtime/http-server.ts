@@ -91,7 +91,11 @@ export async function startListening(
   server.on("connection", (socket: Socket) => socket.once("close", () => latest.delete(socket)));
   server.prependListener("request", ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
     if (isRetiring) outgoing.shouldKeepAlive = false;
-    if (!socket.destroyed) latest.set(socket, outgoing);
+    if (socket.destroyed) return;
+    latest.set(socket, outgoing);
+    outgoing.once("close", () => {
+      if (latest.get(socket) === outgoing) latest.delete(socket);
+    });
   });
   const retire = () => {
     isRetiring = true;
