@@ -4,6 +4,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { LRUCache } from "lru-cache";
 import { networkOf } from "./client-address.ts";
 import type { GatewayMiddleware } from "./gateway-request.ts";
+import { routeTable } from "./route-table.ts";
 import { type Rate, TokenBucket } from "./token-bucket.ts";
 
 /** How many addresses are remembered; the one unused for longest is forgotten first. */
@@ -38,28 +39,34 @@ export class AddressBuckets {
   }
 }
 
-/** Limits requests without a key by the client's address: those with one are limited by their key. */
+const prefixes = Object.keys(routeTable);
+
+/** Whether a key is asked for at a path, so that the request is limited by its key. */
+function needsKey(path: string): boolean {
+  return path.startsWith("/openapi.full.json") || prefixes.some((prefix) => path.startsWith(prefix));
+}
+
+/** Limits requests whose key nobody looks at by the client's address: those with one are limited by their key. */
 export function addressLimit(rate: Rate): GatewayMiddleware {
   const buckets = new AddressBuckets(rate);
   return async (context, next) => {
     const { request } = context.var;
-    if (request.incoming.headers.authorization === undefined) {
-      const retryAfter = buckets.take(request.address);
-      if (retryAfter > 0) {
-        throw new ApiError("rate_limited", {
-          detail: `An address may make ${rate.perSecond} requests without a key a second, and ${rate.burst} at once.`,
-          limit: { name: "keyless_requests", maximum: rate.perSecond, unit: "requests per second" },
-          headers: { "retry-after": String(retryAfter) },
-        });
-      }
-    }
-    return next();
+    const { method, headers } = request.incoming;
+    const hasKey = headers.authorization !== undefined && method !== "OPTIONS" && method !== "TRACE";
+    if (hasKey && needsKey(request.path)) return next();
+    const retryAfter = buckets.take(request.address);
+    if (retryAfter === 0) return next();
+    throw new ApiError("rate_limited", {
+      detail: `An address may make ${rate.perSecond} requests without a key a second, and ${rate.burst} at once.`,
+      limit: { name: "keyless_requests", maximum: rate.perSecond, unit: "requests per second" },
+      headers: { "retry-after": String(retryAfter) },
+    });
   };
 }
 
 interface ConnectionLimits {
   maxConnections: number;
-  /** Of one address; undefined behind proxies, which all clients share. */
+  /** Of one address; undefined behind a proxy, whose address all clients have. */
   maxPerAddress: number | undefined;
 }
 

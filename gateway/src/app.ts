@@ -1,7 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import { replyToError } from "@pragma/runtime/error-reply";
+import { asApiError, replyToError } from "@pragma/runtime/error-reply";
 import type { Logger } from "@pragma/runtime/logger";
 import { json, type Reply, responseOf, tagged } from "@pragma/runtime/reply";
 import { Hono } from "hono";
@@ -38,7 +38,7 @@ export function createGatewayApp(steps: GatewayAppOptions): Hono<GatewayEnv> {
 
   app.use(requestId, headerLimits, addressLimit, cors);
   app.on("TRACE", "*", () => {
-    throw new ApiError("method_not_allowed", { detail: "TRACE is not supported." });
+    throw new ApiError("method_not_allowed", { detail: "TRACE is not supported.", headers: { allow: serviceMethods } });
   });
 
   const own = (path: `/${string}`, ...handlers: [GatewayMiddleware, ...GatewayMiddleware[]]) => {
@@ -74,16 +74,16 @@ export function createGatewayApp(steps: GatewayAppOptions): Hono<GatewayEnv> {
   });
   app.onError((error, context) => {
     const { request } = context.var;
-    request.errorCode = error instanceof ApiError ? error.code : "internal_error";
-    // Nobody is there any more to be answered.
-    if (request.outgoing.destroyed) return RESPONSE_ALREADY_SENT;
-    if (request.outgoing.headersSent) {
+    const { outgoing, requestId } = request;
+    if (outgoing.destroyed && !outgoing.headersSent) return RESPONSE_ALREADY_SENT;
+    request.errorCode = asApiError(error).code;
+    if (outgoing.headersSent) {
       // What has begun cannot become an error: it is broken off where the client sees it.
-      log.error({ err: error, requestId: request.requestId }, "response broken off");
-      request.outgoing.destroy();
+      log.error({ err: error, requestId }, "response broken off");
+      outgoing.destroy();
       return RESPONSE_ALREADY_SENT;
     }
-    return responseOf(replyToError(error, request.requestId, log), context.req.method);
+    return responseOf(replyToError(error, requestId, log), context.req.method);
   });
   return app;
 }

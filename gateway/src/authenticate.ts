@@ -26,8 +26,8 @@ interface AuthLimits {
  *
  * It throws key_missing, key_invalid or key_revoked; rate_limited when the address has presented too many wrong keys, or
  * too many that had to be looked up; service_unavailable when accounts is away and the key was not seen lately. What
- * one client presents does not keep another behind the same address from a key of its own: wrong keys are refused on
- * a budget that good ones never need, and keys of our own form are looked up on another than the rest.
+ * one client presents hardly keeps another behind the same address from a key of its own: wrong keys are refused on a
+ * budget that good ones never need, and keys of our own form are looked up on another than the rest.
  */
 export function createAuthenticate(cache: KeyCache, { failures, lookups, now = Date.now }: AuthLimits): Authenticate {
   const failureBuckets = new AddressBuckets(failures, now);
@@ -79,7 +79,8 @@ function take(buckets: AddressBuckets, address: string, what: string, { perSecon
   });
 }
 
-function credentialIn(authorization: string | undefined): string {
+/** @throws `ApiError` key_missing. */
+export function credentialIn(authorization: string | undefined): string {
   const credential = authorization?.trim().replace(scheme, "");
   if (!credential) throw unauthorized("key_missing");
   return credential;

@@ -37,7 +37,7 @@ export async function followChanges(bus: EventBus, { cache, streams }: Affected,
   hear(bus.subjectsOf("key.changed"), (data) => {
     const { keyHash, keyId, revoked } = eventCatalogue["key.changed"].parse(data);
     cache.keyChanged(keyHash, revoked);
-    streams.keyChanged(keyId);
+    streams.keyChanged(keyId, revoked);
   });
   hear(bus.subjectsOf("location.updated"), (data) => {
     cache.locationChanged(eventCatalogue["location.updated"].parse(data).locationId);

@@ -116,6 +116,9 @@ describe("a client", () => {
       code: "rate_limited",
       limit: { name: "keyless_requests", maximum: 1 },
     });
+    // A key that nobody looks at there makes no difference.
+    expect((await gateway.ask("/health/", { key: authorization })).status).toBe(429);
+    expect((await gateway.ask("/nothing/", { key: "x" })).status).toBe(429);
     expect((await gateway.ask("/v2/reports/json", { key: authorization })).status).toBe(200);
   });
 });

@@ -14,7 +14,11 @@ const allowedHeaders = [
   "x-request-id",
 ].join(", ");
 const exposedHeaders = [
+  "allow",
+  "content-disposition",
+  "deprecation",
   "etag",
+  "idempotency-replayed",
   "link",
   "location",
   "ratelimit-limit",
@@ -22,6 +26,7 @@ const exposedHeaders = [
   "ratelimit-remaining",
   "ratelimit-reset",
   "retry-after",
+  "sunset",
   "x-request-id",
 ].join(", ");
 /** Seconds that a browser may keep the response to a preflight: the longest that browsers accept. */

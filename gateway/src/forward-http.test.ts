@@ -225,25 +225,6 @@ describe("a service", () => {
     await eventually("the connection to be closed", () => asked?.destroyed, { withinSeconds: 1 });
   });
 
-  it("is given all the time that a slow client takes to send", async () => {
-    script = [
-      (socket, request) => {
-        let received = request.length - request.indexOf("abc");
-        socket.on("data", (chunk) => {
-          received += chunk.length;
-          if (received >= 6) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
-        });
-      },
-    ];
-    const socket = await openConnection(gateway.port);
-    socket.write(head("POST /v2/reports/", { authorization: key, "content-length": 6 }));
-    socket.write("abc");
-    await sleep(1_500);
-    socket.write("def");
-    expect(await readReply(socket)).toMatchObject({ status: 200 });
-    socket.destroy();
-  });
-
   it("that does not take a body in time is given up on", async () => {
     script = [(socket) => void socket.pause()];
     const reply = await ask({ method: "POST", body: Buffer.alloc(20_000_000) });

@@ -15,8 +15,9 @@ export interface HttpForwarder {
   close(): Promise<void>;
 }
 
-/** Connections to one service. */
+/** Connections to one service, and requests that wait for one. */
 const maxConnections = 256;
+const maxQueued = 1_000;
 /** Responses up to this size are taken whole before they are sent; larger ones are passed on as they come. */
 const maxBufferedBytes = 64 * 1024;
 
@@ -35,7 +36,7 @@ const forwardedHeaders = [
   "user-agent",
 ] as const satisfies (keyof IncomingHttpHeaders)[] | string[];
 
-/** What a service says that concerns its own connection, or that the gateway says itself. */
+/** Hop-by-hop headers, and headers that the gateway sets. */
 const notForClients = new Set([
   "connection",
   "keep-alive",
@@ -47,26 +48,33 @@ const notForClients = new Set([
 ]);
 
 export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts): HttpForwarder {
-  const pool = new Pool(url, {
-    connections: maxConnections,
+  const options: Pool.Options = {
     pipelining: 1,
     keepAliveTimeout: 60_000,
     headersTimeout: timeouts.responseMs,
     bodyTimeout: timeouts.responseMs,
     connect: { timeout: 5_000 },
-  });
+  };
+  const pool = new Pool(url, { ...options, connections: maxConnections });
+  // Streams hold a connection each for as long as their clients like: they take none of the others.
+  const streams = new Pool(url, { ...options, bodyTimeout: timeouts.streamMs });
 
-  function send(request: GatewayRequest, target: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+  async function send(request: GatewayRequest, target: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const { incoming, requestId, traceparent, origin, principal } = request;
     const method = incoming.method as Dispatcher.HttpMethod;
     const signed = sign({ method, target, requestId, traceparent, origin, principal });
-    return pool.request({
+    if (pool.stats.queued >= maxQueued) {
+      throw new ApiError("overloaded", {
+        detail: "More requests are waiting for this service than it can answer. Try again in a moment.",
+        headers: { "retry-after": "2" },
+      });
+    }
+    return (request.isStream ? streams : pool).request({
       method,
       path: target,
       headers: { ...forwardedFrom(incoming), ...signed },
       body: hasBody(incoming) ? openBody(incoming) : null,
       signal,
-      ...(request.isStream && { bodyTimeout: timeouts.streamMs }),
     });
   }
 
@@ -74,6 +82,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     async forward({ req, var: { request } }) {
       const { incoming, outgoing } = request;
       const gone = new AbortController();
+      if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
       outgoing.once("close", () => {
         if (request.isAborted || request.isEnded) gone.abort();
       });
@@ -100,16 +109,21 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
       request.throwIfEnded();
       outgoing.writeHead(reply.statusCode, headers);
       outgoing.flushHeaders();
-      await pipeline(reply.body, outgoing).catch((error) => {
-        if (!request.isAborted && !request.isEnded) throw error;
+      let brokenOff: unknown;
+      reply.body.once("error", (error) => {
+        if (!gone.signal.aborted) brokenOff = error;
       });
+      await pipeline(reply.body, outgoing).catch(() => {});
+      if (brokenOff !== undefined) throw asApiError(brokenOff);
       return RESPONSE_ALREADY_SENT;
     },
-    close: () => pool.destroy(),
+    async close() {
+      await Promise.all([pool.destroy(), streams.destroy()]);
+    },
   };
 }
 
-/** Path and query of a request's URL, as they were sent. */
+/** Path and query of a request's URL. */
 function targetOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const fragment = url.indexOf("#", start);
@@ -152,6 +166,7 @@ function isClosed(error: unknown): boolean {
 }
 
 function asApiError(cause: unknown): unknown {
+  if (cause instanceof ApiError) return cause;
   if (cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError) {
     return upstreamTimeout(cause);
   }

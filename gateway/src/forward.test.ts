@@ -154,6 +154,18 @@ describe.each(["here", "elsewhere"] as const)("a service %s", (where) => {
     socket.destroy();
   });
 
+  it("is given all the time that a slow client takes to send", async () => {
+    const socket = await connection();
+    socket.write(head("POST /v2/reports/count", { authorization, "content-length": 6 }));
+    socket.write("abc");
+    await sleep(1_500);
+    socket.write("def");
+    const reply = await readReply(socket);
+    expect(reply.status).toBe(200);
+    expect(JSON.parse(reply.body.toString())).toMatchObject({ bytes: 6 });
+    socket.destroy();
+  });
+
   it("does not see the body of a GET", async () => {
     const socket = await connection();
     socket.write(`${head("GET /v2/reports/count", { authorization, "content-length": 5 })}hello`);

@@ -1,15 +1,14 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { hasBody } from "@pragma/runtime/body-stream";
 import type { ServiceFetch } from "@pragma/runtime/caller";
+import { maxBodyBytes } from "@pragma/runtime/receiving-budget";
 import { type ServiceRegistry, serviceUnavailable } from "@pragma/runtime/service-registry";
 import { createHttpForwarder } from "./forward-http.ts";
 import type { GatewayContext, GatewayMiddleware } from "./gateway-request.ts";
 
-/** The largest body that any service takes: one that announces more is refused before it is sent. */
-const maxBodyBytes = 50 * 1024 * 1024;
-
 export interface ForwardTimeouts {
-  /** How long a service may take to begin its response, and to go on with it. */
+  /** How long a service may take to begin its response, and one of another process to go on with it. */
   responseMs: number;
   /** How long a stream may be silent. */
   streamMs: number;
@@ -72,14 +71,26 @@ async function forwardLocally(
   timeoutMs: number,
 ): Promise<Response> {
   const { incoming, outgoing } = request;
+  const response = Promise.resolve(service(req.raw, { incoming, outgoing, caller: request }));
   let timer: NodeJS.Timeout | undefined;
+  let isLate = false;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(upstreamTimeout()), timeoutMs);
+    const start = () => {
+      timer = setTimeout(() => {
+        isLate = true;
+        reject(upstreamTimeout());
+      }, timeoutMs);
+    };
+    // How long a client takes to send its body is not the service's time.
+    if (incoming.complete || !hasBody(incoming)) start();
+    else incoming.once("end", start);
   });
   try {
-    return await Promise.race([service(req.raw, { incoming, outgoing, caller: request }), timeout]);
+    return await Promise.race([response, timeout]);
   } finally {
     clearTimeout(timer);
+    // What comes too late is sent to nobody, and must be closed.
+    if (isLate) response.then((late) => late.body?.cancel()).catch(() => {});
   }
 }
 

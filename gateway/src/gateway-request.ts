@@ -39,6 +39,7 @@ export class GatewayRequest implements Caller {
   readonly #socket: Socket;
   readonly #bytesBefore: number;
   #origin: string | undefined;
+  #endReason: "key_revoked" | "service_unavailable" | undefined;
   readonly logFields: Record<string, unknown> = {};
   /** The path by which it was routed. */
   path = "";
@@ -49,8 +50,6 @@ export class GatewayRequest implements Caller {
   isRetried = false;
   /** Whether the response goes on for as long as the client likes. */
   isStream = false;
-  /** Whether the gateway ended the stream before its service did. */
-  isEnded = false;
 
   constructor({ incoming, outgoing }: HttpBindings, proxies: ProxyConfig) {
     this.incoming = incoming as IncomingMessage;
@@ -93,24 +92,30 @@ export class GatewayRequest implements Caller {
     return this.#socket.bytesWritten - this.#bytesBefore;
   }
 
-  /** Whether the client went away before the response had been sent whole. */
+  /** Whether the response has not been sent whole: once it is closed, that it was broken off. */
   get isAborted(): boolean {
     return !this.outgoing.writableFinished;
   }
 
   /** Ends a stream; one that has not begun is refused when it does. Its service notices that nobody reads it any more. */
-  endStream(): void {
-    if (this.isEnded || this.outgoing.destroyed) return;
-    this.isEnded = true;
+  endStream(reason: "key_revoked" | "service_unavailable" = "service_unavailable"): void {
+    if (this.#endReason || this.outgoing.destroyed) return;
+    this.#endReason = reason;
     if (!this.outgoing.headersSent) return;
     this.outgoing.end();
     const timeout = setTimeout(() => this.outgoing.destroy(), streamEndTimeoutMs).unref();
     this.outgoing.once("close", () => clearTimeout(timeout));
   }
 
-  /** @throws `ApiError` key_revoked when the stream was ended before it began. */
+  /** Whether the gateway ended the stream before its service did. */
+  get isEnded(): boolean {
+    return this.#endReason !== undefined;
+  }
+
+  /** @throws `ApiError` key_revoked or service_unavailable when the stream was ended before it began. */
   throwIfEnded(): void {
-    if (this.isEnded) throw new ApiError("key_revoked", { detail: "This API key was revoked or changed: try again." });
+    if (this.#endReason === "key_revoked") throw new ApiError("key_revoked");
+    if (this.#endReason) throw new ApiError("service_unavailable", { headers: { "retry-after": "1" } });
   }
 }
 

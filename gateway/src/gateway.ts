@@ -1,4 +1,5 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { hashKey } from "@pragma/runtime/api-key";
 import { openEventBus } from "@pragma/runtime/event-bus";
 import { createHttpServer, startListening } from "@pragma/runtime/http-server";
 import type { ProcessBase, ProcessPart } from "@pragma/runtime/run-process";
@@ -6,7 +7,7 @@ import type { ServiceRegistry } from "@pragma/runtime/service-registry";
 import { sleep } from "@pragma/runtime/sleep";
 import { addressLimit, limitConnections } from "./address-limit.ts";
 import { createGatewayApp } from "./app.ts";
-import { authenticateRequests, createAuthenticate } from "./authenticate.ts";
+import { authenticateRequests, createAuthenticate, credentialIn } from "./authenticate.ts";
 import { followChanges } from "./changes.ts";
 import type { GatewayConfig } from "./config.ts";
 import { cors } from "./cors.ts";
@@ -61,7 +62,7 @@ export async function openGateway({
   const bus = openEventBus(config, { name: "gateway", log });
   const requestLog = createRequestLog({ log, metrics });
   const streams = createOpenStreams({
-    authenticate,
+    findKey: async (authorization) => keys.find(hashKey(credentialIn(authorization))),
     checkIntervalMs: 1000 * config.KEY_LIFETIME,
     idleTimeoutMs: 1000 * config.STREAM_TIMEOUT,
   });

@@ -50,6 +50,8 @@ interface Entry {
 interface Flight {
   arrival: Promise<KnownKey | null>;
   isOvertaken: boolean;
+  /** Locations that were changed meanwhile: a key of one of them is looked up again. */
+  changedLocations: Set<string>;
 }
 
 interface KeyCacheOptions {
@@ -72,7 +74,11 @@ export function createKeyCache(
     if (under) return under;
     if (away) away.until = now() + awayTime;
     const since = now();
-    const flight: Flight = { isOvertaken: false, arrival: lookUp(hash).then(arrived, failed) };
+    const flight: Flight = {
+      isOvertaken: false,
+      changedLocations: new Set(),
+      arrival: lookUp(hash).then(arrived, failed),
+    };
     flight.arrival.catch(() => {});
     flights.set(hash, flight);
     return flight;
@@ -83,6 +89,7 @@ export function createKeyCache(
     function arrived(key: KnownKey | null): KnownKey | null {
       land();
       away = undefined;
+      if (key?.principal.location && flight.changedLocations.has(key.principal.location.id)) flight.isOvertaken = true;
       if (flight.isOvertaken) return key;
       known.delete(hash);
       unknownUntil.delete(hash);
@@ -141,7 +148,7 @@ export function createKeyCache(
       if (entry && isRevoked) known.set(hash, { key: { ...entry.key, isRevoked }, since: now() });
     },
     locationChanged(locationId) {
-      for (const hash of [...flights.keys()]) overtake(hash);
+      for (const flight of flights.values()) flight.changedLocations.add(locationId);
       for (const [hash, { key }] of known.entries()) {
         if (key.principal.location?.id === locationId) known.delete(hash);
       }

@@ -135,6 +135,13 @@ describe.each(["here", "elsewhere"] as const)("a stream of a service that runs %
     await again.close();
   });
 
+  it("takes no connection from other requests, however many there are", async () => {
+    const { key } = accounts.addKey({ rateLimit: { perSecond: 1_000, burst: 1_000 } });
+    const streams = await Promise.all(Array.from({ length: 300 }, () => streamOf(gateways[where], key)));
+    expect((await gateways[where].ask("/v1/orders-live/x", { key, method: "DELETE" })).status).toBe(204);
+    await Promise.all(streams.map((stream) => stream.close()));
+  });
+
   it("ends for a client that does not listen, too", async () => {
     const { key, hash, facts } = accounts.addKey();
     const id = randomUUID();

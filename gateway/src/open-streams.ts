@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
-import type { Authenticate } from "./authenticate.ts";
 import type { GatewayMiddleware, GatewayRequest } from "./gateway-request.ts";
+import type { KnownKey } from "./key-cache.ts";
 
 /** The responses that go on for as long as their clients like, each for as long as its key stays what it was. */
 export interface OpenStreams {
@@ -13,7 +13,7 @@ export interface OpenStreams {
   /** Forgets a request that is over. */
   remove(request: GatewayRequest): void;
   /** Ends the streams of a key that was revoked or changed: its clients may connect again. */
-  keyChanged(keyId: string): void;
+  keyChanged(keyId: string, isRevoked: boolean): void;
   /** Looks each key up again, and ends the streams of those that changed. */
   checkKeys(): Promise<void>;
   /** Ends every stream, and those that are still to begin. */
@@ -22,7 +22,8 @@ export interface OpenStreams {
 }
 
 interface OpenStreamsOptions {
-  authenticate: Authenticate;
+  /** Returns what the key in an authorization header stands for now; null when there is none. */
+  findKey(authorization: string | undefined): Promise<KnownKey | null>;
   /** How often keys are looked up again, in case a revocation was not heard. */
   checkIntervalMs: number;
   /** How long a stream may go without anything written or taken: one side is no longer there. */
@@ -32,7 +33,7 @@ interface OpenStreamsOptions {
 /** How many times in a row a key may be impossible to look up before its streams end, as its requests do. */
 const maxMisses = 5;
 
-export function createOpenStreams({ authenticate, checkIntervalMs, idleTimeoutMs }: OpenStreamsOptions): OpenStreams {
+export function createOpenStreams({ findKey, checkIntervalMs, idleTimeoutMs }: OpenStreamsOptions): OpenStreams {
   /** With how many times in a row its key could not be looked up. */
   const open = new Map<GatewayRequest, number>();
   const timer = setInterval(() => void streams.checkKeys(), checkIntervalMs).unref();
@@ -40,30 +41,31 @@ export function createOpenStreams({ authenticate, checkIntervalMs, idleTimeoutMs
 
   async function check(request: GatewayRequest): Promise<void> {
     try {
-      const { principal } = await authenticate(request.incoming.headers.authorization, () => request.address);
-      if (JSON.stringify(principal) !== JSON.stringify(request.key?.principal)) request.endStream();
+      const key = await findKey(request.incoming.headers.authorization);
+      if (!key || key.isRevoked) request.endStream("key_revoked");
+      else if (JSON.stringify(key.principal) !== JSON.stringify(request.key?.principal)) request.endStream();
       else if (open.has(request)) open.set(request, 0);
-    } catch (error) {
+    } catch {
       const misses = (open.get(request) ?? 0) + 1;
       if (open.has(request)) open.set(request, misses);
-      const isAway = error instanceof ApiError && error.code === "service_unavailable";
-      if (!isAway || misses >= maxMisses) request.endStream();
+      if (misses >= maxMisses) request.endStream();
     }
   }
 
   const streams: OpenStreams = {
     add(request) {
       if (isClosed) throw new ApiError("service_unavailable", { headers: { "retry-after": "2" } });
-      open.set(request, 0);
       const { outgoing } = request;
+      if (outgoing.destroyed) return;
+      open.set(request, 0);
       outgoing.setTimeout(idleTimeoutMs, () => outgoing.destroy());
-      // A change since the key was accepted was announced to the streams that were open then.
+      // A change since the key was accepted was not sent to this stream.
       void check(request);
     },
     remove: (request) => void open.delete(request),
-    keyChanged(keyId) {
+    keyChanged(keyId, isRevoked) {
       for (const request of [...open.keys()]) {
-        if (request.key?.principal.keyId === keyId) request.endStream();
+        if (request.key?.principal.keyId === keyId) request.endStream(isRevoked ? "key_revoked" : undefined);
       }
     },
     async checkKeys() {

@@ -19,12 +19,12 @@ export function replyToError(error: unknown, requestId: string, log: Logger): Re
   };
 }
 
-function asApiError(error: unknown): ApiError {
+/** Returns the error of the catalogue that stands for whatever was thrown. */
+export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isPassing(error)) {
     return new ApiError("service_unavailable", {
-      detail:
-        "Something that this service needs is away. Try again in a moment: the same request again does nothing twice.",
+      detail: "Something that this service needs is away. Try again in a moment, a POST with the same Idempotency-Key.",
       headers: retryAfter,
       cause: error,
     });

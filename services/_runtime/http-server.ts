@@ -1,13 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, RequestError } from "@hono/node-server";
 import { ApiError } from "@pragma/contracts/errors";
 import { problemOf } from "@pragma/contracts/problem";
 
 /** An HTTP server that is listening. */
 export interface HttpServer {
   port: number;
-  server: Server;
   /** Closes each connection with the response that comes next on it, from now on. */
   retire(): void;
   /** Takes no more connections, lets requests that are running finish, and closes idle connections. */
@@ -51,11 +50,12 @@ export function createHttpServer(fetch: Fetch): Server {
   return server;
 }
 
-/** Answers a request whose address or host cannot be read, which no app is asked about. */
+/** Answers a request whose address or host cannot be read, which no app is asked about, and one that an app failed at. */
 function unreadableRequest(error: unknown): Response {
   const requestId = crypto.randomUUID();
-  const detail = `The address of the request cannot be read: ${error instanceof Error ? error.message : "unknown"}.`;
-  const problem = problemOf(new ApiError("invalid_request", { detail }), requestId);
+  const isUnreadable = error instanceof RequestError;
+  const detail = isUnreadable ? `The address of the request cannot be read: ${error.message}.` : "Try again later.";
+  const problem = problemOf(new ApiError(isUnreadable ? "invalid_request" : "internal_error", { detail }), requestId);
   return Response.json(problem, {
     status: problem.status,
     headers: { "content-type": "application/problem+json", "x-request-id": requestId },
@@ -89,21 +89,23 @@ export async function startListening(
   const latest = new Map<Socket, ServerResponse>();
   let isRetiring = false;
   server.on("connection", (socket: Socket) => socket.once("close", () => latest.delete(socket)));
-  server.prependListener("request", ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
+  const track = ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
+    unused.delete(socket);
     if (isRetiring) outgoing.shouldKeepAlive = false;
     if (socket.destroyed) return;
     latest.set(socket, outgoing);
     outgoing.once("close", () => {
       if (latest.get(socket) === outgoing) latest.delete(socket);
     });
-  });
+  };
+  server.prependListener("request", track);
+  server.prependListener("checkContinue", track);
   const retire = () => {
     isRetiring = true;
     for (const outgoing of latest.values()) if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;
   };
   return {
     port: (server.address() as AddressInfo).port,
-    server,
     retire,
     stop() {
       retire();
@@ -119,7 +121,6 @@ function unusedConnections(server: Server): Set<Socket> {
     unused.add(socket);
     socket.once("close", () => unused.delete(socket));
   });
-  server.on("request", ({ socket }: IncomingMessage) => unused.delete(socket));
   return unused;
 }
 

@@ -15,6 +15,7 @@ const defaultNames = 5_000;
 const comma = 0x2c;
 const colon = 0x3a;
 const quote = 0x22;
+const backslash = 0x5c;
 const openers = [0x7b, 0x5b];
 
 /**
@@ -37,24 +38,38 @@ export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): FaultyBody 
 /** Of this process's own, so that nobody can find names that have one hash. */
 const hashSeed = randomInt(2 ** 32);
 
-/** Whether so many different texts stand between quotes before a colon. Those of one hash count once. */
+/** Whether more than `max` different names stand before a colon. Those of one hash count once. */
 function hasMoreNamesThan(max: number, text: Buffer): boolean {
   const seen = new Set<number>();
-  for (let at = text.indexOf(colon); at !== -1; at = text.indexOf(colon, at + 1)) {
-    let end = at - 1;
-    while (isSpace(text[end])) end -= 1;
-    if (text[end] !== quote) continue;
-    let hash = hashSeed;
-    for (let place = end - 1; place >= 0; place -= 1) {
-      const byte = text[place] as number;
-      if (byte === quote) break;
-      // FNV-1a.
-      hash = Math.imul(hash ^ byte, 0x01000193);
+  for (let start = text.indexOf(quote); start !== -1; ) {
+    const end = endOfString(text, start);
+    if (end === -1) return false;
+    let next = end + 1;
+    while (isSpace(text[next])) next += 1;
+    if (text[next] === colon) {
+      seen.add(hashOf(text, start + 1, end));
+      if (seen.size > max) return true;
     }
-    seen.add(hash);
-    if (seen.size > max) return true;
+    start = text.indexOf(quote, end + 1);
   }
   return false;
+}
+
+/** Returns where the string ends that begins with the quote at `start`: at the next quote that is not escaped. */
+function endOfString(text: Buffer, start: number): number {
+  for (let end = text.indexOf(quote, start + 1); end !== -1; end = text.indexOf(quote, end + 1)) {
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === backslash) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
+  return -1;
+}
+
+/** FNV-1a of the bytes between two places. */
+function hashOf(text: Buffer, from: number, to: number): number {
+  let hash = hashSeed;
+  for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (text[at] as number), 0x01000193);
+  return hash;
 }
 
 function isSpace(byte: number | undefined): boolean {
