@@ -83,7 +83,7 @@ export function createGatewayApp(steps: GatewayAppOptions): Hono<GatewayEnv> {
       request.outgoing.destroy();
       return RESPONSE_ALREADY_SENT;
     }
-    return responseOf(replyToError(error, request.requestId, log), context.req.method);
+    return responseOf(replyToError(error, { requestId: request.requestId, log }), context.req.method);
   });
   return app;
 }
