@@ -83,7 +83,7 @@ export function createGatewayApp(steps: GatewayAppOptions): Hono<GatewayEnv> {
       outgoing.destroy();
       return RESPONSE_ALREADY_SENT;
     }
-    return responseOf(replyToError(error, requestId, log), context.req.method);
+    return responseOf(replyToError(error, { requestId, log }), context.req.method);
   });
   return app;
 }

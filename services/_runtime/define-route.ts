@@ -7,6 +7,7 @@ import { faultsOf } from "./faults.ts";
 import { checkJsonLimits, type JsonLimits } from "./json-limits.ts";
 import { parseJson } from "./parse-json.ts";
 import type { Reply } from "./reply.ts";
+import type { RequestContext } from "./request-context.ts";
 import type { Retirement } from "./retirement.ts";
 
 /** Who an operation is for: partners and POS apps (the public document), operators, or other parts of this product. */
@@ -81,6 +82,7 @@ export interface RouteInput<Params extends Fields, Query extends Fields, Body, S
   body: Body;
   principal: Principal;
   services: Services;
+  context: RequestContext;
   /** Scheme and host that the client used, for absolute links. */
   origin: string;
   /** The address as the client wrote it: path and query. */

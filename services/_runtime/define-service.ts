@@ -6,6 +6,7 @@ import type { Route } from "./define-route.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Database } from "./postgres.ts";
+import type { RequestContext } from "./request-context.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
 import type { Signals } from "./signals.ts";
 import type { Subscription } from "./subscription.ts";
@@ -25,7 +26,8 @@ export interface ServiceBase {
 export interface PeriodicTask<Services> {
   name: string;
   everySeconds: number;
-  run(services: Services): Promise<void>;
+  /** `context` is that of this turn, when it is run in its turn. */
+  run(services: Services, context?: RequestContext): Promise<void>;
 }
 
 /** What a service stands on besides the base, and how it is let go of. */

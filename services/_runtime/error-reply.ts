@@ -3,15 +3,21 @@ import { problemOf } from "@pragma/contracts/problem";
 import type { Logger } from "./logger.ts";
 import { isPassing } from "./passing-cause.ts";
 import type { Reply } from "./reply.ts";
-import { addToLog } from "./request-context.ts";
 
 const retryAfter = { "retry-after": "2" };
 
+interface ErrorReply {
+  requestId: string;
+  log: Logger;
+  /** Where the error is noted for the log line of the request. */
+  logFields?: Record<string, unknown>;
+}
+
 /** The problem details of whatever a route threw. What is no error of the catalogue is logged, and told to nobody. */
-export function replyToError(error: unknown, requestId: string, log: Logger): Reply {
+export function replyToError(error: unknown, { requestId, log, logFields = {} }: ErrorReply): Reply {
   const apiError = asApiError(error);
   if (apiError.status >= 500) log.error({ err: error, requestId, code: apiError.code }, "request failed");
-  addToLog({ code: apiError.code, ...(apiError.faults && { faults: apiError.faults.length }) });
+  Object.assign(logFields, { code: apiError.code, ...(apiError.faults && { faults: apiError.faults.length }) });
   return {
     status: apiError.status,
     body: JSON.stringify(problemOf(apiError, requestId)),

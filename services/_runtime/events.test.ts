@@ -57,6 +57,7 @@ beforeEach(() => {
 async function tell(locationId: string = randomUUID()): Promise<string> {
   await service.db.transaction((tx) =>
     publish(tx, "location.updated", {
+      traceparent: undefined,
       subject: locationId,
       data: { locationId, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
     }),
@@ -86,6 +87,7 @@ describe("an event", () => {
     const locationId = randomUUID();
     const failing = service.db.transaction(async (tx) => {
       await publish(tx, "location.updated", {
+        traceparent: undefined,
         subject: locationId,
         data: { locationId, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
       });

@@ -47,6 +47,7 @@ async function tell(bytes: number): Promise<string> {
   const locationId = randomUUID();
   await service.db.transaction((tx) =>
     publish(tx, "location.updated", {
+      traceparent: undefined,
       subject: locationId,
       data: { locationId, application: "POPINA", legacyId: null, timeZone: "x".repeat(bytes) },
     }),

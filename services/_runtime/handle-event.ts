@@ -1,6 +1,7 @@
 import { type EventEnvelope, eventCatalogue, eventEnvelope } from "@pragma/contracts/events";
 import { PermanentError } from "./passing-cause.ts";
 import type { Database } from "./postgres.ts";
+import type { RequestContext } from "./request-context.ts";
 import type { Subscription } from "./subscription.ts";
 
 /**
@@ -15,7 +16,8 @@ export async function handleEvent<Services>(
     subscription,
     database,
     services,
-  }: { subscription: Subscription<Services>; database: Database; services: Services },
+    context,
+  }: { subscription: Subscription<Services>; database: Database; services: Services; context: RequestContext },
 ): Promise<boolean> {
   const data = eventCatalogue[envelope.type].safeParse(envelope.data);
   if (!data.success)
@@ -32,6 +34,7 @@ export async function handleEvent<Services>(
     time: envelope.time,
     data: data.data,
     services,
+    context,
     once: (effect) =>
       database.transaction(async (tx) => {
         const noted = await tx`insert into inbox ${tx(key)} on conflict do nothing`;

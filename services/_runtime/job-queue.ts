@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import { isRedisFull, openRedis, type RedisConfig, redisConfig } from "./redis.ts";
-import { currentTraceparent, withRequestContext } from "./request-context.ts";
+import { type RequestContext, withRequestContext } from "./request-context.ts";
 import { sleep } from "./sleep.ts";
 import { SpanKind } from "./tracing.ts";
 
@@ -22,7 +22,11 @@ const fullPauseMs = 2_000;
 /** How long a worker without jobs may take to close, in milliseconds. */
 const closingPatience = 2_000;
 
-type JobOptions = JobsOptions & { jobId: string };
+interface JobOptions extends JobsOptions {
+  jobId: string;
+  /** Of its cause (W3C): the job is a part of that trace. */
+  traceparent?: string | undefined;
+}
 
 export interface JobQueueOptions {
   /** Unique in the installation, e.g. `webhooks-deliveries`. */
@@ -43,7 +47,7 @@ export interface JobQueue<Payload> {
   addAll(jobs: { payload: Payload; options: JobOptions }[]): Promise<void>;
   /** Handles jobs, so many at a time, until the queue is closed. One log line for each, unless `isQuiet`. */
   work(
-    handle: (payload: Payload, signal: AbortSignal) => Promise<void>,
+    handle: (payload: Payload, signal: AbortSignal, context: RequestContext) => Promise<void>,
     options: { concurrency: number; isQuiet?: boolean },
   ): void;
   check(): Promise<void>;
@@ -75,13 +79,13 @@ export function openJobQueue<Payload>(
     queue,
     async add(payload, options) {
       demandRedis(asking);
-      await queue.add(name as never, payload as never, { ...forgotten, ...origin(), ...options });
+      await queue.add(name as never, payload as never, optionsInQueue(options));
     },
     async addAll(jobs) {
       const added = jobs.map(({ payload, options }) => ({
         name,
         data: payload,
-        opts: { ...forgotten, ...origin(), ...options },
+        opts: optionsInQueue(options),
       }));
       demandRedis(asking);
       await queue.addBulk(added as never);
@@ -91,9 +95,10 @@ export function openJobQueue<Payload>(
       const worker = new Worker<Payload>(
         name,
         (job) => {
-          const handling = withRequestContext(identityOf(job, name), async ({ trace, logFields }) => {
+          const handling = withRequestContext(identityOf(job, name), async (context) => {
+            const { trace, logFields } = context;
             const started = performance.now();
-            await handle(job.data, stopping.signal);
+            await handle(job.data, stopping.signal, context);
             const milliseconds = performance.now() - started;
             const { traceId } = trace;
             handled(milliseconds / 1000, { queue: name, outcome: "done" });
@@ -136,10 +141,10 @@ function demandRedis({ status }: Redis): void {
   if (status !== "ready") throw new Error("Redis is away.");
 }
 
-/** What tells a job whose trace it is a part of. */
-function origin(): JobsOptions {
-  const metadata = currentTraceparent();
-  return metadata === undefined ? {} : { telemetry: { metadata } };
+/** A job leaves nothing behind: its story is told elsewhere. */
+function optionsInQueue({ traceparent, ...options }: JobOptions): JobsOptions {
+  const trace = traceparent === undefined ? {} : { telemetry: { metadata: traceparent } };
+  return { removeOnComplete: true, removeOnFail: true, ...trace, ...options };
 }
 
 function identityOf({ id, opts }: Job, queue: string) {
@@ -162,9 +167,6 @@ export function pauseWhileRedisIsFull(worker: Pick<Worker, "on" | "isPaused" | "
     setTimeout(() => void worker.resume(), fullPauseMs).unref();
   });
 }
-
-/** A job leaves nothing behind: its story is told elsewhere. */
-const forgotten = { removeOnComplete: true, removeOnFail: true };
 
 /** For questions and additions: fails at once while Redis is away, instead of waiting for it. */
 export function connectForAsking(config: RedisConfig, log: Logger): Redis {

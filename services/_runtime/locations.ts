@@ -5,7 +5,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { problemSchema } from "@pragma/contracts/problem";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { ownLocation } from "./own-location.ts";
-import { currentRequestId, currentTraceparent, step } from "./request-context.ts";
+import type { RequestContext } from "./request-context.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
 import { SpanKind } from "./tracing.ts";
 
@@ -15,8 +15,8 @@ import { SpanKind } from "./tracing.ts";
  * Both throw `ApiError` location_not_found, or service_unavailable when accounts is away.
  */
 export interface Locations {
-  byId(id: string): Promise<LocationFacts>;
-  byLegacyId(application: Application, legacyId: number): Promise<LocationFacts>;
+  byId(id: string, context: RequestContext): Promise<LocationFacts>;
+  byLegacyId(application: Application, legacyId: number, context: RequestContext): Promise<LocationFacts>;
 }
 
 const timeoutMs = 5_000;
@@ -26,17 +26,19 @@ export function locationsFrom(registry: ServiceRegistry, name: ServiceName): Loc
   // A missing key is found at start, and not with the first request that needs it.
   registry.remote("accounts", name);
 
-  async function ask(path: string, sought: string): Promise<LocationFacts> {
-    return step({ name: "ask accounts for a location", kind: SpanKind.CLIENT }, () => askInStep(path, sought));
+  async function ask(path: string, sought: string, context: RequestContext): Promise<LocationFacts> {
+    const asking = { name: "ask accounts for a location", kind: SpanKind.CLIENT };
+    return context.step(asking, (step) => askInStep(path, sought, step));
   }
 
-  async function askInStep(path: string, sought: string): Promise<LocationFacts> {
+  async function askInStep(path: string, sought: string, context: RequestContext): Promise<LocationFacts> {
+    const { requestId, traceparent } = context;
     const response = await registry.ask("accounts", {
       from: name,
       path,
       timeoutMs,
-      requestId: currentRequestId(),
-      traceparent: currentTraceparent(),
+      requestId,
+      traceparent,
     });
     const body: unknown = await response.json().catch(() => undefined);
     if (response.ok) return LocationFacts.parse(body);
@@ -51,11 +53,12 @@ export function locationsFrom(registry: ServiceRegistry, name: ServiceName): Loc
   }
 
   return {
-    byId: (id) => ask(`/internal/locations/${id}`, id),
-    byLegacyId: (application, legacyId) =>
+    byId: (id, context) => ask(`/internal/locations/${id}`, id, context),
+    byLegacyId: (application, legacyId, context) =>
       ask(
         `/internal/locations/?application=${application}&legacyId=${legacyId}`,
         `of ${application} with the legacyId ${legacyId}`,
+        context,
       ),
   };
 }
@@ -69,7 +72,8 @@ export async function namedLocation(
   principal: Principal,
   asked: string | undefined,
   locations: Locations,
+  context: RequestContext,
 ): Promise<LocationFacts> {
   const id = ownLocation(principal, asked);
-  return principal.location?.id === id ? principal.location : locations.byId(id);
+  return principal.location?.id === id ? principal.location : locations.byId(id, context);
 }

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { EventData, EventType } from "@pragma/contracts/events";
 import { envelopeOf } from "./event-envelope.ts";
 import { markPublishing, type Transaction } from "./postgres.ts";
-import { currentTraceparent } from "./request-context.ts";
 
 interface Publication<Type extends EventType> {
   /** What the event is about, e.g. the till's id. */
@@ -10,6 +9,8 @@ interface Publication<Type extends EventType> {
   data: EventData<Type>;
   /** Given when the same fact may be told twice and must count once; a fresh one otherwise. */
   id?: string;
+  /** Of its cause (W3C): the event is a part of that trace. */
+  traceparent: string | undefined;
 }
 
 /** A message of NATS has a mebibyte at most, its headers included. */
@@ -23,9 +24,9 @@ const maxEventBytes = 1024 * 1024 - 1024;
 export async function publish<Type extends EventType>(
   tx: Transaction,
   type: Type,
-  { subject, data, id = randomUUID() }: Publication<Type>,
+  { subject, data, id = randomUUID(), traceparent }: Publication<Type>,
 ): Promise<void> {
-  const body = JSON.stringify(envelopeOf(type, { id, subject, data, traceparent: currentTraceparent() }));
+  const body = JSON.stringify(envelopeOf(type, { id, subject, data, traceparent }));
   // One that the stream can never take would be tried for ever.
   if (Buffer.byteLength(body) > maxEventBytes)
     throw new Error(`The event ${type} has more than ${maxEventBytes} bytes.`);

@@ -16,7 +16,7 @@ export function startPeriodic<Services>(
 
   async function runUnlessElsewhere(): Promise<void> {
     try {
-      if (await leadership.tryLead(role)) await withRequestContext({}, () => task.run(services));
+      if (await leadership.tryLead(role)) await withRequestContext({}, (context) => task.run(services, context));
       outage.recovered();
     } catch (error) {
       outage.failed(error);

@@ -1,21 +1,48 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { randomFillSync, randomUUID } from "node:crypto";
 import { type SpanContext, TraceFlags } from "@opentelemetry/api";
 import { parseTraceParent } from "@opentelemetry/core";
 import { beginSpan, type Operation, type Span, untilDone } from "./tracing.ts";
 
-/** What is known of the request or message being handled, wherever in the code one is. */
-export interface RequestContext {
-  requestId: string;
+/** What is known of the request or message being handled; given to whatever has to know it. */
+export class RequestContext {
+  readonly requestId: string;
   /** This hop's place in the trace. */
-  trace: SpanContext;
+  readonly trace: SpanContext;
   /** Its span, while there is one that is recorded. */
-  span: Span | undefined;
+  readonly span: Span | undefined;
   /** Fields for the one log line of this request or message. */
-  logFields: Record<string, unknown>;
-}
+  readonly logFields: Record<string, unknown>;
 
-const storage = new AsyncLocalStorage<RequestContext>();
+  constructor({
+    requestId,
+    trace,
+    span,
+    logFields,
+  }: Pick<RequestContext, "requestId" | "trace" | "span" | "logFields">) {
+    this.requestId = requestId;
+    this.trace = trace;
+    this.span = span;
+    this.logFields = logFields;
+  }
+
+  /** The W3C `traceparent` of what is being handled, to send along with events and calls. */
+  get traceparent(): string {
+    return traceparentOf(this.trace);
+  }
+
+  /** Adds fields to the one log line of what is being handled. */
+  addToLog(fields: Record<string, unknown>): void {
+    Object.assign(this.logFields, fields);
+  }
+
+  /** Does a step of what is being handled, with a span of its own while that is traced. The step has its own `traceparent`. */
+  step<T>(operation: Operation, work: (context: RequestContext) => Promise<T>): Promise<T> {
+    const span = this.span && beginSpan(operation, this.traceparent);
+    if (!span) return work(this);
+    const { requestId, logFields } = this;
+    return untilDone(span, work(new RequestContext({ requestId, trace: span.spanContext(), span, logFields })));
+  }
+}
 
 interface Origin {
   requestId?: string | undefined;
@@ -31,32 +58,9 @@ export function withRequestContext<T>(
   work: (context: RequestContext) => Promise<T>,
 ): Promise<T> {
   const span = operation && beginSpan(operation, traceparent);
-  const context = { requestId, trace: span?.spanContext() ?? nextSpan(traceparent), span, logFields: {} };
-  const done = storage.run(context, () => work(context));
+  const trace = span?.spanContext() ?? nextSpan(traceparent);
+  const done = work(new RequestContext({ requestId, trace, span, logFields: {} }));
   return span ? untilDone(span, done) : done;
-}
-
-/** A step of what is being handled: a span of its own while that is traced, and nothing otherwise. */
-export function step<T>(operation: Operation, work: () => Promise<T>): Promise<T> {
-  const outer = storage.getStore();
-  const span = outer?.span && beginSpan(operation, traceparentOf(outer.trace));
-  if (!outer || !span) return work();
-  return untilDone(span, storage.run({ ...outer, trace: span.spanContext(), span }, work));
-}
-
-/** Adds fields to the one log line of what is being handled. */
-export function addToLog(fields: Record<string, unknown>): void {
-  Object.assign(storage.getStore()?.logFields ?? {}, fields);
-}
-
-/** The W3C `traceparent` of what is being handled, to send along with events and calls. */
-export function currentTraceparent(): string | undefined {
-  const trace = storage.getStore()?.trace;
-  return trace && traceparentOf(trace);
-}
-
-export function currentRequestId(): string | undefined {
-  return storage.getStore()?.requestId;
 }
 
 export function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string {

@@ -5,11 +5,13 @@ import type { Route, RouteInput } from "./define-route.ts";
 import { faultsOf, refuseFaults } from "./faults.ts";
 import { readBody } from "./read-body.ts";
 import type { Allowance } from "./receiving-budget.ts";
+import type { RequestContext } from "./request-context.ts";
 import type { ServiceContext } from "./service-app.ts";
 
 interface Reading<Services> {
   caller: Caller;
   services: Services;
+  context: RequestContext;
   allowance: Allowance;
   /** Shown the exact body, inflated, before it is read. */
   onBody?: ((bytes: Uint8Array) => void) | undefined;
@@ -17,11 +19,11 @@ interface Reading<Services> {
 
 /** Reads and checks every part of the request, so that all faults are reported at once. */
 export async function readInput<Services>(
-  context: ServiceContext,
+  hono: ServiceContext,
   { request: asked }: Pick<Route<Services>, "request">,
-  { caller, services, allowance, onBody }: Reading<Services>,
+  { caller, services, context, allowance, onBody }: Reading<Services>,
 ): Promise<RouteInput<z.ZodObject, z.ZodObject, unknown, Services>> {
-  const request = context.req.raw;
+  const request = hono.req.raw;
   const faults: Fault[] = [];
   let count = 0;
   const check = (part: "path" | "query", schema: z.ZodObject, input: Record<string, unknown>) => {
@@ -32,18 +34,18 @@ export async function readInput<Services>(
     }
     return result.data ?? {};
   };
-  const params = asked?.params ? check("path", asked.params, context.req.param()) : {};
+  const params = asked?.params ? check("path", asked.params, hono.req.param()) : {};
   const query = asked?.query ? check("query", asked.query, queryOf(new URL(request.url))) : {};
   let body: unknown;
   if (asked?.body) {
-    requireJson(headerOf(context, "content-type"));
+    requireJson(headerOf(hono, "content-type"));
     const { limit } = asked.body;
     const { principal } = caller;
     const sender = principal.location?.id ?? principal.keyId;
     const bytes = await readBody(request, {
       allowance,
       sender,
-      incoming: context.env.incoming,
+      incoming: hono.env.incoming,
       ...(limit !== undefined && { limit }),
     });
     // Now or never: reading may hand the bytes over to a thread.
@@ -61,8 +63,9 @@ export async function readInput<Services>(
     body,
     principal: caller.principal,
     services,
+    context,
     origin: caller.origin,
-    header: (name) => headerOf(context, name),
+    header: (name) => headerOf(hono, name),
     // Made for those who look: most handlers need neither.
     get url() {
       return new URL(request.url);

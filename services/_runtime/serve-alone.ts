@@ -25,7 +25,7 @@ export async function serveAlone(
       } catch (error) {
         const requestId = request.headers.get("x-request-id") ?? "unknown";
         log.warn({ err: error, requestId, path: bindings.incoming.url }, "refused a request that is not signed");
-        return responseOf(replyToError(error, requestId, log), request.method);
+        return responseOf(replyToError(error, { requestId, log }), request.method);
       }
     },
     { port, ...(hostname !== undefined && { hostname }) },

@@ -12,7 +12,7 @@ import type { Metrics } from "./metrics.ts";
 import { type Allowance, openAllowance } from "./receiving-budget.ts";
 import { type Reply, responseOf } from "./reply.ts";
 import type { ReplyBudget } from "./reply-budget.ts";
-import { addToLog, withRequestContext } from "./request-context.ts";
+import { type RequestContext, withRequestContext } from "./request-context.ts";
 import { headerOf, readInput } from "./request-input.ts";
 import { retirementHeaders } from "./retirement.ts";
 import { failSpan, SpanKind } from "./tracing.ts";
@@ -34,9 +34,9 @@ export type ServiceContext = Context<{ Bindings: ServiceBindings }>;
 export function createServiceApp<Services>(options: ServiceAppOptions<Services>): ServiceFetch {
   const app = new Hono<{ Bindings: ServiceBindings }>({ strict: false });
   for (const route of options.routes) {
-    app.on(route.method.toUpperCase(), honoPath(route.path), (context) => serve(context, route, options));
+    app.on(route.method.toUpperCase(), honoPath(route.path), (hono) => serve(hono, route, options));
   }
-  app.notFound((context) => serve(context, unserved(allowedMethods(app, context.req.path)), options));
+  app.notFound((hono) => serve(hono, unserved(allowedMethods(app, hono.req.path)), options));
   return (request, bindings = {}) => app.fetch(request, bindings);
 }
 
@@ -69,19 +69,20 @@ function unserved(allowed: string[]): Pick<Route<unknown>, "path" | "handle"> {
 type Servable<Services> = Pick<Route<Services>, "path" | "handle"> & Partial<Route<Services>>;
 
 async function serve<Services>(
-  context: ServiceContext,
+  hono: ServiceContext,
   route: Servable<Services>,
   { service, services, idempotency, replies, log, metrics }: ServiceAppOptions<Services>,
 ): Promise<Response> {
   const started = performance.now();
-  const { caller } = context.env;
-  const { method, path } = context.req;
+  const { caller } = hono.env;
+  const { method, path } = hono.req;
   const identity = {
     requestId: caller?.requestId,
     traceparent: caller?.traceparent,
     operation: { name: `${method} ${route.path}`, kind: SpanKind.SERVER },
   };
-  return withRequestContext(identity, async ({ requestId, trace, span, logFields }) => {
+  return withRequestContext(identity, async (context) => {
+    const { requestId, trace, span, logFields } = context;
     const allowance = openAllowance();
     let reply: Reply;
     try {
@@ -89,15 +90,15 @@ async function serve<Services>(
         throw new ApiError("key_missing", { detail: "Requests to this service come through the gateway." });
       }
       const { principal } = caller;
-      addToLog({ consumer: principal.consumer, keyId: principal.keyId, locationId: principal.location?.id });
+      context.addToLog({ consumer: principal.consumer, keyId: principal.keyId, locationId: principal.location?.id });
       if (route.scope) requireScope(principal.scopes, route.scope);
       // What has had its effect is not refused afterwards.
       const isSafe = method === "GET" || method === "HEAD";
       if (!isSafe) replies.requireRoom(principal.keyId);
-      const handled = await handle(context, route, { caller, services, allowance, idempotency });
+      const handled = await handle(hono, route, { caller, services, context, allowance, idempotency });
       reply = replies.hold(handled, { keyId: principal.keyId, isRefusable: isSafe });
     } catch (error) {
-      reply = replyToError(error, requestId, log);
+      reply = replyToError(error, { requestId, log, logFields });
     } finally {
       allowance.giveBack();
     }
@@ -138,30 +139,31 @@ async function serve<Services>(
 interface Handling<Services> {
   caller: Caller;
   services: Services;
+  context: RequestContext;
   allowance: Allowance;
   idempotency: Idempotency;
 }
 
 /** Reads the request and has the route handle it; a POST that carries an Idempotency-Key is handled once. */
 async function handle<Services>(
-  context: ServiceContext,
+  hono: ServiceContext,
   route: Servable<Services>,
-  { caller, services, allowance, idempotency }: Handling<Services>,
+  { idempotency, ...given }: Handling<Services>,
 ): Promise<Reply> {
-  const key = route.method === "post" ? idempotencyKeyOf(context) : undefined;
-  if (key === undefined) return route.handle(await readInput(context, route, { caller, services, allowance }));
+  const key = route.method === "post" ? idempotencyKeyOf(hono) : undefined;
+  if (key === undefined) return route.handle(await readInput(hono, route, given));
   let body: Uint8Array = new Uint8Array();
   const onBody = (bytes: Uint8Array) => {
     body = createHash("sha256").update(bytes).digest();
   };
-  const input = await readInput(context, route, { caller, services, allowance, onBody });
+  const input = await readInput(hono, route, { ...given, onBody });
   const { pathname, search } = input.url;
   const operation = `POST ${pathname.replace(/\/$/, "")}${search}`;
-  return idempotency.once({ key, principal: caller.principal, operation, body }, () => route.handle(input));
+  return idempotency.once({ key, principal: given.caller.principal, operation, body }, () => route.handle(input));
 }
 
-function idempotencyKeyOf(context: ServiceContext): string | undefined {
-  const key = headerOf(context, "idempotency-key");
+function idempotencyKeyOf(hono: ServiceContext): string | undefined {
+  const key = headerOf(hono, "idempotency-key");
   if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
   const message = "must be 1 to 255 visible ASCII characters";
   return refuseFaults([{ in: "header", path: "idempotency-key", code: "invalid_format", message }], 1) as never;

@@ -17,7 +17,7 @@ import {
 } from "./parked-messages.ts";
 import { isPassing, PermanentError } from "./passing-cause.ts";
 import type { Database } from "./postgres.ts";
-import { withRequestContext } from "./request-context.ts";
+import { type RequestContext, withRequestContext } from "./request-context.ts";
 import { retryDelay } from "./retry-delay.ts";
 import { createSharedLock } from "./shared-lock.ts";
 import type { Subscription } from "./subscription.ts";
@@ -75,11 +75,8 @@ export function createSettler<Services>(options: SettlerOptions<Services>): Sett
     }
   }
 
-  async function handle(
-    message: JsMsg,
-    envelope: EventEnvelope,
-    { trace, span, logFields }: HandlingContext,
-  ): Promise<Outcome> {
+  async function handle(message: JsMsg, envelope: EventEnvelope, context: RequestContext): Promise<Outcome> {
+    const { trace, span, logFields } = context;
     const started = performance.now();
     const seconds = () => (performance.now() - started) / 1000;
     const { id: eventId, type: event, subject } = envelope;
@@ -88,8 +85,8 @@ export function createSettler<Services>(options: SettlerOptions<Services>): Sett
     const isAgain = message.info.deliveryCount > 1;
     try {
       const hadEffect = isAgain
-        ? await handleAgain(envelope, attempt)
-        : await processLock.shared(() => handleEvent(envelope, options));
+        ? await handleAgain(envelope, attempt, context)
+        : await processLock.shared(() => handleEvent(envelope, { ...options, context }));
       if (isAgain) await settleAttempt(database.sql, attempt);
       await unparkMoot(envelope);
       quietly(() => message.ack());
@@ -119,7 +116,7 @@ export function createSettler<Services>(options: SettlerOptions<Services>): Sett
   }
 
   /** Handles what was delivered before: the process may have ended while it was handled. */
-  async function handleAgain(envelope: EventEnvelope, attempt: Attempt): Promise<boolean> {
+  async function handleAgain(envelope: EventEnvelope, attempt: Attempt, context: RequestContext): Promise<boolean> {
     const ends = await countUnfinished(database.sql, attempt);
     if (ends >= endsUntilParked) {
       throw new PermanentError(
@@ -131,7 +128,7 @@ export function createSettler<Services>(options: SettlerOptions<Services>): Sett
       attempts.add(attempt);
       try {
         await recordAttempt(database.sql, attempt);
-        return await handleEvent(envelope, options);
+        return await handleEvent(envelope, { ...options, context });
       } finally {
         attempts.delete(attempt);
       }
@@ -189,8 +186,6 @@ export function handlingOf({ id, type, subject }: EventEnvelope, service: string
     },
   };
 }
-
-type HandlingContext = Parameters<Parameters<typeof withRequestContext>[1]>[0];
 
 function handBack(message: JsMsg): void {
   quietly(() => message.nak(retryDelay(message.info.deliveryCount, { first: 250, longest: 30_000 })));

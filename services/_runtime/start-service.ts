@@ -134,8 +134,8 @@ export async function startService(
         if (!subscription) throw new Error(`This version has no subscription to ${type}.`);
         const envelope = readEnvelope(message.body);
         const { id: requestId, traceparent } = envelope;
-        await withRequestContext({ requestId, traceparent, operation: handlingOf(envelope, name) }, () =>
-          handleEvent(envelope, { subscription, database: db, services }),
+        await withRequestContext({ requestId, traceparent, operation: handlingOf(envelope, name) }, (context) =>
+          handleEvent(envelope, { subscription, database: db, services, context }),
         );
         await unpark(db, message);
         log.info({ eventId: message.event_id, event: type }, "parked message handled");

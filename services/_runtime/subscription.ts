@@ -1,5 +1,6 @@
 import type { EventData, EventType } from "@pragma/contracts/events";
 import type { Transaction } from "./postgres.ts";
+import type { RequestContext } from "./request-context.ts";
 
 /** One event being handled. */
 export interface Handling<Type extends EventType, Services> {
@@ -8,6 +9,7 @@ export interface Handling<Type extends EventType, Services> {
   time: string;
   data: EventData<Type>;
   services: Services;
+  context: RequestContext;
   /**
    * Runs the effect of the event in a transaction together with the note that it was handled, so that it happens once
    * however often the event arrives. Slow work (reading objects, calculating) belongs before it.

@@ -73,7 +73,7 @@ async function push(tills: Pushed[]): Promise<void> {
         ...({ reason: "push", version: "V2", timeZone: "UTC", object: { key: "", hash: "" } } as const),
         pushedAt: new Date().toISOString(),
       };
-      await publish(tx, "till.pushed", { subject: till.tillId, data });
+      await publish(tx, "till.pushed", { subject: till.tillId, data, traceparent: undefined });
     }
   });
 }
@@ -167,7 +167,9 @@ describe("an event under which the process ends", () => {
 
     async function tell(locationId: string, legacyId: number): Promise<void> {
       const data = { locationId, application: "POPINA", legacyId, timeZone: "UTC" } as const;
-      await db.transaction((tx) => publish(tx, "location.updated", { subject: locationId, data }));
+      await db.transaction((tx) =>
+        publish(tx, "location.updated", { subject: locationId, data, traceparent: undefined }),
+      );
     }
     async function runProcess(): Promise<void> {
       const child = spawn(process.execPath, ["--conditions=source", "--import", "tsx", script], {

@@ -3,6 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { refuseFaults } from "@pragma/runtime/faults";
 import { readableLocation } from "@pragma/runtime/own-location";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import type { Accounts } from "./accounts.ts";
 import { adminConsumer } from "./admin-key.ts";
 import { demandAllScopes, requireNoHigherLimit } from "./authority.ts";
@@ -15,6 +16,7 @@ interface ChangeOfConsumer {
   id: string;
   change: ChangeConsumer;
   principal: Principal;
+  context: RequestContext;
 }
 
 /**
@@ -28,7 +30,7 @@ interface ChangeOfConsumer {
  */
 export async function changeConsumer(
   { db, defaultRateLimit }: Accounts,
-  { id, change, principal }: ChangeOfConsumer,
+  { id, change, principal, context }: ChangeOfConsumer,
 ): Promise<Stored<Consumer>> {
   const locationId = readableLocation(principal);
   return db.transaction(async (tx) => {
@@ -40,7 +42,8 @@ export async function changeConsumer(
     const keys = await liveKeysOf(tx, id);
     if (consumer.locationId === null && consumer.name === adminConsumer && !scopes.includes("admin")) refuseToDisarm();
     const changed = await updateConsumer(tx, { id, scopes, rateLimit });
-    await Promise.all(keys.map((key) => publishKey(tx, key, { revoked: false })));
+    const { traceparent } = context;
+    await Promise.all(keys.map((key) => publishKey(tx, key, { revoked: false, traceparent })));
     return changed;
   });
 }

@@ -1,4 +1,5 @@
 import type { ChangeLocation } from "@pragma/contracts/location";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import type { Accounts } from "./accounts.ts";
 import { given } from "./given.ts";
 import { publishLocation } from "./location-event.ts";
@@ -12,7 +13,7 @@ import { locationNotFound } from "./readable-location.ts";
  */
 export async function changeLocation(
   { db }: Pick<Accounts, "db">,
-  { id, change }: { id: string; change: ChangeLocation },
+  { id, change, context }: { id: string; change: ChangeLocation; context: RequestContext },
 ): Promise<LocationRow> {
   const { organizationId, agencyId, locationSettings = {}, ...options } = change;
   return db.transaction(async (tx) => {
@@ -25,7 +26,7 @@ export async function changeLocation(
       options: { ...location.options, ...given(options) },
       settings: { ...location.settings, ...given(locationSettings) },
     });
-    await publishLocation(tx, changed);
+    await publishLocation(tx, changed, context.traceparent);
     return changed;
   });
 }

@@ -3,6 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { allows } from "@pragma/contracts/scopes";
 import { createApiKey } from "@pragma/runtime/api-key";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import type { Accounts } from "./accounts.ts";
 import { demandAllScopes, requireNoHigherLimit } from "./authority.ts";
 import { publishKey } from "./key-event.ts";
@@ -15,6 +16,7 @@ interface KeyWanted {
   locationId: string;
   consumerName: string;
   principal: Principal;
+  context: RequestContext;
 }
 
 /**
@@ -27,7 +29,7 @@ interface KeyWanted {
  */
 export async function createKey(
   { db, defaultRateLimit }: Accounts,
-  { locationId, consumerName, principal }: KeyWanted,
+  { locationId, consumerName, principal, context }: KeyWanted,
 ): Promise<string> {
   const { key, prefix, hash } = createApiKey();
   await db.transaction(async (tx) => {
@@ -39,7 +41,7 @@ export async function createKey(
     await requireNoHigherLimit(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);
     const id = randomUUID();
     await insertKey(tx, { id, hash, prefix, consumerId: consumer.id, locationId, madeFrom: "request" });
-    await publishKey(tx, { id, hash, locationId }, { revoked: false });
+    await publishKey(tx, { id, hash, locationId }, { revoked: false, traceparent: context.traceparent });
   });
   return key;
 }

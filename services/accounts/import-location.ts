@@ -3,6 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { ImportLocation } from "@pragma/contracts/location";
 import { defaultLocationOptions } from "@pragma/contracts/location-options";
 import { defaultLocationSettings } from "@pragma/contracts/location-settings";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import type { Accounts } from "./accounts.ts";
 import { publishLocation } from "./location-event.ts";
 import { insertLocation, locationOwner } from "./queries/locations.ts";
@@ -15,7 +16,7 @@ import { insertLocation, locationOwner } from "./queries/locations.ts";
  */
 export async function importLocation(
   { db }: Pick<Accounts, "db">,
-  location: ImportLocation,
+  { location, context }: { location: ImportLocation; context: RequestContext },
 ): Promise<{ id: string; isNew: boolean }> {
   const { organizationId, agencyId } = location;
   return db.transaction(async (tx) => {
@@ -27,7 +28,7 @@ export async function importLocation(
       settings: defaultLocationSettings,
     });
     if (made) {
-      await publishLocation(tx, made);
+      await publishLocation(tx, made, context.traceparent);
       return { id: made.id, isNew: true };
     }
     const known = await locationOwner(tx, location);

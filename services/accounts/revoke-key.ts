@@ -2,6 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { allows } from "@pragma/contracts/scopes";
 import { readableLocation } from "@pragma/runtime/own-location";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import type { Accounts } from "./accounts.ts";
 import { demandAllScopes } from "./authority.ts";
 import { publishKey } from "./key-event.ts";
@@ -15,7 +16,7 @@ import { keyForUpdate, markRevoked } from "./queries/keys.ts";
  */
 export async function revokeKey(
   { db }: Pick<Accounts, "db">,
-  { id, principal }: { id: string; principal: Principal },
+  { id, principal, context }: { id: string; principal: Principal; context: RequestContext },
 ): Promise<void> {
   const only = readableLocation(principal);
   await db.transaction(async (tx) => {
@@ -26,6 +27,6 @@ export async function revokeKey(
     if (allows(key.scopes, "admin")) demandAllScopes(principal, ["admin"]);
     if (key.revokedAt) return;
     await markRevoked(tx, id);
-    await publishKey(tx, key, { revoked: true });
+    await publishKey(tx, key, { revoked: true, traceparent: context.traceparent });
   });
 }

@@ -3,6 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { entityTagsIn } from "@pragma/runtime/entity-tags";
 import { publish } from "@pragma/runtime/outbox";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import type { CatalogService } from "./catalog.ts";
 import type { CatalogTexts } from "./catalog-texts.ts";
 import { lockCatalog, putCatalog } from "./queries/catalogs.ts";
@@ -12,6 +13,7 @@ interface ReplaceCatalog {
   catalog: CatalogTexts;
   /** The header of that name: the catalogue that the new one is to take the place of, if it says. */
   ifMatch: string | undefined;
+  context: RequestContext;
 }
 
 /**
@@ -22,7 +24,7 @@ interface ReplaceCatalog {
  */
 export async function replaceCatalog(
   { db, quota }: Pick<CatalogService, "db" | "quota">,
-  { locationId, catalog, ifMatch }: ReplaceCatalog,
+  { locationId, catalog, ifMatch, context: { traceparent } }: ReplaceCatalog,
 ): Promise<ReplacedCatalog> {
   return db.transaction(async (tx) => {
     const held = await lockCatalog(tx, locationId);
@@ -32,7 +34,10 @@ export async function replaceCatalog(
     if (changed && ifMatch !== undefined) demandMatch(entityTagsIn(ifMatch), held.etag);
     if (changed) await consumeDailyQuota(tx, { locationId, quota, amount: bytesOf(catalog) });
     const { updated_at } = changed ? await putCatalog(tx, locationId, catalog) : held;
-    if (changed) await publish(tx, "catalog.updated", { subject: locationId, data: { locationId, etag, counts } });
+    if (changed) {
+      const data = { locationId, etag, counts };
+      await publish(tx, "catalog.updated", { subject: locationId, data, traceparent });
+    }
     return { locationId, updatedAt: updated_at.toISOString(), changed, etag, counts };
   });
 }

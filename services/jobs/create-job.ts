@@ -5,7 +5,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { refuseFaults } from "@pragma/runtime/faults";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
-import { currentTraceparent } from "@pragma/runtime/request-context";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { bodyFault } from "./body-fault.ts";
 import { checkJob, type JobLimits } from "./check-job.ts";
 import type { Jobs } from "./jobs.ts";
@@ -25,6 +25,7 @@ interface CreateJob {
   locationId: string;
   principal: Principal;
   job: NewJob;
+  context: RequestContext;
 }
 
 /**
@@ -35,7 +36,7 @@ interface CreateJob {
  */
 export async function createJob(
   { db, limits, feeder }: Pick<Jobs, "db" | "limits" | "feeder">,
-  { locationId, principal, job }: CreateJob,
+  { locationId, principal, job, context }: CreateJob,
 ): Promise<{ job: JobRow; isNew: boolean }> {
   refuseFaults(checkJob(job, limits, Date.now()));
   const { message, duration, jobOptions } = job;
@@ -54,7 +55,7 @@ export async function createJob(
       duration,
       options: jobOptions,
       timestamp: jobOptions.timestamp,
-      traceparent: currentTraceparent() ?? null,
+      traceparent: context.traceparent,
     });
     afterCommit(tx, () => feeder.offer(row));
     return { job: row, isNew: true };
@@ -85,7 +86,7 @@ async function refuseOrphan(tx: Transaction, locationId: string, { jobOptions }:
 
 async function checkLimits(
   tx: Transaction,
-  { locationId, principal, job }: CreateJob,
+  { locationId, principal, job }: Omit<CreateJob, "context">,
   limits: JobLimits,
 ): Promise<void> {
   const { repeat, parent } = job.jobOptions;

@@ -4,7 +4,7 @@ import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { entityTagOf } from "@pragma/runtime/entity-tags";
 import { publish } from "@pragma/runtime/outbox";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
-import { addToLog } from "@pragma/runtime/request-context";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import type { GivenOrder } from "./given-order.ts";
 import type { OrderLiveService } from "./order-live.ts";
 import { eventOf, isSkipped, laterOf, listedFacts, type OrderEventType, type OrderState } from "./order-state.ts";
@@ -17,6 +17,7 @@ import { adjustTallies } from "./queries/tallies.ts";
 interface UpsertOrders {
   locationId: string;
   orders: GivenOrder[];
+  context: RequestContext;
 }
 
 /** What becomes of one order that is taken. */
@@ -38,8 +39,9 @@ interface Change {
  */
 export async function upsertOrders(
   { db, hub, quota }: Pick<OrderLiveService, "db" | "hub" | "quota">,
-  { locationId, orders }: UpsertOrders,
+  { locationId, orders, context }: UpsertOrders,
 ): Promise<string[]> {
+  const { traceparent } = context;
   return db.transaction(async (tx) => {
     const ids = orders.map(({ order }) => order.id);
     const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
@@ -60,11 +62,14 @@ export async function upsertOrders(
       position = change.revision?.position ?? position;
       changes.push(change);
     }
-    addToLog({ orders: orders.length, applied: changes.length });
+    context.addToLog({ orders: orders.length, applied: changes.length });
     await Promise.all([
-      write(tx, { locationId, changes, known }),
+      write(tx, { locationId, changes, known, traceparent }),
       changes.length > 0 && consumeDailyQuota(tx, { locationId, quota, amount: bytesOf(changes) }),
-      ...untold.map((device) => tellDevice(tx, { locationId, device, seenAt: now })),
+      ...untold.map((device) => {
+        const data = { locationId, ...device, seenAt: now };
+        return publish(tx, "device.seen", { subject: device.deviceId, data, traceparent });
+      }),
     ]);
     if (position > last) afterCommit(tx, () => hub.tell(locationId, position));
     return changes.map(({ stored }) => stored.body);
@@ -116,10 +121,14 @@ function changeOf(
   return { given, stored, event, revision: revision || undefined };
 }
 
-async function write(
-  tx: Transaction,
-  { locationId, changes, known }: { locationId: string; changes: Change[]; known: Map<string, OrderState> },
-): Promise<void> {
+interface Writing {
+  locationId: string;
+  changes: Change[];
+  known: Map<string, OrderState>;
+  traceparent: string;
+}
+
+async function write(tx: Transaction, { locationId, changes, known, traceparent }: Writing): Promise<void> {
   if (changes.length === 0) return;
   await Promise.all([
     putOrders(
@@ -137,24 +146,22 @@ async function write(
       locationId,
       changes.map(({ stored }) => ({ before: listedFacts(known.get(stored.id)), after: listedFacts(stored) })),
     ),
-    ...changes.map((change) => tellOrder(tx, locationId, change)),
+    ...changes.map((change) => tellOrder(tx, change, { locationId, traceparent })),
   ]);
 }
 
-async function tellOrder(tx: Transaction, locationId: string, { given, stored, event }: Change): Promise<void> {
+async function tellOrder(
+  tx: Transaction,
+  { given, stored, event }: Change,
+  { locationId, traceparent }: Pick<Writing, "locationId" | "traceparent">,
+): Promise<void> {
   if (!event) return;
   const { data, ...record } = given.order;
   await publish(tx, event, {
     subject: stored.id,
     data: { locationId, sequence: stored.sequence, order: { ...data, ...record, locationId } },
+    traceparent,
   });
-}
-
-async function tellDevice(
-  tx: Transaction,
-  { locationId, device, seenAt }: { locationId: string; device: SeenDevice; seenAt: string },
-): Promise<void> {
-  await publish(tx, "device.seen", { subject: device.deviceId, data: { locationId, ...device, seenAt } });
 }
 
 /** The devices that these orders name, each once, by the name that it was given last. */

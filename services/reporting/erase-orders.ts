@@ -31,14 +31,18 @@ export async function eraseOrders(db: Database, erasure: Erasure): Promise<{ til
 /** The same for all tills that were pushed before a time, of one location or of all; gives how many. */
 export async function eraseTillsBefore(
   db: Database,
-  { locationId, before }: { locationId?: string; before: string },
+  { locationId, before, traceparent }: { locationId?: string; before: string; traceparent?: string | undefined },
 ): Promise<number> {
   let erased = 0;
   for (let taken = portion; taken === portion; erased += taken) {
     taken = await db.transaction(async (tx) => {
       const tills = await takeTillsToErase(tx, { locationId, before, limit: portion });
       for (const { tillId, locationId } of tills) {
-        await announce(tx, { locationId, tillId, orderIds: await idsOfTill(tx, tillId), isWholeTill: true });
+        await announce(
+          tx,
+          { locationId, tillId, orderIds: await idsOfTill(tx, tillId), isWholeTill: true },
+          traceparent,
+        );
       }
       await markErased(
         tx,
@@ -57,6 +61,6 @@ interface ErasedOrders {
   isWholeTill: boolean;
 }
 
-async function announce(tx: Transaction, data: ErasedOrders): Promise<void> {
-  await publish(tx, "orders.erased", { subject: data.tillId ?? data.locationId, data });
+async function announce(tx: Transaction, data: ErasedOrders, traceparent?: string): Promise<void> {
+  await publish(tx, "orders.erased", { subject: data.tillId ?? data.locationId, data, traceparent });
 }

@@ -42,6 +42,7 @@ async function push(
   await service.db.transaction((tx) =>
     publish(tx, "till.pushed", {
       id,
+      traceparent: undefined,
       subject: till.id,
       data: {
         tillId: till.id,
@@ -166,6 +167,7 @@ describe("revisions", () => {
       for (const { id, revision } of overtaken) {
         await publish(tx, "till.pushed", {
           id,
+          traceparent: undefined,
           subject: till.id,
           data: {
             ...({ tillId: till.id, locationId, revision, reason: "replace", version: "V2" } as const),

@@ -1,7 +1,7 @@
 import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { step } from "@pragma/runtime/request-context";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { announceDevice, announceTill } from "./announce-till.ts";
 import { intend, settleIntent } from "./queries/object-intents.ts";
 import { insertVersion } from "./queries/till-versions.ts";
@@ -15,6 +15,7 @@ interface AcceptTill {
   till: ReceivedTill;
   /** Who pushes it: kept with the revision. */
   principal: Principal;
+  context: RequestContext;
 }
 
 /** A till that is held, and whether this is when it came in. */
@@ -32,7 +33,7 @@ export interface AcceptedTill {
  */
 export async function acceptTill(
   { db, objects, sweepAfter, quotas }: Pick<TillIngest, "db" | "objects" | "sweepAfter" | "quotas">,
-  { location, till, principal }: AcceptTill,
+  { location, till, principal, context }: AcceptTill,
 ): Promise<AcceptedTill> {
   const row = newTill(location, till);
   const known = await findTill(db.sql, row.id);
@@ -40,7 +41,7 @@ export async function acceptTill(
 
   await consumeTillQuotas(db.sql, quotas, row);
   await intend(db.sql, row.object_key);
-  await step({ name: "keep the till's body" }, () =>
+  await context.step({ name: "keep the till's body" }, () =>
     objects.put(row.object_key, till.bytes, { contentType: "application/json" }),
   );
   return db.transaction(async (tx) => {
@@ -53,8 +54,9 @@ export async function acceptTill(
       return { till: same, isNew: false };
     }
     await insertVersion(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer });
-    await announceTill(tx, inserted, "push");
-    await announceDevice(tx, inserted, till.facts.device);
+    const { traceparent } = context;
+    await announceTill(tx, inserted, { reason: "push", traceparent });
+    await announceDevice(tx, inserted, { device: till.facts.device, traceparent });
     await settleIntent(tx, inserted.object_key);
     return { till: inserted, isNew: true };
   });

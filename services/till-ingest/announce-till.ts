@@ -4,12 +4,18 @@ import type { Transaction } from "@pragma/runtime/postgres";
 import type { RevisionReason } from "./queries/till-versions.ts";
 import type { TillRow } from "./queries/tills.ts";
 
+interface Announcement {
+  reason: RevisionReason;
+  /** Of what made the revision (W3C). */
+  traceparent: string | undefined;
+  isErasure?: boolean;
+}
+
 /** Publishes `till.pushed` for a till's current revision, in the transaction that made it or found it without result. */
 export async function announceTill(
   tx: Transaction,
   till: TillRow,
-  reason: RevisionReason,
-  { isErasure = false } = {},
+  { reason, traceparent, isErasure = false }: Announcement,
 ): Promise<void> {
   await publish(tx, "till.pushed", {
     subject: till.id,
@@ -24,14 +30,20 @@ export async function announceTill(
       timeZone: till.time_zone,
       ...(isErasure && { isErasure }),
     },
+    traceparent,
   });
 }
 
 /** Publishes `device.seen` for the device that closed a till, if the till names one. */
-export async function announceDevice(tx: Transaction, till: TillRow, device: SeenDevice | undefined): Promise<void> {
+export async function announceDevice(
+  tx: Transaction,
+  till: TillRow,
+  { device, traceparent }: { device: SeenDevice | undefined; traceparent: string },
+): Promise<void> {
   if (!device) return;
   await publish(tx, "device.seen", {
     subject: device.deviceId,
     data: { locationId: till.location_id, ...device, seenAt: till.created_at.toISOString() },
+    traceparent,
   });
 }

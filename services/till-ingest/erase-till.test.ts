@@ -20,7 +20,10 @@ const push = (body: unknown) => service.ask("POST", "/v2/tills/", { principal, b
 const replace = (id: string, body: unknown) => service.ask("PUT", `/v1/tills/${id}`, { principal, body });
 const bodyOf = async (id: string) => (await service.ask("GET", `/v1/tills/${id}/object`, { principal })).text();
 const erase = (tillId: string) =>
-  eraseTill({ db: service.db, objects: service.objects, sweepAfter: 300 }, { tillId, orderIds: null });
+  eraseTill(
+    { db: service.db, objects: service.objects, sweepAfter: 300 },
+    { tillId, orderIds: null, traceparent: undefined },
+  );
 
 /** A till that names somebody. */
 const tillOfAda = () => makeTill({ orderList: [makeOrder({ firebaseCustomerName: "Ada Lovelace" })] });

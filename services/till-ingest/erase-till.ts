@@ -15,6 +15,8 @@ interface EraseTill {
   tillId: string;
   /** Null: of all orders, and of whatever else names somebody. */
   orderIds: string[] | null;
+  /** Of what it is erased for (W3C). */
+  traceparent: string | undefined;
 }
 
 /**
@@ -24,7 +26,7 @@ interface EraseTill {
  */
 export async function eraseTill(
   { db, objects, sweepAfter }: Pick<TillIngest, "db" | "objects" | "sweepAfter">,
-  { tillId, orderIds }: EraseTill,
+  { tillId, orderIds, traceparent }: EraseTill,
 ): Promise<void> {
   const known = await findTill(db.sql, tillId);
   if (!known) return;
@@ -46,7 +48,7 @@ export async function eraseTill(
       const next = await nextRevision(tx, till, { body: erased, sweepAfter });
       await noteErasure(tx, { tillId, pushedHash: known.pushed_hash ?? known.hash });
       await insertVersion(tx, next, { reason: "replace", ...eraser });
-      await announceTill(tx, next, "replace", { isErasure: true });
+      await announceTill(tx, next, { reason: "replace", isErasure: true, traceparent });
     }
     return removeOtherBodies(tx, { tillId, objectKey: erased.object_key });
   });

@@ -2,6 +2,7 @@ import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { isBodyOf, newTill } from "./accept-till.ts";
 import { announceTill } from "./announce-till.ts";
 import { intend, settleIntent } from "./queries/object-intents.ts";
@@ -15,6 +16,7 @@ interface ReplaceTill {
   location: LocationFacts;
   till: ReceivedTill;
   principal: Principal;
+  context: RequestContext;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function replaceTill(
     quotas,
     revisionQuota,
   }: Pick<TillIngest, "db" | "objects" | "sweepAfter" | "quotas" | "revisionQuota">,
-  { location, till, principal }: ReplaceTill,
+  { location, till, principal, context }: ReplaceTill,
 ): Promise<TillRow> {
   const body = newTill(location, till);
   const before = await findTill(db.sql, body.id);
@@ -54,7 +56,7 @@ export async function replaceTill(
     await consumeDailyQuota(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
     const replaced = await nextRevision(tx, known, { body, sweepAfter });
     await insertVersion(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
-    await announceTill(tx, replaced, "replace");
+    await announceTill(tx, replaced, { reason: "replace", traceparent: context.traceparent });
     return replaced;
   });
 }

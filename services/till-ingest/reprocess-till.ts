@@ -1,6 +1,7 @@
 import type { Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import type { Transaction } from "@pragma/runtime/postgres";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { announceTill } from "./announce-till.ts";
 import { tillNotFound } from "./known-till.ts";
 import { findReasons, insertVersion } from "./queries/till-versions.ts";
@@ -9,6 +10,13 @@ import type { TillIngest } from "./till-ingest.ts";
 
 /** Who has a till processed again: kept with the revision. */
 export type Reprocessor = Pick<Principal, "keyId" | "consumer">;
+
+interface ReprocessTill {
+  id: string;
+  locationId: string | null;
+  by: Reprocessor;
+  context: RequestContext;
+}
 
 /**
  * Has a till's report made again from the body that it has, as its next revision. While an earlier reprocessing waits to
@@ -19,14 +27,14 @@ export type Reprocessor = Pick<Principal, "keyId" | "consumer">;
  */
 export async function reprocessTill(
   { db, sweepAfter, revisionQuota }: Pick<TillIngest, "db" | "sweepAfter" | "revisionQuota">,
-  { id, locationId, by }: { id: string; locationId: string | null; by: Reprocessor },
+  { id, locationId, by, context }: ReprocessTill,
 ): Promise<TillRow> {
   return db.transaction(async (tx) => {
     const till = await lockTill(tx, id);
     if (!till || (locationId !== null && till.location_id !== locationId)) throw tillNotFound(id);
     if (await isBeingReprocessed(tx, till)) return till;
     await consumeDailyQuota(tx, { locationId: till.location_id, quota: revisionQuota, amount: 1 });
-    return announceNextRevision(tx, till, { sweepAfter, by });
+    return announceNextRevision(tx, till, { sweepAfter, by, traceparent: context.traceparent });
   });
 }
 
@@ -43,10 +51,10 @@ export async function isBeingReprocessed(tx: Transaction, till: TillRow): Promis
 export async function announceNextRevision(
   tx: Transaction,
   till: TillRow,
-  { sweepAfter, by }: { sweepAfter: number; by: Reprocessor },
+  { sweepAfter, by, traceparent }: { sweepAfter: number; by: Reprocessor; traceparent: string | undefined },
 ): Promise<TillRow> {
   const next = await nextRevision(tx, till, { sweepAfter });
   await insertVersion(tx, next, { reason: "reprocess", ...by });
-  await announceTill(tx, next, "reprocess");
+  await announceTill(tx, next, { reason: "reprocess", traceparent });
   return next;
 }

@@ -3,6 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { allows } from "@pragma/contracts/scopes";
 import type { Locations } from "@pragma/runtime/locations";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { findTill } from "./queries/tills.ts";
 import type { LegacyLocation, TillFacts } from "./till-facts.ts";
 import type { TillIngest } from "./till-ingest.ts";
@@ -17,9 +18,10 @@ export async function legacyLocation(
   { location: own, scopes }: Principal,
   { application, legacyId }: LegacyLocation,
   locations: Locations,
+  context: RequestContext,
 ): Promise<LocationFacts> {
   if (own?.application === application && own.legacyId === legacyId) return own;
-  if (allows(scopes, "locations:any")) return locations.byLegacyId(application, legacyId);
+  if (allows(scopes, "locations:any")) return locations.byLegacyId(application, legacyId, context);
   throw new ApiError("location_forbidden", {
     detail: "application and legacyId must be those of the API key's location.",
   });
@@ -35,10 +37,11 @@ export async function replacedLocation(
   principal: Principal,
   facts: TillFacts,
   { db, locations }: Pick<TillIngest, "db" | "locations">,
+  context: RequestContext,
 ): Promise<LocationFacts> {
-  if (facts.format === "V1") return legacyLocation(principal, facts.legacyLocation, locations);
+  if (facts.format === "V1") return legacyLocation(principal, facts.legacyLocation, locations, context);
   const till = await findTill(db.sql, facts.tillId);
   if (till && till.location_id === principal.location?.id) return principal.location;
-  if (till && allows(principal.scopes, "locations:any")) return locations.byId(till.location_id);
+  if (till && allows(principal.scopes, "locations:any")) return locations.byId(till.location_id, context);
   throw new ApiError("till_not_found", { detail: `This location has no till ${facts.tillId} to replace: push it.` });
 }

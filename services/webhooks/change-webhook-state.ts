@@ -1,5 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { afterCommit } from "@pragma/runtime/postgres";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { changeState, type WebhookRow } from "./queries/webhooks.ts";
 import type { Webhooks } from "./webhooks.ts";
 
@@ -8,6 +9,7 @@ interface Changing {
   /** Null: of any location. */
   locationId: string | null;
   state: "active" | "paused";
+  context: RequestContext;
 }
 
 /**
@@ -17,12 +19,14 @@ interface Changing {
  */
 export async function changeWebhookState(
   { db, clock, announce }: Pick<Webhooks, "db" | "clock" | "announce">,
-  { state, ...which }: Changing,
+  { state, context, ...which }: Changing,
 ): Promise<WebhookRow> {
   return db.transaction(async (tx) => {
     const webhook = await changeState(tx, which, { state, now: clock() });
     if (!webhook) throw new ApiError("webhook_not_found");
-    if (state === "active") afterCommit(tx, () => void announce([{ kind: "wake", webhookId: webhook.id }]));
+    const { traceparent } = context;
+    if (state === "active")
+      afterCommit(tx, () => void announce([{ kind: "wake", webhookId: webhook.id, traceparent }]));
     return webhook;
   });
 }

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { SentEvent } from "@pragma/contracts/webhook";
 import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-body";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
-import { currentTraceparent } from "@pragma/runtime/request-context";
 import { firstAttempts, jobOf, type WebhookJob } from "./delivering/announce.ts";
 import { type DeliveryRow, insertMessage } from "./queries/deliveries.ts";
 import type { Listener } from "./queries/webhooks.ts";
@@ -17,6 +16,8 @@ export interface Telling<Event extends SentEvent> {
   time: string;
   sequence: number | null;
   data: WebhookData<Event>;
+  /** Of its cause (W3C). */
+  traceparent: string;
 }
 
 /**
@@ -29,19 +30,20 @@ export async function emit<Event extends SentEvent>(
   { clock, announce, bodies }: Pick<Webhooks, "clock" | "announce" | "bodies">,
   tx: Transaction,
   listeners: readonly Listener[],
-  { messageId, event, time, sequence, data }: Telling<Event>,
+  telling: Telling<Event>,
 ): Promise<DeliveryRow[]> {
   if (listeners.length === 0) return [];
+  const { messageId, event, traceparent } = telling;
   const now = clock();
-  const body = messageBody({ messageId, event, time, sequence, data });
+  const body = messageBody(telling);
   const deliveries = listeners.map(({ id, isActive }) => ({ id: randomUUID(), webhookId: id, isActive }));
-  const traceparent = currentTraceparent() ?? null;
   await insertMessage(tx, { id: messageId, body, event, now, traceparent }, deliveries);
   const due = deliveries.filter(({ isActive }) => isActive).map(({ id, webhookId }) => ({ deliveryId: id, webhookId }));
   if (due.length > 0) {
     afterCommit(tx, () => {
       bodies.note({ id: messageId, body, traceparent });
-      void announce(event === "test" ? due.map(testOf) : [firstAttempts(messageId, due)]);
+      const jobs = event === "test" ? due.map(testOf) : [firstAttempts(messageId, due)];
+      void announce(jobs.map((job) => ({ ...job, traceparent })));
     });
   }
   return deliveries.map(({ id, webhookId }) => ({

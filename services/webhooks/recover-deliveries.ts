@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterCommit } from "@pragma/runtime/postgres";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { insertRecovery, lockRecovery, type RecoveryRow, recoverPortion } from "./queries/recoveries.ts";
 import type { Webhooks } from "./webhooks.ts";
 
@@ -8,11 +9,12 @@ const portion = 500;
 /** Begins to make again every delivery of a webhook that failed since a time, or failed and waits for another attempt. */
 export async function beginRecovery(
   { db, clock, announce }: Pick<Webhooks, "db" | "clock" | "announce">,
-  { webhookId, since }: { webhookId: string; since: string },
+  { webhookId, since, context }: { webhookId: string; since: string; context: RequestContext },
 ): Promise<RecoveryRow> {
   return db.transaction(async (tx) => {
     const recovery = await insertRecovery(tx, { id: randomUUID(), webhookId, since, now: clock() });
-    afterCommit(tx, () => void announce([{ kind: "recover", recoveryId: recovery.id }]));
+    const { traceparent } = context;
+    afterCommit(tx, () => void announce([{ kind: "recover", recoveryId: recovery.id, traceparent }]));
     return recovery;
   });
 }
@@ -23,7 +25,7 @@ export async function beginRecovery(
  */
 export async function continueRecovery(
   { db, clock, announce }: Pick<Webhooks, "db" | "clock" | "announce">,
-  recoveryId: string,
+  { recoveryId, traceparent }: { recoveryId: string; traceparent?: string | undefined },
   signal?: AbortSignal,
 ): Promise<void> {
   for (let recovered = portion; recovered === portion && !signal?.aborted; ) {
@@ -31,7 +33,7 @@ export async function continueRecovery(
       const recovery = await lockRecovery(tx, recoveryId);
       if (!recovery) return 0;
       const { webhookId } = recovery;
-      afterCommit(tx, () => void announce([{ kind: "wake", webhookId }]));
+      afterCommit(tx, () => void announce([{ kind: "wake", webhookId, traceparent }]));
       return recoverPortion(tx, recovery, { limit: portion, now: clock() });
     });
   }

@@ -1,5 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { afterCommit } from "@pragma/runtime/postgres";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { jobOf } from "./delivering/announce.ts";
 import { type DeliveryRow, isDeliveryThere, makeAgain } from "./queries/deliveries.ts";
 import type { Webhooks } from "./webhooks.ts";
@@ -11,7 +12,7 @@ import type { Webhooks } from "./webhooks.ts";
  */
 export async function replayDelivery(
   { db, clock, announce }: Pick<Webhooks, "db" | "clock" | "announce">,
-  which: { id: string; locationId: string | null },
+  { context, ...which }: { id: string; locationId: string | null; context: RequestContext },
 ): Promise<DeliveryRow> {
   return db.transaction(async (tx) => {
     const made = await makeAgain(tx, which, clock());
@@ -23,7 +24,8 @@ export async function replayDelivery(
     }
     const { generation, attempt, ...delivery } = made;
     const { id: deliveryId, webhookId, event } = delivery;
-    afterCommit(tx, () => void announce([jobOf(event, webhookId, { deliveryId, generation, attempt })]));
+    const job = jobOf(event, webhookId, { deliveryId, generation, attempt });
+    afterCommit(tx, () => void announce([{ ...job, traceparent: context.traceparent }]));
     return delivery;
   });
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { emit } from "./emit.ts";
 import type { DeliveryRow } from "./queries/deliveries.ts";
 import type { WebhookRow } from "./queries/webhooks.ts";
@@ -7,8 +8,9 @@ import type { Webhooks } from "./webhooks.ts";
 /** Sends a test message to a webhook, also when it is paused or disabled. It is sent once. */
 export async function sendTest(
   services: Pick<Webhooks, "db" | "clock" | "announce" | "bodies">,
-  { id, locationId }: Pick<WebhookRow, "id" | "locationId">,
+  { webhook, context }: { webhook: Pick<WebhookRow, "id" | "locationId">; context: RequestContext },
 ): Promise<DeliveryRow> {
+  const { id, locationId } = webhook;
   const [delivery] = await services.db.transaction((tx) =>
     emit(services, tx, [{ id, isActive: true }], {
       messageId: randomUUID(),
@@ -16,6 +18,7 @@ export async function sendTest(
       time: services.clock().toISOString(),
       sequence: null,
       data: { locationId, webhookId: id, message: "It works." },
+      traceparent: context.traceparent,
     }),
   );
   if (!delivery) throw new Error(`No delivery was made for webhook ${id}.`);

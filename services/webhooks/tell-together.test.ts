@@ -23,6 +23,7 @@ const test = (messageId: string) => ({
   event: "test" as const,
   time: new Date().toISOString(),
   sequence: null,
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   data: { locationId: subscription.locationId, webhookId: subscription.webhook.id, message: "“It works”, \\ \u0001" },
 });
 const bodyOf = async (id: string) => {

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { SentEvent } from "@pragma/contracts/webhook";
 import { isPassing } from "@pragma/runtime/passing-cause";
-import { currentTraceparent } from "@pragma/runtime/request-context";
 import { firstAttempts } from "./delivering/announce.ts";
 import { batched } from "./delivering/batched.ts";
 import { messageBody, type Telling } from "./emit.ts";
@@ -49,15 +48,18 @@ export function openTellTogether({
   function sendOff(items: Item[]): void {
     const due = items.filter((item) => item.due.length > 0);
     for (const { told } of due) bodies.note({ id: told.messageId, body: told.body, traceparent: told.traceparent });
-    if (due.length > 0) void announce(due.map(({ told, due }) => firstAttempts(told.messageId, due)));
+    const jobs = due.map(({ told: { messageId, traceparent }, due }) => ({
+      ...firstAttempts(messageId, due),
+      traceparent,
+    }));
+    if (jobs.length > 0) void announce(jobs);
   }
 
   return {
     listenersTo: find,
     async tell(listeners, telling) {
-      const { messageId, event } = telling;
+      const { messageId, event, traceparent } = telling;
       const deliveries = listeners.map(({ id, isActive }) => ({ deliveryId: randomUUID(), webhookId: id, isActive }));
-      const traceparent = currentTraceparent() ?? null;
       const told = { messageId, event, body: messageBody(telling), traceparent, deliveries };
       const due = deliveries.filter(({ isActive }) => isActive);
       const written = await write({ told, due: due.map(({ deliveryId, webhookId }) => ({ deliveryId, webhookId })) });

@@ -23,7 +23,7 @@ export const changeConsumerRoute = defineRoute({
   },
   responses: { 200: { description: "The consumer as it is now", schema: Consumer } },
   errors: ["consumer_not_found", "rate_limit_forbidden"],
-  async handle({ params, body, principal, services }) {
-    return json(200, await changeConsumer(services, { id: params.id, change: body, principal }));
+  async handle({ params, body, principal, services, context }) {
+    return json(200, await changeConsumer(services, { id: params.id, change: body, principal, context }));
   },
 });

@@ -25,8 +25,8 @@ export const changeLocationRoute = defineRoute({
   },
   responses: { 200: { description: "The location as it is now", schema: LocationDetails } },
   errors: ["location_not_found"],
-  async handle({ params, body, principal, services }) {
+  async handle({ params, body, principal, services, context }) {
     demandReadable(principal, params.id);
-    return json(200, showDetails(await changeLocation(services, { id: params.id, change: body })));
+    return json(200, showDetails(await changeLocation(services, { id: params.id, change: body, context })));
   },
 });

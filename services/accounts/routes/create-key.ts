@@ -22,9 +22,9 @@ export const createKeyRoute = defineRoute({
   },
   responses: { 201: { description: "The key", schema: CreatedApiKey } },
   errors: ["location_forbidden", "location_not_found", "consumer_not_found", "rate_limit_forbidden"],
-  async handle({ body, principal, services }) {
+  async handle({ body, principal, services, context }) {
     const locationId = ownLocation(principal, body.locationId);
-    const apiKey = await createKey(services, { locationId, consumerName: body.consumerName, principal });
+    const apiKey = await createKey(services, { locationId, consumerName: body.consumerName, principal, context });
     return json(201, { apiKey }, { "cache-control": "no-store" });
   },
 });

@@ -34,8 +34,8 @@ export const createLocationRoute = defineRoute({
   },
   responses: { 201: { description: "The id of the location", schema: CreatedLocation } },
   errors: ["location_forbidden"],
-  async handle({ body, principal, services }) {
+  async handle({ body, principal, services, context }) {
     demandAnyLocation(principal, "Only a key with the scope locations:any creates locations.");
-    return json(201, { id: await createLocation(services, body) });
+    return json(201, { id: await createLocation(services, { location: body, context }) });
   },
 });

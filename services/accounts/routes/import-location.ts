@@ -25,9 +25,9 @@ export const importLocationRoute = defineRoute({
     201: { description: "The id of the location", schema: CreatedLocation },
   },
   errors: ["location_forbidden", "location_exists"],
-  async handle({ body, principal, services }) {
+  async handle({ body, principal, services, context }) {
     demandAnyLocation(principal, "Only a key with the scope locations:any imports locations.");
-    const { id, isNew } = await importLocation(services, body);
+    const { id, isNew } = await importLocation(services, { location: body, context });
     return json(isNew ? 201 : 200, { id });
   },
 });

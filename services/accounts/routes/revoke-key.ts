@@ -15,8 +15,8 @@ export const revokeKeyRoute = defineRoute({
   request: { params: z.object({ id: z.guid().meta({ description: "Id of the key, as the list of keys tells it" }) }) },
   responses: { 204: { description: "The key is revoked" } },
   errors: ["key_not_found"],
-  async handle({ params, principal, services }) {
-    await revokeKey(services, { id: params.id, principal });
+  async handle({ params, principal, services, context }) {
+    await revokeKey(services, { id: params.id, principal, context });
     return { status: 204, body: null, headers: {} };
   },
 });

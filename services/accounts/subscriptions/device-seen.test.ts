@@ -17,7 +17,8 @@ afterAll(() => accounts.remove());
 async function see(seen: Partial<EventData<"device.seen">> & { locationId: string }): Promise<void> {
   const id = randomUUID();
   const data = { deviceId: "d1", name: null, seenAt: "2026-05-29T10:00:00.000Z", ...seen };
-  await accounts.db.transaction((tx) => publish(tx, "device.seen", { id, subject: data.deviceId, data }));
+  const publication = { id, subject: data.deviceId, data, traceparent: undefined };
+  await accounts.db.transaction((tx) => publish(tx, "device.seen", publication));
   await eventually("the event to be handled", async () => {
     const [handled] = await accounts.db.sql`select 1 from inbox where event_id = ${id}`;
     return handled;

@@ -1,7 +1,6 @@
 import { ReplacedCatalog } from "@pragma/contracts/catalog";
 import { namedLocation } from "@pragma/runtime/locations";
 import { json } from "@pragma/runtime/reply";
-import { addToLog } from "@pragma/runtime/request-context";
 import { z } from "zod";
 import { defineRoute } from "../catalog.ts";
 import { catalogBody } from "../catalog-body.ts";
@@ -38,10 +37,10 @@ export const replaceCatalogRoute = defineRoute({
   },
   responses: { 200: { description: "The catalogue as it is now, in short", schema: ReplacedCatalog } },
   errors: ["location_forbidden", "location_not_found", "precondition_failed", "quota_exceeded"],
-  async handle({ body: catalog, query, principal, services, header }) {
-    const { id: locationId } = await namedLocation(principal, query.locationId, services.locations);
-    const replaced = await replaceCatalog(services, { locationId, catalog, ifMatch: header("if-match") });
-    addToLog({ changed: replaced.changed, counts: replaced.counts });
+  async handle({ body: catalog, query, principal, services, context, header }) {
+    const { id: locationId } = await namedLocation(principal, query.locationId, services.locations, context);
+    const replaced = await replaceCatalog(services, { locationId, catalog, ifMatch: header("if-match"), context });
+    context.addToLog({ changed: replaced.changed, counts: replaced.counts });
     return json(200, replaced satisfies ReplacedCatalog, { etag: `"${replaced.etag}"` });
   },
 });

@@ -2,7 +2,6 @@ import { Job, NewJob } from "@pragma/contracts/job";
 import { jsonBody } from "@pragma/runtime/define-route";
 import { namedLocation } from "@pragma/runtime/locations";
 import { json } from "@pragma/runtime/reply";
-import { addToLog } from "@pragma/runtime/request-context";
 import { z } from "zod";
 import { createJob } from "../create-job.ts";
 import { jobReply } from "../job-reply.ts";
@@ -33,10 +32,10 @@ export const createJobRoute = defineRoute({
     204: { description: "The request was repeated under its Idempotency-Key, and its reply was not kept" },
   },
   errors: ["location_forbidden", "location_not_found", "too_many_jobs", "limit_reached", "quota_exceeded"],
-  async handle({ body, query, principal, services }) {
-    const { id: locationId } = await namedLocation(principal, query.locationId, services.locations);
-    const { job, isNew } = await createJob(services, { locationId, principal, job: body });
-    addToLog({ jobId: job.id, isNew });
+  async handle({ body, query, principal, services, context }) {
+    const { id: locationId } = await namedLocation(principal, query.locationId, services.locations, context);
+    const { job, isNew } = await createJob(services, { locationId, principal, job: body, context });
+    context.addToLog({ jobId: job.id, isNew });
     return json(isNew ? 201 : 200, jobReply(job), { location: `/v1/jobs/${job.id}` });
   },
 });

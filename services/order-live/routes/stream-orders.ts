@@ -1,7 +1,6 @@
 import { locationIdExample, orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { leftReasons } from "@pragma/contracts/order-live";
 import { ownLocation } from "@pragma/runtime/own-location";
-import { addToLog } from "@pragma/runtime/request-context";
 import { z } from "zod";
 import { filterOf, filterQuery } from "../order-filter.ts";
 import { defineRoute } from "../order-live.ts";
@@ -59,10 +58,10 @@ export const streamOrdersRoute = defineRoute({
     200: { description: "The stream", schema: z.string(), example, contentType: "text/event-stream" },
   },
   errors: ["location_forbidden", "too_many_streams"],
-  async handle({ query, principal, services, header, signal }) {
+  async handle({ query, principal, services, context, header, signal }) {
     const locationId = ownLocation(principal, query.locationId);
     const lastEventId = header("last-event-id") || undefined;
-    addToLog({ resumes: lastEventId !== undefined });
+    context.addToLog({ resumes: lastEventId !== undefined });
     return {
       status: 200,
       body: await services.hub.open({ locationId, filter: filterOf(query), lastEventId, signal }),

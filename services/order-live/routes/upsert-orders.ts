@@ -36,9 +36,9 @@ export const upsertOrdersRoute = defineRoute({
     204: { description: "The request was repeated under its Idempotency-Key, and its reply was not kept" },
   },
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
-  async handle({ body: orders, query, principal, services }) {
-    const { id: locationId } = await namedLocation(principal, query.locationId, services.locations);
-    const taken = await upsertOrders(services, { locationId, orders });
+  async handle({ body: orders, query, principal, services, context }) {
+    const { id: locationId } = await namedLocation(principal, query.locationId, services.locations, context);
+    const taken = await upsertOrders(services, { locationId, orders, context });
     return text(200, `[${taken.join(",")}]`);
   },
 });

@@ -104,6 +104,7 @@ export async function startOrderLive(variables: Record<string, string> = {}): Pr
       await service.db.transaction((tx) =>
         publish(tx, "report.finalized", {
           id,
+          traceparent: undefined,
           subject: report.reportId,
           data: { ...report, ...times, locationId, tillId, orderIds },
         }),

@@ -8,17 +8,17 @@ export interface ExportJob {
 }
 
 /** Has exports made by any instance. Never rejects: what the queue does not take is announced again later. */
-export type AnnounceExports = (exports: readonly Claim[]) => Promise<void>;
+export type AnnounceExports = (exports: readonly Claim[], traceparent: string | undefined) => Promise<void>;
 
 /** A job is named by the attempt that would come to be, so that the same is not queued twice, and the next can be. */
 export function exportAnnouncer({ queue, log }: { queue: JobQueue<ExportJob>; log: Logger }): AnnounceExports {
-  return async (exports) => {
+  return async (exports, traceparent) => {
     if (exports.length === 0) return;
     try {
       await queue.addAll(
         exports.map(({ id, attempt }) => ({
           payload: { exportId: id },
-          options: { jobId: `${id}-${attempt + 1}` },
+          options: { jobId: `${id}-${attempt + 1}`, traceparent },
         })),
       );
     } catch (error) {

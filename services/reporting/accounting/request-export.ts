@@ -5,6 +5,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { allows } from "@pragma/contracts/scopes";
 import { refuseFaults } from "@pragma/runtime/faults";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { type ConfigRow, findConfigs } from "../queries/accounting-configs.ts";
 import { insertExport, locationsOfTills } from "../queries/accounting-exports.ts";
 import type { Reporting } from "../reporting.ts";
@@ -20,7 +21,7 @@ type Item = CreateAccountingExport[number] & { locationId: string };
  */
 export async function requestExport(
   { db, announceExports }: Pick<Reporting, "db" | "announceExports">,
-  { body, principal }: { body: CreateAccountingExport; principal: Principal },
+  { body, principal, context }: { body: CreateAccountingExport; principal: Principal; context: RequestContext },
 ): Promise<StartedAccountingExport> {
   const items = locatedItems(body, principal);
   const id = randomUUID();
@@ -45,7 +46,7 @@ export async function requestExport(
         file_number: files.get(fileKey(item))?.number ?? 0,
       })),
     });
-    afterCommit(tx, () => void announceExports([{ id, attempt: 0 }]));
+    afterCommit(tx, () => void announceExports([{ id, attempt: 0 }], context.traceparent));
   });
   return { id, tillsIds: [...new Set(items.map(({ tillId }) => tillId))] };
 }

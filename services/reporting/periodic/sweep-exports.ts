@@ -9,7 +9,7 @@ const pendingSeconds = 2;
 export const sweepExports: PeriodicTask<Pick<Reporting, "db" | "announceExports">> = {
   name: "sweep accounting exports",
   everySeconds: 3,
-  async run({ db, announceExports }) {
-    await announceExports(await unclaimedExports(db.sql, { pendingSeconds }));
+  async run({ db, announceExports }, context) {
+    await announceExports(await unclaimedExports(db.sql, { pendingSeconds }), context?.traceparent);
   },
 };

@@ -22,8 +22,8 @@ export const createAccountingConfig = defineRoute({
   request: { body: jsonBody(CreateAccountingConfig) },
   responses: { 201: { description: "The config, with its defaults", schema: AccountingConfig } },
   errors: ["location_forbidden", "location_not_found"],
-  async handle({ body: { locationId: asked, ...content }, principal, services }) {
-    const { id: locationId } = await namedLocation(principal, asked, services.locations);
+  async handle({ body: { locationId: asked, ...content }, principal, services, context }) {
+    const { id: locationId } = await namedLocation(principal, asked, services.locations, context);
     const id = randomUUID();
     const now = new Date();
     const reply = configReply({ id, locationId, createdAt: now, updatedAt: now }, content);

@@ -5,7 +5,6 @@ import {
 } from "@pragma/contracts/accounting-export";
 import { jsonBody } from "@pragma/runtime/define-route";
 import { json } from "@pragma/runtime/reply";
-import { addToLog } from "@pragma/runtime/request-context";
 import { formatsDescribed } from "../accounting/described.ts";
 import { requestExport } from "../accounting/request-export.ts";
 import { defineRoute } from "../reporting.ts";
@@ -26,9 +25,9 @@ export const createAccountingExport = defineRoute({
   request: { body: jsonBody(CreateAccountingExport) },
   responses: { 202: { description: "The export will be made", schema: StartedAccountingExport } },
   errors: ["location_forbidden"],
-  async handle({ body, principal, services }) {
-    const started = await requestExport(services, { body, principal });
-    addToLog({ exportId: started.id, tills: started.tillsIds.length });
+  async handle({ body, principal, services, context }) {
+    const started = await requestExport(services, { body, principal, context });
+    context.addToLog({ exportId: started.id, tills: started.tillsIds.length });
     return json(202, started, { location: `/v1/accounting/exports/${started.id}` });
   },
 });

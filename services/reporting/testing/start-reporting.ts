@@ -59,7 +59,7 @@ export async function startReporting(variables: Record<string, string> = {}): Pr
       await service.db.transaction(async (tx) => {
         for (const { id, till, object } of events) {
           const data = { ...pushed, tillId: till.id, object, pushedAt: new Date().toISOString() };
-          await publish(tx, "till.pushed", { id, subject: till.id, data });
+          await publish(tx, "till.pushed", { id, subject: till.id, data, traceparent: undefined });
         }
       });
       const ids = events.map(({ id }) => id);

@@ -2,6 +2,7 @@ import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import type { LegacyTill } from "@pragma/contracts/legacy-till";
 import type { Principal } from "@pragma/contracts/principal";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { acceptTill } from "../accept-till.ts";
 import type { TillIngest } from "../till-ingest.ts";
 import { askBackoffice, BackofficeFailure } from "./ask-backoffice.ts";
@@ -15,6 +16,7 @@ interface FetchTill {
   location: LocationFacts;
   principal: Principal;
   signal: AbortSignal;
+  context: RequestContext;
 }
 
 /**
@@ -24,7 +26,7 @@ interface FetchTill {
  */
 export async function fetchLegacyTill(
   services: TillIngest,
-  { wanted, location, principal, signal }: FetchTill,
+  { wanted, location, principal, signal, context }: FetchTill,
 ): Promise<void> {
   const { timeout } = services.legacy;
   const address = addressOf(services.legacy, wanted.application);
@@ -46,7 +48,7 @@ export async function fetchLegacyTill(
     throw new BackofficeFailure(`The backoffice gave another till: ${serverId}.`);
   }
   const facts = { ...till.facts, serverId: wanted.serverId };
-  await acceptTill(services, { location, till: { ...till, facts }, principal });
+  await acceptTill(services, { location, till: { ...till, facts }, principal, context });
 }
 
 /** Why a till could not be had, in words for the caller; undefined for what is a fault of this product. */

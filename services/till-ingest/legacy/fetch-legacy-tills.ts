@@ -2,6 +2,7 @@ import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import type { FetchedLegacyTills, LegacyTill } from "@pragma/contracts/legacy-till";
 import type { Principal } from "@pragma/contracts/principal";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { createSemaphore } from "@pragma/runtime/semaphore";
 import { findHeldServerIds } from "../queries/tills.ts";
 import type { TillIngest } from "../till-ingest.ts";
@@ -17,6 +18,7 @@ interface FetchTills {
   wanted: LegacyTill[];
   principal: Principal;
   signal: AbortSignal;
+  context: RequestContext;
 }
 
 /**
@@ -27,19 +29,19 @@ interface FetchTills {
  */
 export async function fetchLegacyTills(
   services: TillIngest,
-  { wanted, principal, signal }: FetchTills,
+  { wanted, principal, signal, context }: FetchTills,
 ): Promise<FetchedLegacyTills[]> {
   const deadline = Date.now() + callTime;
   const places = createSemaphore(services.legacy.concurrency);
   const locations = await Promise.all(
-    byLocation(wanted).map((tills) => places.run(() => locate(services, tills, principal))),
+    byLocation(wanted).map((tills) => places.run(() => locate(services, { tills, principal, context }))),
   );
   for (const { application } of wanted) addressOf(services.legacy, application);
 
   async function outcomeOf(till: LegacyTill, location: LocationFacts): Promise<string | undefined> {
     if (Date.now() > deadline) return tooLate;
     try {
-      await fetchLegacyTill(services, { wanted: till, location, principal, signal });
+      await fetchLegacyTill(services, { wanted: till, location, principal, signal, context });
       return undefined;
     } catch (error) {
       signal.throwIfAborted();
@@ -85,13 +87,12 @@ function byLocation(wanted: LegacyTill[]): LegacyTill[][] {
 /** Tills of one location, and the location if it is known here. */
 async function locate(
   { locations }: Pick<TillIngest, "locations">,
-  tills: LegacyTill[],
-  principal: Principal,
+  { tills, principal, context }: { tills: LegacyTill[]; principal: Principal; context: RequestContext },
 ): Promise<{ tills: LegacyTill[]; location: LocationFacts | undefined }> {
   const [first] = tills;
   if (!first) return { tills: [], location: undefined };
   try {
-    return { tills, location: await legacyLocation(principal, first, locations) };
+    return { tills, location: await legacyLocation(principal, first, locations, context) };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "location_not_found") throw error;
     return { tills, location: undefined };

@@ -16,24 +16,23 @@ const maxPending = 1_000;
 export const reprocessMany: PeriodicTask<Pick<TillIngest, "db" | "log" | "sweepAfter">> = {
   name: "reprocess many tills",
   everySeconds: 1,
-  async run(services) {
-    while (await reprocessPortion(services));
+  async run(services, context) {
+    while (await reprocessPortion(services, context?.traceparent));
   },
 };
 
 /** Whether there may be more to do. */
-async function reprocessPortion({
-  db,
-  log,
-  sweepAfter,
-}: Pick<TillIngest, "db" | "log" | "sweepAfter">): Promise<boolean> {
+async function reprocessPortion(
+  { db, log, sweepAfter }: Pick<TillIngest, "db" | "log" | "sweepAfter">,
+  traceparent: string | undefined,
+): Promise<boolean> {
   return db.transaction(async (tx) => {
     const order = await takeReprocessing(tx);
     if (!order || (await countPending(tx, maxPending)) === maxPending) return false;
     const tills = await takePortion(tx, order, portion);
     const by = { keyId: order.key_id, consumer: order.consumer };
     for (const till of tills) {
-      if (!(await isBeingReprocessed(tx, till))) await announceNextRevision(tx, till, { sweepAfter, by });
+      if (!(await isBeingReprocessed(tx, till))) await announceNextRevision(tx, till, { sweepAfter, by, traceparent });
     }
     await noteProgress(tx, order, { count: tills.length, place: tills.at(-1)?.id });
     if (tills.length === 0) log.info({ reprocessing: order.id, tills: order.done }, "reprocessing finished");

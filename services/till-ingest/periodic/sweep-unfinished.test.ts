@@ -40,6 +40,7 @@ async function finalize(tillId: string, revision = 1): Promise<void> {
   await service.db.transaction((tx) =>
     publish(tx, "report.finalized", {
       id,
+      traceparent: undefined,
       subject: tillId,
       data: {
         locationId,

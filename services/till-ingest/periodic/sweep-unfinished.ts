@@ -14,12 +14,15 @@ const mostAtATime = 1_000;
 export const sweepUnfinished: PeriodicTask<Pick<TillIngest, "db" | "log" | "sweepAfter">> = {
   name: "sweep unfinished tills",
   everySeconds: 60,
-  async run({ db, log, sweepAfter }) {
+  async run({ db, log, sweepAfter }, context) {
     const swept = await db.transaction(async (tx) => {
       const tills = await takeOverdue(tx, mostAtATime);
       const ids = tills.map(({ id }) => id);
       const reasons = await findReasons(tx, ids);
-      for (const till of tills) await announceTill(tx, till, reasons.get(till.id) ?? "push");
+      for (const till of tills) {
+        const reason = reasons.get(till.id) ?? "push";
+        await announceTill(tx, till, { reason, traceparent: context?.traceparent });
+      }
       await postponeSweep(tx, ids, { sweepAfter });
       return tills.length;
     });

@@ -1,7 +1,6 @@
 import { FetchedLegacyTills, WantedLegacyTills } from "@pragma/contracts/legacy-till";
 import { jsonBody, optionalBody } from "@pragma/runtime/define-route";
 import { json } from "@pragma/runtime/reply";
-import { addToLog } from "@pragma/runtime/request-context";
 import { z } from "zod";
 import { applicationQuery, askedBackoffice } from "../legacy/asked-backoffice.ts";
 import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
@@ -38,11 +37,11 @@ export const fetchLegacyTillsRoute = defineRoute({
     },
   },
   errors: ["location_forbidden", "legacy_not_configured", "legacy_unavailable"],
-  async handle({ body, query, principal, services, signal }) {
+  async handle({ body, query, principal, services, context, signal }) {
     const wanted =
       body ?? (await listLegacyTills(services.legacy, { ...askedBackoffice(principal, query.application), signal }));
-    const fetched = await fetchLegacyTills(services, { wanted, principal, signal });
-    addToLog({ wanted: wanted.length, fetched: fetched.reduce((sum, { success }) => sum + success.length, 0) });
+    const fetched = await fetchLegacyTills(services, { wanted, principal, signal, context });
+    context.addToLog({ wanted: wanted.length, fetched: fetched.reduce((sum, { success }) => sum + success.length, 0) });
     return json(200, fetched);
   },
 });

@@ -24,8 +24,9 @@ export const pushTillV1 = defineRoute({
     200: { description: "The same till was accepted before", schema: PushedTill },
   },
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
-  async handle({ body: till, principal, services, origin }) {
-    const location = await legacyLocation(principal, till.facts.legacyLocation, services.locations);
-    return pushReply(await acceptTill(services, { location, till, principal }), origin);
+  async handle({ body: till, principal, services, context, origin }) {
+    const location = await legacyLocation(principal, till.facts.legacyLocation, services.locations, context);
+    const accepted = await acceptTill(services, { location, till, principal, context });
+    return pushReply(accepted, { origin, context });
   },
 });

@@ -33,8 +33,9 @@ export const pushTillV2 = defineRoute({
     200: { description: "The same till was accepted before", schema: PushedTill },
   },
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
-  async handle({ body: till, query, principal, services, origin }) {
-    const location = await namedLocation(principal, query.locationId, services.locations);
-    return pushReply(await acceptTill(services, { location, till, principal }), origin);
+  async handle({ body: till, query, principal, services, context, origin }) {
+    const location = await namedLocation(principal, query.locationId, services.locations, context);
+    const accepted = await acceptTill(services, { location, till, principal, context });
+    return pushReply(accepted, { origin, context });
   },
 });

@@ -26,15 +26,15 @@ export const replaceTillRoute = defineRoute({
   request: { params: tillParams, body: { ...tillBody("either", z.union([TillV2, TillV1])), example: tillV2Example } },
   responses: { 200: { description: "The till was replaced", schema: ReplacedTill } },
   errors: ["till_not_found", "location_forbidden", "location_not_found", "quota_exceeded"],
-  async handle({ params, body: till, principal, services, origin }) {
+  async handle({ params, body: till, principal, services, context, origin }) {
     const id = params.id.toLowerCase();
     if (till.facts.tillId !== id) {
       const message = `must be the id of the address, ${id}; got ${till.facts.tillId}`;
       const path = till.facts.format === "V1" ? "tillJson.client_id" : "id";
       throw new ApiError("invalid_request", { faults: [{ in: "body", path, code: "mismatch", message }] });
     }
-    const location = await replacedLocation(principal, till.facts, services);
-    const replaced = await replaceTill(services, { location, till, principal });
+    const location = await replacedLocation(principal, till.facts, services, context);
+    const replaced = await replaceTill(services, { location, till, principal, context });
     return json(200, { tillId: replaced.id, objectUrl: tillReply(replaced, origin).objectUrl });
   },
 });

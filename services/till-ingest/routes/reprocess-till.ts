@@ -20,11 +20,12 @@ export const reprocessTillRoute = defineRoute({
   request: { params: tillParams },
   responses: { 200: { description: "The till is processed again", schema: ReprocessedTill } },
   errors: ["till_not_found", "quota_exceeded"],
-  async handle({ params, principal, services, origin }) {
+  async handle({ params, principal, services, context, origin }) {
     const till = await reprocessTill(services, {
       id: params.id,
       locationId: readableLocation(principal),
       by: principal,
+      context,
     });
     return json(200, { id: till.id, objectUrl: tillReply(till, origin).objectUrl });
   },

@@ -5,7 +5,12 @@ import type { AttemptName } from "../queries/claims.ts";
 import type { Lanes } from "./lanes.ts";
 
 /** What is told through the queue. Each is written in the database first: a job that is lost is announced again. */
-export type WebhookJob =
+export type WebhookJob = Job & {
+  /** Of what it is told for (W3C): the job is a part of that trace. */
+  traceparent?: string | undefined;
+};
+
+type Job =
   /** The first attempts of a message: one job for all of them, since jobs cost more than what they are about. */
   | { kind: "message"; messageId: string; deliveries: { deliveryId: string; webhookId: string }[] }
   | ({ kind: "attempt"; webhookId: string } & AttemptName)
@@ -47,7 +52,9 @@ export function announcer({ queue, lanes, log, doHere }: Announcing): Announce {
     const told = jobs.flatMap((job) => untold(job, delay));
     if (told.length === 0) return;
     try {
-      await queue.addAll(told.map((job) => ({ payload: job, options: { jobId: nameOf(job), delay } })));
+      await queue.addAll(
+        told.map(({ traceparent, ...job }) => ({ payload: job, options: { jobId: nameOf(job), delay, traceparent } })),
+      );
     } catch (error) {
       log.debug({ err: error, jobs: told.length }, "jobs could not be queued");
       // What is due later is found in the database when its time has come.

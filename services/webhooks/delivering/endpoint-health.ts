@@ -13,7 +13,7 @@ import {
 /** What a batch of attempts says of their endpoints: those whose latest one succeeded, and those whose latest one failed. */
 export interface EndpointHealth {
   working: string[];
-  failing: (Failing & { isGone: boolean })[];
+  failing: (Failing & { isGone: boolean; traceparent: string })[];
 }
 
 /** Goes by when attempts ended. A test that fails says nothing: it may be made of an endpoint that is yet to be built. */
@@ -35,6 +35,7 @@ export function healthOf(outcomes: readonly Outcome[]): EndpointHealth {
         since: since.endedAt,
         successesBefore: of.filter(({ error }) => error === null).length,
         lastError: last.error ?? "",
+        traceparent: last.traceparent,
         isGone: of.some(({ isGone }) => isGone),
       });
     }
@@ -58,18 +59,20 @@ export async function noteFailures(
   now: Date,
 ): Promise<HealthAction[]> {
   const actions: HealthAction[] = [];
-  const gone = new Set(failing.filter(({ isGone }) => isGone).map(({ webhookId }) => webhookId));
+  const failures = new Map(failing.map((each) => [each.webhookId, each]));
   for (const webhook of await noteFailing(tx, failing)) {
     const { id, locationId, endpointUrl, failingSince, warnedAt, lastError } = webhook;
-    const judgement = judgeHealth({ failingSince, warnedAt, isGone: gone.has(id) }, now);
+    const { isGone = false, traceparent } = failures.get(id) ?? {};
+    const judgement = judgeHealth({ failingSince, warnedAt, isGone }, now);
     if (judgement === "nothing") continue;
     const facts = { locationId, webhookId: id, endpointUrl, failingSince: failingSince.toISOString(), lastError };
     if (judgement === "warn") {
       await noteWarned(tx, id, now);
-      await publish(tx, "endpoint.failing", { subject: id, data: facts });
+      await publish(tx, "endpoint.failing", { subject: id, data: facts, traceparent });
     } else {
       await disableWebhook(tx, { id, reason: judgement.disable, now });
-      await publish(tx, "endpoint.disabled", { subject: id, data: { ...facts, reason: judgement.disable } });
+      const data = { ...facts, reason: judgement.disable };
+      await publish(tx, "endpoint.disabled", { subject: id, data, traceparent });
     }
     actions.push({ action: judgement === "warn" ? "warned" : "disabled", webhook });
   }

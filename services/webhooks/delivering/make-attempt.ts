@@ -6,7 +6,6 @@ import { failSpan, type Operation, SpanKind } from "@pragma/runtime/tracing";
 import type { Clock } from "../clock.ts";
 import { judgeAttempt, type Posted } from "../judge-attempt.ts";
 import { type Claim, releaseClaim } from "../queries/claims.ts";
-import type { Outcome } from "../queries/outcomes.ts";
 import type { RetrySchedule } from "../retry-schedule.ts";
 import { signMessage } from "../sign-message.ts";
 import type { EndpointDirectory, EndpointFacts } from "./endpoint-facts.ts";
@@ -27,7 +26,14 @@ export interface Attempting {
   /** Told how an attempt went, and what became of its delivery: `pending` is tried again. */
   onAttempt(attempt: { outcome: "succeeded" | "failed"; delivery: DeliveryState; seconds: number }): void;
   /** Told of a delivery that is to be tried again. */
-  onRetry(claim: Claim, at: Date): void;
+  onRetry(claim: Claim, retry: Retry): void;
+}
+
+/** When an attempt is made again, and as a part of which trace. */
+export interface Retry {
+  at: Date;
+  /** Of the attempt that failed (W3C). */
+  traceparent: string;
 }
 
 /** When the message or the endpoint could not be read here, the delivery is taken up again so much later. */
@@ -79,7 +85,7 @@ function sendingOf({ deliveryId, webhookId, event, generation, attempt }: Claim,
 async function send(
   attempting: Attempting,
   letter: Letter,
-  { trace, span }: RequestContext,
+  { trace, span, traceparent }: RequestContext,
 ): Promise<"succeeded" | "failed" | "spared"> {
   const { clock, log } = attempting;
   const { claim } = letter;
@@ -92,14 +98,14 @@ async function send(
   const { schedule } = attempting;
   const verdict = judgeAttempt(posted, { schedule, failures: claim.failures, at: endedAt, isTest });
   const response = posted.status === null ? null : posted.response;
-  const outcome: Outcome = { ...claim, ...verdict, startedAt, endedAt, milliseconds, status: posted.status, response };
+  const { status } = posted;
+  const outcome = { ...claim, ...verdict, startedAt, endedAt, milliseconds, status, response, traceparent };
   await attempting.outcomes.record(outcome);
 
   const { deliveryId, webhookId, messageId, event, generation, attempt } = claim;
   const { state, error, nextAttemptAt } = verdict;
   const success = error === null ? "succeeded" : "failed";
   attempting.onAttempt({ outcome: success, delivery: state, seconds: milliseconds / 1_000 });
-  const { status } = posted;
   if (status !== null) span?.setAttribute("http.response.status_code", status);
   if (span && error !== null) failSpan(span, error);
   const { traceId } = trace;
@@ -107,7 +113,7 @@ async function send(
     { deliveryId, webhookId, messageId, event, generation, attempt, traceId, status, milliseconds, state, error },
     "attempt",
   );
-  if (nextAttemptAt) attempting.onRetry({ ...claim, attempt: attempt + 1 }, nextAttemptAt);
+  if (nextAttemptAt) attempting.onRetry({ ...claim, attempt: attempt + 1 }, { at: nextAttemptAt, traceparent });
   if (error === null) return "succeeded";
   return isTest ? "spared" : "failed";
 }

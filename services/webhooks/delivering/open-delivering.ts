@@ -15,7 +15,7 @@ import { openEndpointDirectory } from "./endpoint-facts.ts";
 import { HostRates, hostOf } from "./host-rates.ts";
 import type { LaneLimits } from "./lane.ts";
 import { Lanes } from "./lanes.ts";
-import { makeAttempt } from "./make-attempt.ts";
+import { makeAttempt, type Retry } from "./make-attempt.ts";
 import { type MessageBodies, openMessageBodies } from "./message-bodies.ts";
 import { openOutcomeLog } from "./outcome-log.ts";
 import { openPoster } from "./post-message.ts";
@@ -129,7 +129,7 @@ export function openDelivering(options: DeliveringOptions): Delivering {
     else if (job.kind === "attempt") lanes.offer(job.webhookId, job);
     else if (job.kind === "wake") lanes.wake(job.webhookId);
     else if (job.kind === "test") tests.run(() => makeTest(job));
-    else recoveries.run((signal) => continueRecovery({ db, clock, announce }, job.recoveryId, signal));
+    else recoveries.run((signal) => continueRecovery({ db, clock, announce }, job, signal));
   }
 
   async function makeTest(name: AttemptName): Promise<void> {
@@ -145,10 +145,10 @@ export function openDelivering(options: DeliveringOptions): Delivering {
 
   const announce = announcer({ queue, lanes, log, doHere: doJob });
 
-  function onRetry({ webhookId, deliveryId, generation, attempt }: Claim, at: Date): void {
+  function onRetry({ webhookId, deliveryId, generation, attempt }: Claim, { at, traceparent }: Retry): void {
     const delay = Math.max(0, at.getTime() - now());
     if (delay <= queuedAhead)
-      void announce([{ kind: "attempt", webhookId, deliveryId, generation, attempt }], { delay });
+      void announce([{ kind: "attempt", webhookId, deliveryId, generation, attempt, traceparent }], { delay });
   }
 
   metrics.observe("webhook_messages_under_way", "Messages that endpoints have not answered yet", () => lanes.underWay);
@@ -157,7 +157,10 @@ export function openDelivering(options: DeliveringOptions): Delivering {
     "Endpoints that are sent a probe only, because they fail",
     () => lanes.spared,
   );
-  queue.work(async (job) => doJob(job), { concurrency: jobsAtATime, isQuiet: true });
+  queue.work(async (job, _, { traceparent }) => doJob({ ...job, traceparent }), {
+    concurrency: jobsAtATime,
+    isQuiet: true,
+  });
   const forgetting = setInterval(() => lanes.forgetIdle(), idleCheck).unref();
 
   return {

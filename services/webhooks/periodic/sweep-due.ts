@@ -18,7 +18,8 @@ const overdueAfter = 2_000;
 export const sweepDue = (everySeconds: number): PeriodicTask<Sweeping> => ({
   name: "sweep due deliveries",
   everySeconds,
-  async run({ db: { sql }, log, clock, announce, claimedFor }) {
+  async run({ db: { sql }, log, clock, announce, claimedFor }, context) {
+    const traceparent = context?.traceparent;
     let lapsed = 0;
     for (let taken = portion; taken === portion; lapsed += taken) {
       taken = await takeBackLapsed(sql, { now: clock(), claimedFor, limit: portion });
@@ -26,9 +27,11 @@ export const sweepDue = (everySeconds: number): PeriodicTask<Sweeping> => ({
     if (lapsed > 0) log.warn({ deliveries: lapsed }, "attempts were interrupted; they are made again");
     const overdueSince = new Date(clock().getTime() - (lapsed > 0 ? 0 : overdueAfter));
     const webhookIds = await webhooksOverdue(sql, overdueSince);
-    await announce(webhookIds.map((webhookId) => ({ kind: "wake", webhookId })));
+    await announce(webhookIds.map((webhookId) => ({ kind: "wake", webhookId, traceparent })));
     const tests = await testsOverdue(sql, overdueSince, portion);
-    await announce(tests.map((name) => ({ kind: "test", ...name })));
-    await announce((await unfinishedRecoveries(sql)).map((recoveryId) => ({ kind: "recover", recoveryId })));
+    await announce(tests.map((name) => ({ kind: "test", ...name, traceparent })));
+    await announce(
+      (await unfinishedRecoveries(sql)).map((recoveryId) => ({ kind: "recover", recoveryId, traceparent })),
+    );
   },
 });

@@ -23,7 +23,7 @@ interface NewMessage {
   event: SentEvent;
   now: Date;
   /** Of what it tells of (W3C). */
-  traceparent: string | null;
+  traceparent: string;
 }
 
 interface NewDelivery {

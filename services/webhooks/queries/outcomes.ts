@@ -10,6 +10,8 @@ export interface Outcome extends Claim, Verdict {
   milliseconds: number;
   status: number | null;
   response: string | null;
+  /** Of the attempt (W3C). */
+  traceparent: string;
 }
 
 /**

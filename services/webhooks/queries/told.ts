@@ -7,7 +7,7 @@ export interface Told {
   event: SentEvent;
   body: string;
   /** Of what it tells of (W3C). */
-  traceparent: string | null;
+  traceparent: string;
   deliveries: { deliveryId: string; webhookId: string }[];
 }
 

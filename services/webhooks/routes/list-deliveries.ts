@@ -38,7 +38,7 @@ export const listDeliveriesRoute = defineRoute({
   request: { params: webhookParams, query },
   responses: { 200: { description: "A page of deliveries", schema: pageOf(Delivery) } },
   errors: ["webhook_not_found", "invalid_page_token"],
-  async handle({ params, query, principal, services, url, origin }) {
+  async handle({ params, query, principal, services, context, url, origin }) {
     const webhook = await knownWebhook(services, { id: params.id, principal });
     const { event, state, since, until } = query;
     const hasDays = [since, until].some((end) => end && "day" in end);
@@ -47,7 +47,7 @@ export const listDeliveriesRoute = defineRoute({
       ? "UTC"
       : location?.id === webhook.locationId
         ? location.timeZone
-        : (await services.locations.byId(webhook.locationId)).timeZone;
+        : (await services.locations.byId(webhook.locationId, context)).timeZone;
     const filter = { webhookId: webhook.id, event, state, since, until, timeZone };
     return replyWithPage({ query, url, origin }, (stretch) => listDeliveries(services.db.sql, filter, stretch));
   },

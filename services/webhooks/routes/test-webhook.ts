@@ -31,8 +31,8 @@ export const testWebhookRoute = defineRoute({
     },
   },
   errors: ["webhook_not_found"],
-  async handle({ params, principal, services }) {
+  async handle({ params, principal, services, context }) {
     const webhook = await knownWebhook(services, { id: params.id, principal });
-    return json(202, await sendTest(services, webhook));
+    return json(202, await sendTest(services, { webhook, context }));
   },
 });

@@ -22,8 +22,8 @@ export const upsertRecipientRoute = defineRoute({
     201: { description: "The recipient as it was made", schema: RecipientWithSecret },
   },
   errors: ["recipient_conflict", "limit_reached", "too_many_secrets", "location_forbidden", "location_not_found"],
-  async handle({ body, principal, services }) {
-    const { id: locationId } = await namedLocation(principal, body.locationId, services.locations);
+  async handle({ body, principal, services, context }) {
+    const { id: locationId } = await namedLocation(principal, body.locationId, services.locations, context);
     const { recipient, isNew, madeSecret } = await upsertRecipient(services, { locationId, recipient: body });
     return json(isNew ? 201 : 200, recipientReply(recipient, madeSecret), { "cache-control": "no-store" });
   },

@@ -21,8 +21,8 @@ export const upsertWebhookRoute = defineRoute({
     201: { description: "The webhook as it was made", schema: Webhook },
   },
   errors: ["webhook_conflict", "limit_reached", "location_forbidden", "location_not_found"],
-  async handle({ body, principal, services }) {
-    const { id: locationId } = await namedLocation(principal, body.locationId, services.locations);
+  async handle({ body, principal, services, context }) {
+    const { id: locationId } = await namedLocation(principal, body.locationId, services.locations, context);
     const { webhook, isNew } = await upsertWebhook(services, { locationId, webhook: body });
     return json(isNew ? 201 : 200, webhook);
   },

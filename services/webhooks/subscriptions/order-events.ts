@@ -9,12 +9,14 @@ const concurrency = 32;
 export const orderEvents = (["order.call", "order.paid", "order.canceled", "order.transferred"] as const).map((event) =>
   on<Webhooks, typeof event>(
     event,
-    async ({ eventId, time, data: { locationId, sequence, order }, services: { together }, onceTogether }) => {
+    async ({ eventId, time, data: { locationId, sequence, order }, services: { together }, context, onceTogether }) => {
       const listeners = await together.listenersTo({ locationId, event });
       // Most locations have none: there is nothing to write down, not even that it was handled.
       if (listeners.length === 0) return;
       const data = toWebhookOrder(order);
-      await onceTogether(() => together.tell(listeners, { messageId: eventId, event, time, sequence, data }));
+      const { traceparent } = context;
+      const telling = { messageId: eventId, event, time, sequence, data, traceparent };
+      await onceTogether(() => together.tell(listeners, telling));
     },
     { concurrency },
   ),
