@@ -9,6 +9,6 @@ export function pushReply(
   { till, isNew }: AcceptedTill,
   { origin, context }: { origin: string; context: RequestContext },
 ): Reply {
-  context.addToLog({ tillId: till.id, revision: till.revision, bytes: till.size, isNew });
+  context.addToLog({ tillId: till.id, revision: till.revision, bodyBytes: till.size, isNew });
   return json(isNew ? 201 : 200, { ...tillReply(till, origin), tillId: till.id } satisfies PushedTill);
 }
