@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
 import { hasBody, openBody } from "@pragma/runtime/body-stream";
 import { isPassing } from "@pragma/runtime/passing-cause";
+import { createKeyedSemaphore } from "@pragma/runtime/semaphore";
 import type { RemoteService } from "@pragma/runtime/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
 import { type ForwardTimeouts, upstreamTimeout } from "./forward.ts";
@@ -18,7 +20,9 @@ export interface HttpForwarder {
 /** Connections to one service, and requests that wait for one. */
 const maxConnections = 256;
 const maxQueued = 1_000;
-/** Responses up to this size are taken whole before they are sent; larger ones are passed on as they come. */
+/** How many connections the uploads of one key may hold. */
+const maxUploadsPerKey = 16;
+/** Bodies and responses up to this size are taken whole before they are sent; larger ones are passed on as they come. */
 const maxBufferedBytes = 64 * 1024;
 
 /**
@@ -59,6 +63,8 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   // Streams hold a connection each for as long as their clients like: they take none of the others.
   const streams = new Pool(url, { ...options, bodyTimeout: timeouts.streamMs });
 
+  const uploads = createKeyedSemaphore(maxUploadsPerKey);
+
   async function send(request: GatewayRequest, target: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const { incoming, requestId, traceparent, origin, principal } = request;
     const method = incoming.method as Dispatcher.HttpMethod;
@@ -73,54 +79,65 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
       method,
       path: target,
       headers: { ...forwardedFrom(incoming), ...signed },
-      body: hasBody(incoming) ? openBody(incoming) : null,
+      body: isUpload(incoming) ? openBody(incoming) : hasBody(incoming) ? await buffer(openBody(incoming)) : null,
       signal,
     });
   }
 
+  async function forward({ req, var: { request } }: GatewayContext): Promise<Response> {
+    const { incoming, outgoing } = request;
+    const gone = new AbortController();
+    if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
+    outgoing.once("close", () => {
+      if (request.isAborted || request.isEnded) gone.abort();
+    });
+    const target = targetOf(req.url);
+    const reply = await send(request, target, gone.signal).catch((error: unknown) => {
+      if (!canRetry(incoming, error)) throw asApiError(error);
+      request.isRetried = true;
+      return send(request, target, gone.signal).catch((again: unknown) => {
+        throw asApiError(again);
+      });
+    });
+    const headers = headersForClient(reply.headers);
+    const isBuffered = incoming.method === "HEAD" || Number(reply.headers["content-length"]) <= maxBufferedBytes;
+    if (isBuffered || hasNoBody(reply.statusCode)) {
+      const body = await reply.body.bytes().catch((error) => {
+        throw asApiError(error);
+      });
+      return new Response(body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>), {
+        status: reply.statusCode,
+        headers,
+      });
+    }
+    if (request.isEnded) reply.body.destroy();
+    request.throwIfEnded();
+    outgoing.writeHead(reply.statusCode, headers);
+    outgoing.flushHeaders();
+    let brokenOff: unknown;
+    reply.body.once("error", (error) => {
+      if (!gone.signal.aborted) brokenOff = error;
+    });
+    await pipeline(reply.body, outgoing).catch(() => {});
+    if (brokenOff !== undefined) throw asApiError(brokenOff);
+    return RESPONSE_ALREADY_SENT;
+  }
+
   return {
-    async forward({ req, var: { request } }) {
-      const { incoming, outgoing } = request;
-      const gone = new AbortController();
-      if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
-      outgoing.once("close", () => {
-        if (request.isAborted || request.isEnded) gone.abort();
-      });
-      const target = targetOf(req.url);
-      const reply = await send(request, target, gone.signal).catch((error: unknown) => {
-        if (!canRetry(incoming, error)) throw asApiError(error);
-        request.isRetried = true;
-        return send(request, target, gone.signal).catch((again: unknown) => {
-          throw asApiError(again);
-        });
-      });
-      const headers = headersForClient(reply.headers);
-      const isBuffered = incoming.method === "HEAD" || Number(reply.headers["content-length"]) <= maxBufferedBytes;
-      if (isBuffered || hasNoBody(reply.statusCode)) {
-        const body = await reply.body.bytes().catch((error) => {
-          throw asApiError(error);
-        });
-        return new Response(body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>), {
-          status: reply.statusCode,
-          headers,
-        });
-      }
-      if (request.isEnded) reply.body.destroy();
-      request.throwIfEnded();
-      outgoing.writeHead(reply.statusCode, headers);
-      outgoing.flushHeaders();
-      let brokenOff: unknown;
-      reply.body.once("error", (error) => {
-        if (!gone.signal.aborted) brokenOff = error;
-      });
-      await pipeline(reply.body, outgoing).catch(() => {});
-      if (brokenOff !== undefined) throw asApiError(brokenOff);
-      return RESPONSE_ALREADY_SENT;
+    forward(context) {
+      const { incoming, principal } = context.var.request;
+      return isUpload(incoming) ? uploads.run(principal.keyId, () => forward(context)) : forward(context);
     },
     async close() {
       await Promise.all([pool.destroy(), streams.destroy()]);
     },
   };
+}
+
+/** Whether a body is passed on as it comes. A small one is taken whole first: however slowly it comes, it holds no connection. */
+function isUpload(incoming: IncomingMessage): boolean {
+  const length = incoming.headers["content-length"];
+  return hasBody(incoming) && (length === undefined || Number(length) > maxBufferedBytes);
 }
 
 /** Path and query of a request's URL. */

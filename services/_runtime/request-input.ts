@@ -1,4 +1,5 @@
 import { ApiError, type Fault } from "@pragma/contracts/errors";
+import type { Principal } from "@pragma/contracts/principal";
 import type { z } from "zod";
 import type { Caller } from "./caller.ts";
 import type { Route, RouteInput } from "./define-route.ts";
@@ -6,6 +7,7 @@ import { faultsOf, refuseFaults } from "./faults.ts";
 import { readBody } from "./read-body.ts";
 import type { Allowance } from "./receiving-budget.ts";
 import type { RequestContext } from "./request-context.ts";
+import type { Permit } from "./semaphore.ts";
 import type { ServiceContext } from "./service-app.ts";
 
 interface Reading<Services> {
@@ -13,6 +15,8 @@ interface Reading<Services> {
   services: Services;
   context: RequestContext;
   allowance: Allowance;
+  /** Acquired before the body is parsed: what a request weighs then is many times its bytes. */
+  permit?: Permit | undefined;
   /** Shown the exact body, inflated, before it is read. */
   onBody?: ((bytes: Uint8Array) => void) | undefined;
 }
@@ -21,7 +25,7 @@ interface Reading<Services> {
 export async function readInput<Services>(
   hono: ServiceContext,
   { request: asked }: Pick<Route<Services>, "request">,
-  { caller, services, context, allowance, onBody }: Reading<Services>,
+  { caller, services, context, allowance, permit, onBody }: Reading<Services>,
 ): Promise<RouteInput<z.ZodObject, z.ZodObject, unknown, Services>> {
   const request = hono.req.raw;
   const faults: Fault[] = [];
@@ -40,14 +44,14 @@ export async function readInput<Services>(
   if (asked?.body) {
     requireJson(headerOf(hono, "content-type"));
     const { limit } = asked.body;
-    const { principal } = caller;
-    const sender = principal.location?.id ?? principal.keyId;
+    const sender = senderOf(caller.principal);
     const bytes = await readBody(request, {
       allowance,
       sender,
       incoming: hono.env.incoming,
       ...(limit !== undefined && { limit }),
     });
+    await permit?.acquire();
     // Now or never: reading may hand the bytes over to a thread.
     onBody?.(bytes);
     const result = await asked.body.read(bytes, services, sender);
@@ -55,7 +59,7 @@ export async function readInput<Services>(
       faults.push(...result.faults);
       count += result.count;
     } else body = result.value;
-  }
+  } else await permit?.acquire();
   refuseFaults(faults, count);
   return {
     params,
@@ -74,6 +78,11 @@ export async function readInput<Services>(
       return request.signal;
     },
   };
+}
+
+/** Returns whose share of a service's memory and connections a request takes: its location's, or its key's. */
+export function senderOf({ location, keyId }: Principal): string {
+  return location?.id ?? keyId;
 }
 
 /** Returns a header of the request; its name is in small letters. Read from node:http's request where there is one. */

@@ -42,3 +42,27 @@ export function createKeyedSemaphore(places: number): KeyedSemaphore {
     },
   };
 }
+
+/** One use of a keyed semaphore that begins and ends in different places. */
+export interface Permit {
+  /** Resolves when it is this use's turn. */
+  acquire(): Promise<void>;
+  /** Lets the next one begin; nothing when it was not acquired. */
+  release(): void;
+}
+
+export function createPermit(semaphore: KeyedSemaphore, key: string): Permit {
+  let release = () => {};
+  return {
+    acquire: () =>
+      new Promise((acquired) => {
+        const held = () =>
+          new Promise<void>((done) => {
+            release = done;
+            acquired();
+          });
+        void semaphore.run(key, held);
+      }),
+    release: () => release(),
+  };
+}

@@ -13,8 +13,9 @@ import { type Allowance, openAllowance } from "./receiving-budget.ts";
 import { type Reply, responseOf } from "./reply.ts";
 import type { ReplyBudget } from "./reply-budget.ts";
 import { type RequestContext, withRequestContext } from "./request-context.ts";
-import { headerOf, readInput } from "./request-input.ts";
+import { headerOf, readInput, senderOf } from "./request-input.ts";
 import { retirementHeaders } from "./retirement.ts";
+import { createPermit, type KeyedSemaphore, type Permit } from "./semaphore.ts";
 import { failSpan, SpanKind } from "./tracing.ts";
 
 interface ServiceAppOptions<Services> {
@@ -23,6 +24,8 @@ interface ServiceAppOptions<Services> {
   services: Services;
   idempotency: Idempotency;
   replies: ReplyBudget;
+  /** Of each location: so many requests that change something are handled at a time, the others wait. */
+  writes: KeyedSemaphore;
   log: Logger;
   metrics: Metrics;
 }
@@ -71,7 +74,7 @@ type Servable<Services> = Pick<Route<Services>, "path" | "handle"> & Partial<Rou
 async function serve<Services>(
   hono: ServiceContext,
   route: Servable<Services>,
-  { service, services, idempotency, replies, log, metrics }: ServiceAppOptions<Services>,
+  { service, services, idempotency, replies, writes, log, metrics }: ServiceAppOptions<Services>,
 ): Promise<Response> {
   const started = performance.now();
   const { caller } = hono.env;
@@ -84,6 +87,7 @@ async function serve<Services>(
   return withRequestContext(identity, async (context) => {
     const { requestId, trace, span, logFields } = context;
     const allowance = openAllowance();
+    let permit: Permit | undefined;
     let reply: Reply;
     try {
       if (!caller) {
@@ -94,13 +98,17 @@ async function serve<Services>(
       if (route.scope) requireScope(principal.scopes, route.scope);
       // What has had its effect is not refused afterwards.
       const isSafe = method === "GET" || method === "HEAD";
-      if (!isSafe) replies.requireRoom(principal.keyId);
-      const handled = await handle(hono, route, { caller, services, context, allowance, idempotency });
+      if (!isSafe) {
+        replies.requireRoom(principal.keyId);
+        permit = createPermit(writes, senderOf(principal));
+      }
+      const handled = await handle(hono, route, { caller, services, context, allowance, permit, idempotency });
       reply = replies.hold(handled, { keyId: principal.keyId, isRefusable: isSafe });
     } catch (error) {
       reply = replyToError(error, { requestId, log, logFields });
     } finally {
       allowance.giveBack();
+      permit?.release();
     }
     const { status } = reply;
     const seconds = (performance.now() - started) / 1000;
@@ -141,6 +149,8 @@ interface Handling<Services> {
   services: Services;
   context: RequestContext;
   allowance: Allowance;
+  /** Held from before the body is parsed until the response is there. */
+  permit: Permit | undefined;
   idempotency: Idempotency;
 }
 

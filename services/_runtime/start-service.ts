@@ -22,6 +22,7 @@ import { setReceivingBudget } from "./receiving-budget.ts";
 import { openOutboxSignals, startRelay } from "./relay.ts";
 import { createReplyBudget } from "./reply-budget.ts";
 import { withRequestContext } from "./request-context.ts";
+import { createKeyedSemaphore } from "./semaphore.ts";
 import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
@@ -123,6 +124,7 @@ export async function startService(
         maxReplyBytes: config.IDEMPOTENCY_REPLY_BYTES,
       }),
       replies,
+      writes: createKeyedSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
       log,
       metrics,
     });

@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import { advisoryLockKey, type Sql, type Transaction } from "@pragma/runtime/postgres";
 import type { TillRow } from "./tills.ts";
 
 /** An order to process many tills again. */
@@ -17,7 +17,21 @@ export interface ReprocessingRow {
 
 type NewReprocessing = Pick<ReprocessingRow, "id" | "location_id" | "lte_report_version" | "key_id" | "consumer">;
 
+/**
+ * Returns the order of a location to process its tills again: the one that is not finished when it means these tills,
+ * too, and else a new one in its place. So a location has one at a time, however often it asks.
+ */
 export async function insertReprocessing(tx: Transaction, row: NewReprocessing): Promise<ReprocessingRow> {
+  const lock = advisoryLockKey(`reprocessing of ${row.location_id}`);
+  await tx`select pg_advisory_xact_lock(${lock}::bigint)`;
+  const [unfinished] = await tx<ReprocessingRow[]>`
+    select * from reprocessings
+    where finished_at is null and location_id is not distinct from ${row.location_id}
+    order by lte_report_version desc limit 1`;
+  if (unfinished && unfinished.lte_report_version >= row.lte_report_version) return unfinished;
+  await tx`
+    update reprocessings set finished_at = now()
+    where finished_at is null and location_id is not distinct from ${row.location_id}`;
   const [counted] = await tx<{ total: number }[]>`
     select count(*)::int as total from tills where ${isMeant(tx, row)}`;
   const [inserted] = await tx<ReprocessingRow[]>`
@@ -31,10 +45,10 @@ export async function findReprocessing(sql: Sql, id: string): Promise<Reprocessi
   return row;
 }
 
-/** The oldest that is not finished, locked; undefined when there is none, or another instance is at it. */
+/** The one that is not finished and has come least far, locked; undefined when there is none, or another instance is at it. */
 export async function takeReprocessing(tx: Transaction): Promise<ReprocessingRow | undefined> {
   const [row] = await tx<ReprocessingRow[]>`
-    select * from reprocessings where finished_at is null order by created_at limit 1 for update skip locked`;
+    select * from reprocessings where finished_at is null order by done, created_at limit 1 for update skip locked`;
   return row;
 }
 
