@@ -1,7 +1,9 @@
 import { connect, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
 import { sleep } from "@pragma/runtime/sleep";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { newLiveOrder } from "./contract/live-order.ts";
 import { residentMegabytes } from "./harness/memory.ts";
 import { type Product, startProduct } from "./harness/product.ts";
 import { adminOf, openShop, type Shop } from "./harness/shop.ts";
@@ -18,7 +20,7 @@ beforeAll(async () => {
     RATE_LIMIT_BURST: "1000000",
   });
   product = await startProduct(environment.variables, { split: true });
-  attacker = await openShop(product, { scopes: ["reports:read"] });
+  attacker = await openShop(product, { scopes: ["reports:read", "orders:write"] });
   victim = await openShop(product, { scopes: ["reports:read", "orders:read", "keys:write"] });
 }, 120_000);
 afterAll(async () => {
@@ -92,6 +94,68 @@ describe("clients that ask and never read", () => {
       await sleep(1_000);
     }
     expect((await residentMegabytes(pid)) - before).toBeLessThan(50);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+/** The longest that another location waits for its live orders while something is done. */
+async function longestWaitMs(work: () => Promise<unknown>): Promise<number> {
+  let isOver = false;
+  let longest = 0;
+  const bystander = (async () => {
+    while (!isOver) {
+      const began = performance.now();
+      expect((await victim.ask("GET", "/v1/orders-live/")).status).toBe(200);
+      longest = Math.max(longest, performance.now() - began);
+      await sleep(50);
+    }
+  })();
+  await work().finally(() => {
+    isOver = true;
+  });
+  await bystander;
+  return longest;
+}
+
+describe("many requests of one location", () => {
+  it("that wait for the same rows leave connections to others", async () => {
+    const upsert = () => attacker.ask("POST", "/v1/orders-live/", { body: [newLiveOrder()] });
+    const waited = await longestWaitMs(async () => {
+      for (let round = 0; round < 3; round++) {
+        const answers = await Promise.all(Array.from({ length: 200 }, upsert));
+        expect(answers.filter(({ ok }) => !ok)).toEqual([]);
+      }
+    });
+    expect(waited).toBeLessThan(2_000);
+  });
+
+  it("with bodies that weigh much once they are parsed do not end the process", async () => {
+    const names = (round: number) =>
+      Object.fromEntries(Array.from({ length: 4_800 }, (_, at) => [`k${at}x${round}`, 1]));
+    const heavy = (round: number) => {
+      const orders = Array.from({ length: 50 }, newLiveOrder).map((order) => ({
+        ...order,
+        data: { ...order.data, customerInfo: { a: names(round) } },
+      }));
+      const body = gzipSync(JSON.stringify(orders));
+      return attacker.ask("POST", "/v1/orders-live/", { body, headers: { "content-encoding": "gzip" } });
+    };
+    const pid = product.process("order-live").pid;
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, round) => heavy(round)));
+    expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
+    expect(product.process("order-live").pid).toBe(pid);
+    expect((await victim.ask("GET", "/v1/orders-live/")).status).toBe(200);
+  });
+
+  it("that bring their bodies slowly hold no connection to the service", async () => {
+    const sockets = await Promise.all(Array.from({ length: 300 }, openSocket));
+    for (const socket of sockets) {
+      socket.write(
+        `POST /v1/orders-live/ HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${attacker.key}\r\n` +
+          "content-type: application/json\r\ncontent-length: 100\r\n\r\n[",
+      );
+    }
+    expect(await longestWaitMs(() => sleep(3_000))).toBeLessThan(2_000);
     for (const socket of sockets) socket.destroy();
   });
 });
