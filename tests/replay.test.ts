@@ -128,14 +128,15 @@ describe("a stream that is deleted", () => {
     const ids = tills.map(({ id }) => id);
     const reports = () =>
       sql`select * from ${table("reporting", "reports")} where till_id = any(${ids}::uuid[]) order by id`;
-    await eventually("the reports", async () => (await reports()).length === 3);
+    // What the killed process had taken comes again once it has been without a sign of life for long enough.
+    await eventually("the reports", async () => (await reports()).length === 3, { withinSeconds: 60 });
     await untilSent();
     const before = await reports();
     await stream.delete();
     await product.process("till-ingest").start();
     await untilProcessed(tills);
     expect(await reports()).toEqual(before);
-  });
+  }, 120_000);
 });
 
 describe("pushes of one till at the same instant, to two instances of everything", () => {

@@ -77,10 +77,14 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
     messages = await consumer.fetch({ max_messages: batch, expires: 5_000 });
     // Not awaited: that it is closed is among what is read below, and is done only when it is read.
     if (stopping.signal.aborted) void messages.close();
+    let count = 0;
     for await (const message of messages) {
+      count += 1;
       held.add(toHeld(message, subscription));
       beginNext();
     }
+    // Of a consumer that went with its stream nothing comes any more, and not always an error: this one throws.
+    if (count === 0 && !stopping.signal.aborted) await consumer.info();
   }
 
   async function run(): Promise<void> {
