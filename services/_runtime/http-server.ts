@@ -72,6 +72,14 @@ export function listen(fetch: Fetch, options: ListenOptions): Promise<HttpServer
   return startListening(createHttpServer(fetch), options);
 }
 
+/**
+ * One object for as long as the connection lives: responses that come and go in a map would be kept by its former
+ * tables, past the collection of young memory.
+ */
+interface Connection {
+  latest: ServerResponse | undefined;
+}
+
 /** Lets a server listen on `port` (0 for a free one). Rejects with a clear message when it is taken. */
 export async function startListening(
   server: Server,
@@ -86,23 +94,29 @@ export async function startListening(
     server.listen(port, hostname, resolve);
   });
   const unused = unusedConnections(server);
-  const latest = new Map<Socket, ServerResponse>();
+  const connections = new Map<Socket, Connection>();
   let isRetiring = false;
-  server.on("connection", (socket: Socket) => socket.once("close", () => latest.delete(socket)));
+  server.on("connection", (socket: Socket) => {
+    connections.set(socket, { latest: undefined });
+    socket.once("close", () => connections.delete(socket));
+  });
   const track = ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
     unused.delete(socket);
     if (isRetiring) outgoing.shouldKeepAlive = false;
-    if (socket.destroyed) return;
-    latest.set(socket, outgoing);
+    const connection = connections.get(socket);
+    if (!connection) return;
+    connection.latest = outgoing;
     outgoing.once("close", () => {
-      if (latest.get(socket) === outgoing) latest.delete(socket);
+      if (connection.latest === outgoing) connection.latest = undefined;
     });
   };
   server.prependListener("request", track);
   server.prependListener("checkContinue", track);
   const retire = () => {
     isRetiring = true;
-    for (const outgoing of latest.values()) if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;
+    for (const { latest } of connections.values()) {
+      if (latest && !latest.headersSent) latest.shouldKeepAlive = false;
+    }
   };
   return {
     port: (server.address() as AddressInfo).port,
