@@ -76,14 +76,13 @@ app.get<PageQuery>(
         where location_id = ${locationId} and is_current
         order by day desc, opened_at desc, id desc offset ${index * size} limit ${size + 1}`,
       sql<[{ total: number }]>`
-        select coalesce(sum(count), 0)::int as total from day_counts
-        where location_id = ${locationId} and kind = 'order'`,
+        select count(*)::int as total from orders where location_id = ${locationId} and is_current`,
     ]);
     const shown = rows.slice(0, size);
     const last = rows.length > size ? shown.at(-1) : undefined;
     const origin = `${request.protocol}://${request.host}`;
     const page = pageReply({
-      ...{ items: shown.map(({ body }) => body), total: counted.total, index, size, origin },
+      ...{ items: Buffer.from(shown.map(({ body }) => body).join(",")), total: counted.total, index, size, origin },
       url: new URL(request.url, origin),
       nextPageToken: last ? encodePageToken({ ...placeOf(last), index: index + 1 }) : null,
     });

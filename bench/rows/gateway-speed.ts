@@ -25,7 +25,7 @@ export const gatewaySpeed: Row = {
   id: "k",
   title: "Requests through the gateway: GET /v1/orders/{id}, /v2/reports/{id}, and a page of 100 orders",
   limit:
-    "all in one: one Fastify process with the same features (key hashed and cached, @fastify/rate-limit in memory, a line of pino a request, request id, scope, schema of the id, ETag) on the same texts in the same PostgreSQL by as many connections; its page of 100 is the plain query of rows and, at the same time, the total from day_counts as ours, then the texts joined with the same meta, links and nextPageToken. Split: @fastify/http-proxy with the same features that signs for the same reporting process; the gateway's own app without key, limit and log; nginx (one worker, access log) before plain node:http that sends the same bytes",
+    "all in one: one Fastify process with the same features (key hashed and cached, @fastify/rate-limit in memory, a line of pino a request, request id, scope, schema of the id, ETag) on the same texts in the same PostgreSQL by as many connections; its page of 100 is the plain query of rows and, at the same time, a count(*) of the location's orders, then the texts joined with the same meta, links and nextPageToken. Split: @fastify/http-proxy with the same features that signs for the same reporting process; the gateway's own app without key, limit and log; nginx (one worker, access log) before plain node:http that sends the same bytes",
   async run(lab, tell) {
     const whole = await measureWhole(lab, tell);
     const split = await measureSplit(lab, tell);

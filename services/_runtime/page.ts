@@ -11,8 +11,8 @@ export const pageConfig = {
 };
 
 interface PageParts {
-  /** JSON texts, put into the reply as they are: each of one item, or of several joined by commas. */
-  items: string[];
+  /** Their JSON, joined by commas: put into the reply as it is. */
+  items: Uint8Array;
   total: number;
   /** Zero-based. */
   index: number;
@@ -28,7 +28,7 @@ interface PageParts {
   isRest?: boolean;
 }
 
-/** A list as it is answered: `{data, meta, links, nextPageToken}`, put together from texts without parsing them. */
+/** A list as it is answered: `{data, meta, links, nextPageToken}`, put together without parsing its items. */
 export function pageReply({
   items,
   total,
@@ -63,7 +63,7 @@ export function pageReply({
   }
 
   const rest = JSON.stringify({ meta, links, nextPageToken }).slice(1);
-  return text(200, `{"data":[${items.join(",")}],${rest}`);
+  return text(200, Buffer.concat([Buffer.from('{"data":['), items, Buffer.from(`],${rest}`)]));
 }
 
 function linkTo(url: URL, origin: string, changes: Record<string, string | null>): string {

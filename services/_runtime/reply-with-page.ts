@@ -13,8 +13,8 @@ export interface Stretch<Place = { at: string; id: string }> {
 
 /** What was found of a stretch: fewer items than its limit where the list ends, or where more would be too large. */
 export interface FoundStretch<Place> {
-  /** JSON texts, each of one item or of several joined by commas. */
-  items: string[];
+  /** The JSON of each, or of all, joined by commas, as the database sent it. */
+  items: string[] | Uint8Array;
   /** How many items they are. */
   count: number;
   /** How many items the whole list has. */
@@ -69,7 +69,8 @@ async function replyWithFound<Schema extends z.ZodType<Place>>(
   const next = isCut ? { index, left: limit - count } : { index: index + 1 };
   const nextPageToken = last && encodePageToken({ ...last, ...next });
   const isRest = token?.left !== undefined;
-  return pageReply({ items, total, index, size, url, origin, nextPageToken, isCut, isRest });
+  const joined = Array.isArray(items) ? Buffer.from(items.join(",")) : items;
+  return pageReply({ items: joined, total, index, size, url, origin, nextPageToken, isCut, isRest });
 }
 
 /** What the place of an item follows from: its time has milliseconds, as the column that the list is in the order of. */

@@ -42,8 +42,8 @@ export async function findPage(
     ? findStart(sql, filter, { after, offset, days })
     : findStartInReport(sql, filter, { after, offset, days }));
   if (!after && offset >= total) return { total, items: [], count: 0, last: null };
-  // The texts are joined where they are: one long text costs this process less than a hundred rows.
-  const [page] = await sql<{ items: string | null; count: number; found: number; place: Position | null }[]>`
+  // The texts are joined where they are, and stay bytes: a hundred rows, or decoding them, cost this process more.
+  const [page] = await sql`
     with page as (
       select day, at, id, body, row_number() over newest_first as place
       from ${records(sql, filter.kind, body)} as record
@@ -63,9 +63,10 @@ export async function findPage(
       (select count(*) from page)::int as found,
       (select json_build_object('id', id, 'day', day::text, 'at', to_json(at at time zone 'utc')#>>'{}' || 'Z')
        from shown order by rank desc limit 1) as place
-    from shown`;
-  const { items = null, count = 0, found = 0, place = null } = page ?? {};
-  return { total, items: items === null ? [] : [items], count, last: found > count ? place : null };
+    from shown`.raw();
+  const [items, count, found, place] = page as [items: Buffer | null, count: Buffer, found: Buffer, place: Buffer | null];
+  const hasMore = Number(found) > Number(count);
+  return { total, items: items ?? [], count: Number(count), last: hasMore && place ? JSON.parse(String(place)) : null };
 }
 
 function records(sql: Sql, kind: Kind, body: string) {

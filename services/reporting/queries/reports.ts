@@ -52,13 +52,15 @@ export async function finalizedAgain(tx: Transaction, id: string): Promise<Event
   return row && JSON.parse(row.finalized);
 }
 
-/** A report's reply in one of its shapes; `locationId` null finds those of any location. */
+/** A report's reply in one of its shapes, as it is stored; `locationId` null finds those of any location. */
 export async function findReport(
   { sql }: Database,
   { id, locationId, shape }: { id: string; locationId: string | null; shape: "v2" | "v0" },
-): Promise<{ body: string; etag: string } | undefined> {
-  const [row] = await sql<{ body: string; etag: string }[]>`
+): Promise<{ body: Uint8Array; etag: string } | undefined> {
+  const [row] = await sql`
     select ${sql(shape)} as body, etag from reports
-    where id = ${id} ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}`;
-  return row;
+    where id = ${id} ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}`.raw();
+  if (!row) return undefined;
+  const [body, etag] = row as [Buffer, Buffer];
+  return { body, etag: String(etag) };
 }
