@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { ApiError } from "@pragma/contracts/errors";
 import type { RuntimeConfig } from "./config.ts";
 import type { Reply } from "./reply.ts";
@@ -7,13 +8,21 @@ export interface ReplyBudget {
   /** @throws `ApiError` rate_limited when a key holds as much as it may already. */
   requireRoom(keyId: string): void;
   /**
-   * Returns the reply with a large body as a stream that is counted until the client has taken it, or is gone.
+   * Counts a reply with a large body until its response is closed: the client has taken it, or is gone.
    *
    * @throws `ApiError` rate_limited or overloaded when it does not fit and `isRefusable`.
    */
-  hold(reply: Reply, options: { keyId: string; isRefusable: boolean }): Reply;
+  hold(reply: Reply, holder: Holder): void;
   /** Bytes that are held now. */
   readonly held: number;
+}
+
+interface Holder {
+  keyId: string;
+  /** False for what has had its effect. */
+  isRefusable: boolean;
+  /** Undefined where code of this process asks: it takes the reply at once. */
+  outgoing: ServerResponse | undefined;
 }
 
 /** Replies up to this size go out at once and are not counted. */
@@ -44,43 +53,18 @@ export function createReplyBudget({
     requireRoom(keyId) {
       if ((heldByKey.get(keyId) ?? 0) >= maxBytesPerKey) throw tooManyUnread(maxBytesPerKey);
     },
-    hold(reply, { keyId, isRefusable }) {
-      const { body, headers } = reply;
-      if (body === null || body instanceof ReadableStream || body.length <= largeBytes) return reply;
+    hold({ body }, { keyId, isRefusable, outgoing }) {
+      if (!outgoing || body === null || body instanceof ReadableStream || body.length <= largeBytes) return;
       const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
       if (isRefusable) refuseBeyond(keyId, bytes);
-      const content = typeof body === "string" ? Buffer.from(body) : body;
+      if (outgoing.destroyed) return;
       add(keyId, bytes);
-      return {
-        ...reply,
-        body: streamOnce(content, () => add(keyId, -bytes)),
-        headers: { ...headers, "content-length": String(bytes) },
-      };
+      outgoing.once("close", () => add(keyId, -bytes));
     },
     get held() {
       return held;
     },
   };
-}
-
-/** A stream of one chunk. Its end is asked for only when the chunk has been written, so that is when `onTaken` is called. */
-function streamOnce(content: Uint8Array, onTaken: () => void): ReadableStream<Uint8Array> {
-  let isSent = false;
-  return new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        if (isSent) {
-          onTaken();
-          controller.close();
-          return;
-        }
-        isSent = true;
-        controller.enqueue(content);
-      },
-      cancel: onTaken,
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 function tooManyUnread(maximum: number): ApiError {

@@ -102,8 +102,8 @@ async function serve<Services>(
         replies.requireRoom(principal.keyId);
         permit = createPermit(writes, senderOf(principal));
       }
-      const handled = await handle(hono, route, { caller, services, context, allowance, permit, idempotency });
-      reply = replies.hold(handled, { keyId: principal.keyId, isRefusable: isSafe });
+      reply = await handle(hono, route, { caller, services, context, allowance, permit, idempotency });
+      replies.hold(reply, { keyId: principal.keyId, isRefusable: isSafe, outgoing: hono.env.outgoing });
     } catch (error) {
       reply = replyToError(error, { requestId, log, logFields });
     } finally {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import type { Principal } from "@pragma/contracts/principal";
 import { readConfig, runtimeConfig } from "../config.ts";
 import type { AnyServiceDefinition } from "../define-service.ts";
@@ -26,6 +27,8 @@ interface AskOptions {
   /** Sent as JSON, unless it is text or bytes. */
   body?: unknown;
   headers?: Record<string, string>;
+  /** What the reply would be sent on. */
+  outgoing?: ServerResponse;
 }
 
 /** A key's principal with all scopes over one location, unless told otherwise. */
@@ -57,7 +60,7 @@ export async function startTestService(
     running,
     db,
     registry,
-    async ask(method, path, { principal = testPrincipal(), body, headers = {} } = {}) {
+    async ask(method, path, { principal = testPrincipal(), body, headers = {}, outgoing } = {}) {
       const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
       const header = (name: string) => Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
       const caller = {
@@ -75,7 +78,7 @@ export async function startTestService(
           },
           ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
         }),
-        { caller },
+        { caller, ...(outgoing && { outgoing }) },
       );
     },
     async stop() {

@@ -64,7 +64,12 @@ export async function findPage(
       (select json_build_object('id', id, 'day', day::text, 'at', to_json(at at time zone 'utc')#>>'{}' || 'Z')
        from shown order by rank desc limit 1) as place
     from shown`.raw();
-  const [items, count, found, place] = page as [items: Buffer | null, count: Buffer, found: Buffer, place: Buffer | null];
+  const [items, count, found, place] = page as [
+    items: Buffer | null,
+    count: Buffer,
+    found: Buffer,
+    place: Buffer | null,
+  ];
   const hasMore = Number(found) > Number(count);
   return { total, items: items ?? [], count: Number(count), last: hasMore && place ? JSON.parse(String(place)) : null };
 }
