@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Position } from "@pragma/reporting/list-positions";
-import { adjustStretches } from "@pragma/reporting/queries/stretches";
+import { adjustDayCounts } from "@pragma/reporting/queries/day-counts";
 import { createLogger } from "@pragma/runtime/logger";
 import { type Database, openDatabase } from "@pragma/runtime/postgres";
 import { schemaOf } from "@pragma/runtime/start-service";
@@ -16,7 +15,7 @@ export interface Past {
   close(): Promise<void>;
 }
 
-/** A location's past: so many days, with so many orders each, in tills of a thousand. */
+/** A location's past: so many days, with so many orders each, in tills of a thousand at most. */
 export interface LocationPast {
   days: number;
   ordersPerDay: number;
@@ -24,7 +23,7 @@ export interface LocationPast {
 
 /** The last day of every past. */
 const lastDay = "2026-05-29";
-const ordersPerTill = 1_000;
+const mostOrdersPerTill = 1_000;
 
 export function openPast(databaseUrl: string, namespace: string): Past {
   const schema = schemaOf(namespace, "reporting");
@@ -52,12 +51,13 @@ export async function writePast(
   tell: (detail: string) => void,
 ): Promise<string> {
   const locationId = randomUUID();
-  const tillsPerDay = Math.ceil(ordersPerDay / ordersPerTill);
+  const tillsPerDay = Math.ceil(ordersPerDay / mostOrdersPerTill);
+  const ordersPerTill = ordersPerDay / tillsPerDay;
   const tills = days * tillsPerDay;
   for (let till = 0; till < tills; till += 1) {
     if (till % 10 === 0) tell(`${till * ordersPerTill} of ${days * ordersPerDay} orders`);
     const daysAgo = days - 1 - Math.floor(till / tillsPerDay);
-    await writeTill({ sql, database }, { locationId, daysAgo, part: till % tillsPerDay, tillsPerDay });
+    await writeTill({ sql, database }, { locationId, daysAgo, part: till % tillsPerDay, tillsPerDay, ordersPerTill });
   }
   return locationId;
 }
@@ -68,24 +68,25 @@ interface TillPlace {
   /** Which of the day's tills it is. */
   part: number;
   tillsPerDay: number;
+  ordersPerTill: number;
 }
 
 async function writeTill(
   { sql, database }: Pick<Past, "sql" | "database">,
-  { locationId, daysAgo, part, tillsPerDay }: TillPlace,
+  { locationId, daysAgo, part, tillsPerDay, ordersPerTill }: TillPlace,
 ): Promise<void> {
   const [tillId, reportId] = [randomUUID(), randomUUID()];
   const opens = sql`(${lastDay}::date - ${daysAgo}::int)::timestamptz
     + interval '8 hours' + interval '12 hours' * ${part / tillsPerDay}::float8`;
   await sql`insert into tills (till_id, location_id, revision, pushed_at) values (${tillId}, ${locationId}, 1, now())`;
-  const reports = await sql<Position[]>`
+  const reports = await sql<{ day: string }[]>`
     insert into reports
       (id, till_id, location_id, revision, report_version, day, started_at, created_at, updated_at, order_count, etag,
        finalized, v2, v0, list_item)
     values (${reportId}, ${tillId}, ${locationId}, 1, 1, ${lastDay}::date - ${daysAgo}::int, ${opens}, now(), now(),
        ${ordersPerTill}, 'seeded', '{}', '{}', '{}', '{}')
-    returning id, day::text as day, to_json(started_at at time zone 'utc')#>>'{}' || 'Z' as at`;
-  const orders = await sql<Position[]>`
+    returning day::text as day`;
+  const orders = await sql<{ day: string }[]>`
     insert into orders
       (till_id, location_id, id, report_id, day, opened_at, created_at, updated_at, pushed_at, etag, v1, v2)
     select ${tillId}, ${locationId}, id, ${reportId}, ${lastDay}::date - ${daysAgo}::int,
@@ -94,18 +95,16 @@ async function writeTill(
     from (
       select number, gen_random_uuid() as id from generate_series(0, ${ordersPerTill - 1}::int) as number
     ) as given
-    returning id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at`;
-  const come = (records: Position[]) => records.map((record) => ({ ...record, delta: 1 as const }));
+    returning day::text as day`;
   await database.transaction(async (tx) => {
-    await adjustStretches(tx, { locationId, kind: "order", changes: come(orders) });
-    await adjustStretches(tx, { locationId, kind: "report", changes: come(reports) });
+    await adjustDayCounts(tx, { locationId, kind: "order", before: [], after: orders.map(({ day }) => day) });
+    await adjustDayCounts(tx, { locationId, kind: "report", before: [], after: reports.map(({ day }) => day) });
   });
 }
 
 /** Brings the database to the state that it comes to by itself, in time. */
 export async function settle({ sql }: Past): Promise<void> {
-  for (const table of ["orders", "reports", "tills", "stretches", "day_counts"])
-    await sql`vacuum analyze ${sql(table)}`;
+  for (const table of ["orders", "reports", "tills", "day_counts"]) await sql`vacuum analyze ${sql(table)}`;
 }
 
 /** The day that is so many days before the last one. */

@@ -72,7 +72,7 @@ async function stored(): Promise<unknown> {
       (select json_agg(each order by till_id) from ${table("reporting", "tills")} as each) as taken,
       (select json_agg(each order by id) from ${table("reporting", "reports")} as each) as reports,
       (select json_agg(each order by till_id, id) from ${table("reporting", "orders")} as each) as orders,
-      (select json_agg(each order by kind, day, start_at, start_id) from ${table("reporting", "stretches")} as each) as stretches,
+      (select json_agg(each order by location_id, kind, day) from ${table("reporting", "day_counts")} as each) as counts,
       (select count(*) from ${table("reporting", "parked_messages")}) as parked`;
   return row;
 }

@@ -29,8 +29,8 @@ export const listDepth: Row = {
     const past = openPast(lab.urls.DATABASE_URL, namespace);
     try {
       const days = lab.isQuick ? 100 : 1_000;
-      const perDay = 1_000;
-      const onBusyDay = lab.isQuick ? 10_000 : 100_000;
+      const perDay = 150;
+      const onBusyDay = 10_000;
       const since = performance.now();
       const write = async (location: { days: number; ordersPerDay: number }, name: string) => ({
         signedAs: signedForLocation(

@@ -5,8 +5,8 @@ import { dayInToken, instantInToken } from "@pragma/runtime/page";
 import type { Reply } from "@pragma/runtime/reply";
 import { replyWithStretch } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
+import type { Kind } from "./queries/day-counts.ts";
 import { findPage } from "./queries/lists.ts";
-import type { Kind } from "./queries/stretches.ts";
 import type { Reporting } from "./reporting.ts";
 
 /** The query of every list of this service. */

@@ -203,7 +203,7 @@ describe("revisions", () => {
     const list = await listReports(locationId);
     expect(list).toMatchObject({ data: [], meta: { totalCount: 0, totalPage: 0 }, nextPageToken: null });
     const counted = await service.db.sql`
-      select coalesce(sum(count), 0)::int as n from stretches where location_id = ${locationId}`;
+      select coalesce(sum(count), 0)::int as n from day_counts where location_id = ${locationId}`;
     expect(counted[0]?.n).toBe(0);
   });
 
@@ -349,15 +349,12 @@ describe("orders", () => {
   });
 });
 
-describe("stretches", () => {
-  it("are split as they grow, and agree with what they count", async () => {
+describe("counts of days", () => {
+  it("agree with what they count", async () => {
     const locationId = randomUUID();
     const till = tillLike({ orders: Array.from({ length: 1500 }, () => randomUUID()) });
     till.orderList = till.orderList.map((order: object) => ({ ...sample.orderList[1], ...order }));
     await push(till, { locationId });
-    const stretches = await service.db.sql<{ count: number }[]>`
-      select count from stretches where location_id = ${locationId} and kind = 'order' order by start_at, start_id`;
-    expect(stretches.map(({ count }) => count)).toEqual([256, 256, 256, 256, 256, 220]);
     const ids: string[] = [];
     for (let index = 0; index < 15; index++) {
       const page = await (
@@ -374,9 +371,6 @@ describe("stretches", () => {
         .reverse(),
     );
     await push({ ...till, orderList: till.orderList.slice(0, 1000) }, { locationId, revision: 2 });
-    const [total] = await service.db.sql`
-      select sum(count)::int as n from stretches where location_id = ${locationId} and kind = 'order'`;
-    expect(total?.n).toBe(1000);
     const [byDay] = await service.db.sql`
       select sum(count)::int as n from day_counts where location_id = ${locationId} and kind = 'order'`;
     expect(byDay?.n).toBe(1000);

@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import type { EventData } from "@pragma/contracts/events";
 import type { Transaction } from "@pragma/runtime/postgres";
 import type { CalculatedReport } from "./calculate-till.ts";
-import { changesBetween } from "./list-positions.ts";
+import { adjustDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
-import { adjustStretches } from "./queries/stretches.ts";
 
 type Pushed = EventData<"till.pushed">;
 type Finalized = EventData<"report.finalized">;
@@ -21,8 +20,8 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
   const now = new Date().toISOString();
   const orderIds = report.orders.map(({ id }) => id);
   const affected = [...new Set([...(await orders.idsOfTill(tx, tillId)), ...orderIds])];
-  const reportBefore = await reports.positionOfTill(tx, tillId);
-  const ordersBefore = await orders.currentPositions(tx, { locationId, ids: affected });
+  const reportBefore = await reports.dayOfTill(tx, tillId);
+  const ordersBefore = await orders.currentDays(tx, { locationId, ids: affected });
   const created = await orders.creationTimes(tx, { locationId, ids: orderIds });
 
   const finalized = finalizedOf(pushed, report);
@@ -51,26 +50,25 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
   });
   await orders.settleOwners(tx, { locationId, ids: affected });
 
-  const ordersAfter = await orders.currentPositions(tx, { locationId, ids: affected });
-  await adjustStretches(tx, { locationId, kind: "order", changes: changesBetween(ordersBefore, ordersAfter) });
-  const reportAfter = { id: report.id, day: report.day, at: report.startedAt };
-  const reportChanges = changesBetween(reportBefore ? [reportBefore] : [], [reportAfter]);
-  await adjustStretches(tx, { locationId, kind: "report", changes: reportChanges });
+  const ordersAfter = await orders.currentDays(tx, { locationId, ids: affected });
+  await adjustDayCounts(tx, { locationId, kind: "order", before: ordersBefore, after: ordersAfter });
+  const reportsBefore = reportBefore ? [reportBefore.day] : [];
+  await adjustDayCounts(tx, { locationId, kind: "report", before: reportsBefore, after: [report.day] });
   return finalized;
 }
 
 /** Takes away the report and orders of a till that has become a training till. */
 export async function removeReport(tx: Transaction, { tillId, locationId }: Pushed): Promise<void> {
-  const reportBefore = await reports.positionOfTill(tx, tillId);
+  const reportBefore = await reports.dayOfTill(tx, tillId);
   if (!reportBefore) return;
   const ids = await orders.idsOfTill(tx, tillId);
-  const ordersBefore = await orders.currentPositions(tx, { locationId, ids });
+  const ordersBefore = await orders.currentDays(tx, { locationId, ids });
   await orders.replaceOfTill(tx, { tillId, locationId, rows: [] });
   await orders.settleOwners(tx, { locationId, ids });
   await reports.remove(tx, tillId);
-  const ordersAfter = await orders.currentPositions(tx, { locationId, ids });
-  await adjustStretches(tx, { locationId, kind: "order", changes: changesBetween(ordersBefore, ordersAfter) });
-  await adjustStretches(tx, { locationId, kind: "report", changes: changesBetween([reportBefore], []) });
+  const ordersAfter = await orders.currentDays(tx, { locationId, ids });
+  await adjustDayCounts(tx, { locationId, kind: "order", before: ordersBefore, after: ordersAfter });
+  await adjustDayCounts(tx, { locationId, kind: "report", before: [reportBefore.day], after: [] });
 }
 
 function reportRow(

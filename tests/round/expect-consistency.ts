@@ -24,25 +24,17 @@ export async function expectConsistency({ namespace, variables }: TestEnvironmen
   }
 }
 
-/** Stretches whose count is another than that of the records in them, and days with records that are in none. */
+/** Days whose count is another than that of their records. */
 async function miscounted(sql: postgres.Sql, schema: string): Promise<object[]> {
-  const stretches = sql`${sql(schema)}.stretches`;
   return sql`
     with record as (
-      select location_id, 'report' as kind, day, started_at as at, id from ${sql(schema)}.reports
+      select location_id, 'report' as kind, day from ${sql(schema)}.reports
       union all
-      select location_id, 'order', day, opened_at, id from ${sql(schema)}.orders where is_current
-    ), placed as (
-      select record.*, stretch.start_at, stretch.start_id from record left join lateral (
-        select start_at, start_id from ${stretches} as stretch
-        where stretch.location_id = record.location_id and stretch.kind = record.kind and stretch.day = record.day
-          and (stretch.start_at, stretch.start_id) <= (record.at, record.id)
-        order by start_at desc, start_id desc limit 1
-      ) as stretch on true
+      select location_id, 'order', day from ${sql(schema)}.orders where is_current
     ), recount as (
-      select location_id, kind, day, start_at, start_id, count(*)::int as counted from placed group by 1, 2, 3, 4, 5
+      select location_id, kind, day, count(*)::int as counted from record group by 1, 2, 3
     )
-    select kind, day::text as day, stretch.count, coalesce(recount.counted, 0) as counted
-    from ${stretches} as stretch full join recount using (location_id, kind, day, start_at, start_id)
-    where stretch.count is distinct from coalesce(recount.counted, 0)`;
+    select kind, day::text as day, count, coalesce(counted, 0) as counted
+    from ${sql(schema)}.day_counts full join recount using (location_id, kind, day)
+    where count is distinct from coalesce(counted, 0)`;
 }

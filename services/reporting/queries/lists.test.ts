@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Position } from "../list-positions.ts";
 import { startReporting, type TestReporting } from "../testing/start-reporting.ts";
-import { findPage } from "./lists.ts";
-import { adjustStretches } from "./stretches.ts";
+import { adjustDayCounts } from "./day-counts.ts";
+import { findPage, type Position } from "./lists.ts";
 
-/** Orders of each day; a day with more than 512 is counted in several stretches. */
+/** Orders of each day. */
 const days = { "2026-03-01": 3, "2026-03-02": 1_400, "2026-03-03": 0, "2026-03-04": 1, "2026-03-07": 900 };
 const locationId = randomUUID();
 let service: TestReporting;
@@ -19,8 +18,7 @@ beforeAll(async () => {
   const gone = await addOrders("2026-03-03", 5);
   await service.db.transaction(async (tx) => {
     await tx`update orders set is_current = false where day = '2026-03-03'`;
-    const changes = gone.map((order) => ({ ...order, delta: -1 as const }));
-    await adjustStretches(tx, { locationId, kind: "order", changes });
+    await adjustDayCounts(tx, { locationId, kind: "order", before: gone.map(({ day }) => day), after: [] });
   });
   all = await service.db.sql<Position[]>`
     select id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at from orders
@@ -40,8 +38,7 @@ async function addOrders(day: string, count: number): Promise<Position[]> {
         now(), now(), now(), '', '"' || id || '"', ''
       from (select number, gen_random_uuid() as id from generate_series(1, ${count}::int) as number) as given
       returning id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at`;
-    const changes = orders.map((order) => ({ ...order, delta: 1 as const }));
-    await adjustStretches(tx, { locationId, kind: "order", changes });
+    await adjustDayCounts(tx, { locationId, kind: "order", before: [], after: orders.map(({ day }) => day) });
     return orders;
   });
 }

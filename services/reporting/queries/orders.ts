@@ -1,5 +1,4 @@
 import type { Database, Transaction } from "@pragma/runtime/postgres";
-import type { Position } from "../list-positions.ts";
 
 export interface OrderRow {
   id: string;
@@ -24,11 +23,12 @@ export async function idsOfTill(tx: Transaction, tillId: string): Promise<string
   return rows.map(({ id }) => id);
 }
 
-/** Where those of these orders that are served stand in the lists. */
-export async function currentPositions(tx: Transaction, { locationId, ids }: SomeOrders): Promise<Position[]> {
-  return tx<Position[]>`
-    select id, day::text as day, to_json(opened_at at time zone 'utc')#>>'{}' || 'Z' as at
-    from orders where location_id = ${locationId} and id = any(${ids}::uuid[]) and is_current`;
+/** The day of each of these orders that is served. */
+export async function currentDays(tx: Transaction, { locationId, ids }: SomeOrders): Promise<string[]> {
+  const rows = await tx<{ day: string }[]>`
+    select day::text as day from orders
+    where location_id = ${locationId} and id = any(${ids}::uuid[]) and is_current`;
+  return rows.map(({ day }) => day);
 }
 
 /** When each of these orders was first received at this location, in whatever till. */

@@ -1,6 +1,5 @@
 import type { EventData } from "@pragma/contracts/events";
 import type { Database, Transaction } from "@pragma/runtime/postgres";
-import type { Position } from "../list-positions.ts";
 
 export interface ReportRow {
   id: string;
@@ -21,14 +20,13 @@ export interface ReportRow {
   accounting_facts: string;
 }
 
-/** Where the till's report stands in the lists, if it has one, and when it was first made. */
-export async function positionOfTill(
+/** The day of the till's report, if it has one, and when it was first made. */
+export async function dayOfTill(
   tx: Transaction,
   tillId: string,
-): Promise<(Position & { createdAt: string }) | undefined> {
-  const [row] = await tx<(Position & { createdAt: Date })[]>`
-    select id, day::text as day, to_json(started_at at time zone 'utc')#>>'{}' || 'Z' as at, created_at as "createdAt"
-    from reports where till_id = ${tillId}`;
+): Promise<{ day: string; createdAt: string } | undefined> {
+  const [row] = await tx<{ day: string; createdAt: Date }[]>`
+    select day::text as day, created_at as "createdAt" from reports where till_id = ${tillId}`;
   return row && { ...row, createdAt: row.createdAt.toISOString() };
 }
 
