@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 
@@ -35,6 +36,17 @@ describe("a process", () => {
     const { code, output } = await run(`${away} ${stopLater}`);
     expect(output).toContain("failed unheard");
     expect(code).toBe(0);
+  });
+
+  it("says why it ends where its log is silent", async () => {
+    const program = `import { runProcess } from ${JSON.stringify(runProcess)};
+      await runProcess("test", async () => { throw new Error("a mistake"); });`;
+    const options = ["--conditions=source", "--import", "tsx", "--input-type=module", "--eval", program];
+    child = spawn(process.execPath, options, {
+      env: { PATH: process.env.PATH, OPS_PORT: "0", LOG_LEVEL: "silent" },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    expect(await text(child.stderr as Readable)).toContain("test: cannot start: Error: a mistake");
   });
 
   it.each([rejectWith('new TypeError("a mistake")'), 'setImmediate(() => { throw new Error("a mistake"); });'])(

@@ -5,6 +5,7 @@ import { createMetrics, type Metrics } from "./metrics.ts";
 import { type OpsPart, startOpsServer } from "./ops-server.ts";
 import { isPassing } from "./passing-cause.ts";
 import { observeProcess } from "./process-metrics.ts";
+import { reasonOf } from "./reason-of.ts";
 import { sleep } from "./sleep.ts";
 import { startTracing } from "./start-tracing.ts";
 
@@ -63,6 +64,13 @@ export async function runProcess(
     return stop(0);
   }
 
+  /** Ends the process, and says why in any case: also where the log is silent. */
+  function fail(what: string, error: unknown): Promise<void> {
+    log.fatal({ err: error }, what);
+    process.stderr.write(`${name}: ${what}: ${reasonOf(error)}\n`);
+    return stop(1);
+  }
+
   async function stop(code: number): Promise<void> {
     if (isStopping) return;
     isStopping = true;
@@ -81,8 +89,7 @@ export async function runProcess(
   process.on("SIGINT", () => void stop(0));
   process.on("SIGTERM", () => void retire());
   process.on("uncaughtException", (error) => {
-    log.fatal({ err: error }, "uncaught");
-    void stop(1);
+    void fail("uncaught error", error);
   });
   process.on("unhandledRejection", (reason) => {
     // Drivers ask servers things of their own, such as PostgreSQL's for its types on every new connection, and leave
@@ -91,8 +98,7 @@ export async function runProcess(
       log.error({ err: reason }, "failed unheard");
       return;
     }
-    log.fatal({ err: reason }, "rejected unheard");
-    void stop(1);
+    void fail("unhandled rejection", reason);
   });
 
   try {
@@ -114,8 +120,8 @@ export async function runProcess(
     isStarted = true;
     log.info({ parts: parts.map((part) => part.name), opsPort: ops.port }, "started");
   } catch (error) {
-    if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
-    else log.fatal({ err: error }, "cannot start");
+    if (!(error instanceof ConfigError)) return fail("cannot start", error);
+    process.stderr.write(`${error.message}\n`);
     await stop(1);
   }
 }

@@ -17,6 +17,7 @@ import {
 } from "./parked-messages.ts";
 import { isPassing, PermanentError } from "./passing-cause.ts";
 import type { Database } from "./postgres.ts";
+import { reasonOf } from "./reason-of.ts";
 import { type RequestContext, withRequestContext } from "./request-context.ts";
 import { retryDelay } from "./retry-delay.ts";
 import { createSharedLock } from "./shared-lock.ts";
@@ -196,13 +197,4 @@ export function quietly(say: () => void): void {
   try {
     say();
   } catch {}
-}
-
-/** What an operator is told: the error and what caused it. */
-export function reasonOf(error: unknown): string {
-  const parts: string[] = [];
-  for (let at = error; at !== undefined && parts.length < 5; at = at instanceof Error ? at.cause : undefined) {
-    parts.push(at instanceof Error ? `${at.name}: ${at.message}` : String(at));
-  }
-  return parts.join(" <- ").slice(0, 4_000);
 }

@@ -18,6 +18,7 @@ import { findParked, listParked, type ParkedMessage, unpark } from "./parked-mes
 import { startPeriodic } from "./periodic.ts";
 import { openDatabase } from "./postgres.ts";
 import { setMinBodyRate } from "./read-body.ts";
+import { reasonOf } from "./reason-of.ts";
 import { setReceivingBudget } from "./receiving-budget.ts";
 import { openOutboxSignals, startRelay } from "./relay.ts";
 import { createReplyBudget } from "./reply-budget.ts";
@@ -26,7 +27,7 @@ import { createKeyedSemaphore } from "./semaphore.ts";
 import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
-import { handlingOf, reasonOf } from "./settle-message.ts";
+import { handlingOf } from "./settle-message.ts";
 import { openSignals } from "./signals.ts";
 import { openVault } from "./vault.ts";
 import { whenDatabaseIsThere } from "./when-database-is-there.ts";

@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { FaultyBody } from "@pragma/runtime/define-route";
-import { createTurns } from "@pragma/runtime/turns";
+import { createKeyedSemaphore } from "@pragma/runtime/semaphore";
 import { createWorkerPool, OutOfMemoryError } from "@pragma/runtime/worker-pool";
 import type { CatalogTexts } from "./catalog-texts.ts";
 import { readCatalog } from "./read-catalog.ts";
@@ -26,7 +26,7 @@ export function openCatalogReader(options: { threads: number; heapMegabytes: num
     // Catalogues come rarely: no thread waits for them.
     kept: 0,
   });
-  const turns = createTurns();
+  const turns = createKeyedSemaphore(1);
 
   async function readInThread(bytes: Uint8Array): Promise<ReadCatalogAnswer> {
     try {

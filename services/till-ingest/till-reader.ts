@@ -1,6 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { createSemaphore } from "@pragma/runtime/semaphore";
-import { createTurns } from "@pragma/runtime/turns";
+import { createKeyedSemaphore, createSemaphore } from "@pragma/runtime/semaphore";
 import { createWorkerPool, OutOfMemoryError } from "@pragma/runtime/worker-pool";
 import { readTill, type SoundTill } from "./read-till.ts";
 import type { ReadTillAnswer, ReadTillTask } from "./read-till-worker.ts";
@@ -35,7 +34,7 @@ const hugeSize = 4 * 1024 * 1024;
 
 export function openTillReader(options: { threads: number; heapMegabytes: number }): TillReader {
   const pool = createWorkerPool<ReadTillTask, ReadTillAnswer>(import.meta.url, "./read-till-worker", options);
-  const turns = createTurns();
+  const turns = createKeyedSemaphore(1);
   const huge = createSemaphore(1);
 
   async function runTask(task: ReadTillTask): Promise<ReadTillAnswer> {
