@@ -21,5 +21,7 @@ for (const path of git("ls-tree", "-r", "--name-only", commit).split("\n")) {
   const count = git("show", `${commit}:${path}`).split("\n").length - 1;
   lines.set(folder, (lines.get(folder) ?? 0) + count);
 }
-for (const [folder, count] of [...lines].sort()) console.log(String(count).padStart(7), folder);
-console.log(String([...lines.values()].reduce((sum, count) => sum + count, 0)).padStart(7), "in all");
+const total = [...lines.values()].reduce((sum, count) => sum + count, 0);
+for (const [folder, count] of [...[...lines].sort(), ["in all", total]]) {
+  process.stdout.write(`${String(count).padStart(7)} ${folder}\n`);
+}
