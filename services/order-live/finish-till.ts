@@ -5,8 +5,7 @@ import type { Transaction } from "@pragma/runtime/postgres";
 import { listedFacts, type OrderState } from "./order-state.ts";
 import { noteFinalTill } from "./queries/final-tills.ts";
 import { departOrders, findLiveStates, noteDeparted } from "./queries/orders.ts";
-import { appendRevisions, lockStream } from "./queries/streams.ts";
-import { adjustTallies } from "./queries/tallies.ts";
+import { appendRevisions, lockStream, type Revision } from "./queries/streams.ts";
 
 /**
  * Takes the orders of a till whose report is final out of the live ones: those that the till holds, and those that are
@@ -34,7 +33,7 @@ export async function finishTill(
   return showLeaving(tx, { locationId, last, orders: live, reason: "till" });
 }
 
-/** Enters into the stream that these orders have left, and counts them out. */
+/** Enters into the stream that these orders have left; gives its last position. */
 export async function showLeaving(
   tx: Transaction,
   {
@@ -44,19 +43,14 @@ export async function showLeaving(
     reason,
   }: { locationId: string; last: number; orders: Map<string, OrderState>; reason: LeftReason },
 ): Promise<number> {
-  const listed = [...orders].flatMap(([id, order]) => {
+  const revisions: Revision[] = [];
+  for (const [id, order] of orders) {
     const before = listedFacts(order);
-    return before ? [{ id, before }] : [];
-  });
-  const revisions = listed.map(({ id, before }, index) => {
+    if (!before) continue;
     const left: OrderLeft = { id, locationId, tillId: before.tillId, reason };
-    return { position: last + 1 + index, orderId: id, before, after: null, body: JSON.stringify(left) };
-  });
+    const position = last + 1 + revisions.length;
+    revisions.push({ position, orderId: id, before, after: null, body: JSON.stringify(left) });
+  }
   await appendRevisions(tx, locationId, revisions);
-  await adjustTallies(
-    tx,
-    locationId,
-    listed.map(({ before }) => ({ before, after: null })),
-  );
   return last + revisions.length;
 }

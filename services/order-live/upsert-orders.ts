@@ -12,7 +12,6 @@ import { takeUntold } from "./queries/devices.ts";
 import { findFinalTills } from "./queries/final-tills.ts";
 import { findStates, type LiveOrder, putOrders } from "./queries/orders.ts";
 import { appendRevisions, lockStream, type Revision } from "./queries/streams.ts";
-import { adjustTallies } from "./queries/tallies.ts";
 
 interface UpsertOrders {
   locationId: string;
@@ -64,7 +63,7 @@ export async function upsertOrders(
     }
     context.addToLog({ orders: orders.length, applied: changes.length });
     await Promise.all([
-      write(tx, { locationId, changes, known, traceparent }),
+      write(tx, { locationId, changes, traceparent }),
       changes.length > 0 && consumeDailyQuota(tx, { locationId, quota, amount: bytesOf(changes) }),
       ...untold.map((device) => {
         const data = { locationId, ...device, seenAt: now };
@@ -124,11 +123,10 @@ function changeOf(
 interface Writing {
   locationId: string;
   changes: Change[];
-  known: Map<string, OrderState>;
   traceparent: string;
 }
 
-async function write(tx: Transaction, { locationId, changes, known, traceparent }: Writing): Promise<void> {
+async function write(tx: Transaction, { locationId, changes, traceparent }: Writing): Promise<void> {
   if (changes.length === 0) return;
   await Promise.all([
     putOrders(
@@ -140,11 +138,6 @@ async function write(tx: Transaction, { locationId, changes, known, traceparent 
       tx,
       locationId,
       changes.flatMap(({ revision }) => revision ?? []),
-    ),
-    adjustTallies(
-      tx,
-      locationId,
-      changes.map(({ stored }) => ({ before: listedFacts(known.get(stored.id)), after: listedFacts(stored) })),
     ),
     ...changes.map((change) => tellOrder(tx, change, { locationId, traceparent })),
   ]);

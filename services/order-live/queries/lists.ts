@@ -48,11 +48,11 @@ export async function findListed(
   return { orders, hasMore: rows.length < (rows[0]?.found ?? 0) };
 }
 
-/** How many orders of a location pass the filter: counted as they change, so this costs the same however many they are. */
+/** How many orders of a location pass the filter, read from the index alone. */
 export async function countListed(sql: Sql, locationId: string, filter: OrderFilter): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
-    select coalesce(sum(count), 0)::int as count from tallies
-    where location_id = ${locationId} and ${passing(sql, filter)}`;
+    select count(*)::int as count from orders
+    where location_id = ${locationId} and left_at is null and not is_training and ${passing(sql, filter)}`;
   return row?.count ?? 0;
 }
 

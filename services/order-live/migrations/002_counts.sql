@@ -1,0 +1,3 @@
+-- Orders are counted by the index that lists them.
+-- contracts: unused since 1.0
+drop table tallies;
