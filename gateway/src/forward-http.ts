@@ -8,8 +8,14 @@ import { isPassing } from "@pragma/runtime/passing-cause";
 import { createKeyedSemaphore } from "@pragma/runtime/semaphore";
 import type { RemoteService } from "@pragma/runtime/service-registry";
 import { type Dispatcher, errors, Pool } from "undici";
-import { type ForwardTimeouts, upstreamTimeout } from "./forward.ts";
 import type { GatewayContext, GatewayRequest } from "./gateway-request.ts";
+
+export interface ForwardTimeouts {
+  /** How long a service may take to begin its response, and one of another process to go on with it. */
+  responseMs: number;
+  /** How long a stream may be silent. */
+  streamMs: number;
+}
 
 /** Forwards requests to a service of another process. */
 export interface HttpForwarder {
@@ -180,6 +186,10 @@ function canRetry({ method }: IncomingMessage, error: unknown): boolean {
 function isClosed(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return error instanceof errors.SocketError || code === "ECONNRESET" || code === "EPIPE";
+}
+
+export function upstreamTimeout(cause?: unknown): ApiError {
+  return new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment.", cause });
 }
 
 function asApiError(cause: unknown): unknown {

@@ -4,15 +4,8 @@ import { hasBody } from "@pragma/runtime/body-stream";
 import type { ServiceFetch } from "@pragma/runtime/caller";
 import { maxBodyBytes } from "@pragma/runtime/receiving-budget";
 import { type ServiceRegistry, serviceUnavailable } from "@pragma/runtime/service-registry";
-import { createHttpForwarder } from "./forward-http.ts";
+import { createHttpForwarder, type ForwardTimeouts, upstreamTimeout } from "./forward-http.ts";
 import type { GatewayContext, GatewayMiddleware } from "./gateway-request.ts";
-
-export interface ForwardTimeouts {
-  /** How long a service may take to begin its response, and one of another process to go on with it. */
-  responseMs: number;
-  /** How long a stream may be silent. */
-  streamMs: number;
-}
 
 /** Brings requests to the services that answer them, in this process or another. */
 export interface Forwarder {
@@ -92,8 +85,4 @@ async function forwardLocally(
     // What comes too late is sent to nobody, and must be closed.
     if (isLate) response.then((late) => late.body?.cancel()).catch(() => {});
   }
-}
-
-export function upstreamTimeout(cause?: unknown): ApiError {
-  return new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment.", cause });
 }

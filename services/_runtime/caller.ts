@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type CallerName, internalScopesOf } from "@pragma/contracts/internal-calls";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
+import type { Context } from "hono";
 
 /** Who sends a request to a service, and what only the gateway knows of it. */
 export interface Caller {
@@ -26,6 +27,9 @@ export interface ServiceBindings {
   /** Set by code of this process only: by the gateway beside it, or by the server that verified a signature. */
   caller?: Caller;
 }
+
+/** What Hono knows of a service's request. */
+export type ServiceContext = Context<{ Bindings: ServiceBindings }>;
 
 /** Answers a request: a service's Hono app. */
 export type ServiceFetch = (request: Request, bindings?: ServiceBindings) => Response | Promise<Response>;

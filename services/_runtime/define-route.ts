@@ -1,9 +1,9 @@
-import type { ErrorCode, Fault } from "@pragma/contracts/errors";
+import type { ErrorCode } from "@pragma/contracts/errors";
 import type { InternalScope } from "@pragma/contracts/internal-calls";
 import type { Principal } from "@pragma/contracts/principal";
 import type { Scope } from "@pragma/contracts/scopes";
 import type { z } from "zod";
-import { faultsOf } from "./faults.ts";
+import { type FaultyBody, faultsOf } from "./faults.ts";
 import { checkJsonLimits, type JsonLimits } from "./json-limits.ts";
 import { parseJson } from "./parse-json.ts";
 import type { Reply } from "./reply.ts";
@@ -29,14 +29,6 @@ export interface BodyReader<Value, Services> {
   isOptional?: boolean;
   /** `sender` is the location of the key, or the key of one that has no location. */
   read(bytes: Uint8Array, services: Services, sender: string): Promise<{ value: Value } | FaultyBody>;
-}
-
-/** What is wrong with a body. */
-export interface FaultyBody {
-  /** The first faults. */
-  faults: Fault[];
-  /** How many there are in all. */
-  count: number;
 }
 
 const mebibyte = 1024 * 1024;

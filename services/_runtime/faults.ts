@@ -1,6 +1,14 @@
 import { ApiError, type Fault, maxFaults } from "@pragma/contracts/errors";
 import type { z } from "zod";
 
+/** What is wrong with a body. */
+export interface FaultyBody {
+  /** The first faults. */
+  faults: Fault[];
+  /** How many there are in all. */
+  count: number;
+}
+
 /** The faults that a schema found in one part of a request, in this API's words: as many as a reply lists. */
 export function faultsOf(part: Fault["in"], error: z.ZodError, input: unknown): Fault[] {
   return error.issues.slice(0, maxFaults).map((issue) => {

@@ -1,7 +1,6 @@
 import { type Fault, maxFaults } from "@pragma/contracts/errors";
 import type { z } from "zod";
-import type { FaultyBody } from "./define-route.ts";
-import { faultsOf, mostCounted } from "./faults.ts";
+import { type FaultyBody, faultsOf, mostCounted } from "./faults.ts";
 
 /** Gathers the faults of a body that is checked part by part: keeps those that a reply lists, and counts all. */
 export class FoundFaults implements FaultyBody {

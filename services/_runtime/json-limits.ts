@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import type { FaultyBody } from "./define-route.ts";
+import type { FaultyBody } from "./faults.ts";
 
 /** What the text of a JSON body may hold at most: parsing and checking cost memory for each value, known or not. */
 export interface JsonLimits {

@@ -1,14 +1,13 @@
 import { ApiError, type Fault } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import type { z } from "zod";
-import type { Caller } from "./caller.ts";
+import type { Caller, ServiceContext } from "./caller.ts";
 import type { Route, RouteInput } from "./define-route.ts";
 import { faultsOf, refuseFaults } from "./faults.ts";
 import { readBody } from "./read-body.ts";
 import type { Allowance } from "./receiving-budget.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Permit } from "./semaphore.ts";
-import type { ServiceContext } from "./service-app.ts";
 
 interface Reading<Services> {
   caller: Caller;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { allows, type Scope } from "@pragma/contracts/scopes";
-import { type Context, Hono } from "hono";
-import type { Caller, ServiceBindings, ServiceFetch } from "./caller.ts";
+import { Hono } from "hono";
+import type { Caller, ServiceBindings, ServiceContext, ServiceFetch } from "./caller.ts";
 import type { Route, RouteScope } from "./define-route.ts";
 import { replyToError } from "./error-reply.ts";
 import { refuseFaults } from "./faults.ts";
@@ -29,9 +29,6 @@ interface ServiceAppOptions<Services> {
   log: Logger;
   metrics: Metrics;
 }
-
-/** What Hono knows of a service's request. */
-export type ServiceContext = Context<{ Bindings: ServiceBindings }>;
 
 /** Returns the HTTP side of a service: a Hono app over its routes. */
 export function createServiceApp<Services>(options: ServiceAppOptions<Services>): ServiceFetch {

@@ -1,6 +1,6 @@
 import { type Catalog, type CatalogList, catalogListNames, catalogLists } from "@pragma/contracts/catalog";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
-import type { FaultyBody } from "@pragma/runtime/define-route";
+import type { FaultyBody } from "@pragma/runtime/faults";
 import { FoundFaults } from "@pragma/runtime/found-faults";
 import { checkPartLimits } from "@pragma/runtime/json-limits";
 import { z } from "zod";

@@ -1,5 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
-import type { FaultyBody } from "@pragma/runtime/define-route";
+import type { FaultyBody } from "@pragma/runtime/faults";
 import type { CatalogTexts } from "./catalog-texts.ts";
 import { readCatalog } from "./read-catalog.ts";
 

@@ -1,4 +1,4 @@
-import type { FaultyBody } from "@pragma/runtime/define-route";
+import type { FaultyBody } from "@pragma/runtime/faults";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json-limits";
 import { parseJson } from "@pragma/runtime/parse-json";
 import { type CatalogTexts, writeCatalog } from "./catalog-texts.ts";

@@ -1,7 +1,8 @@
 import { toUuid } from "@pragma/contracts/client-id";
 import { mostLiveOrders, OrderLiveInput } from "@pragma/contracts/order-live";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
-import type { BodyReader, FaultyBody } from "@pragma/runtime/define-route";
+import type { BodyReader } from "@pragma/runtime/define-route";
+import type { FaultyBody } from "@pragma/runtime/faults";
 import { FoundFaults } from "@pragma/runtime/found-faults";
 import { checkJsonLimits, checkPartLimits, type JsonLimits } from "@pragma/runtime/json-limits";
 import { parseJson } from "@pragma/runtime/parse-json";

@@ -1,6 +1,6 @@
 import type { Application } from "@pragma/contracts/application";
 import type { SeenDevice } from "@pragma/contracts/device";
-import type { FaultyBody } from "@pragma/runtime/define-route";
+import type { FaultyBody } from "@pragma/runtime/faults";
 
 /** The format that the body of a till is in. */
 export type TillFormat = "V1" | "V2";

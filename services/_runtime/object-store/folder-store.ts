@@ -2,9 +2,8 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { DurableFolders, flushFolder } from "./durable-folders.ts";
-import { ObjectNotFound, ObjectStoreUnavailable } from "./object-errors.ts";
 import { assertObjectKey } from "./object-key.ts";
-import type { ObjectStore } from "./object-store.ts";
+import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";
 import { webBody } from "./web-body.ts";
 
 /** Holds objects until they are whole. No key can have this name. */

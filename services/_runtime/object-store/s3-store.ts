@@ -7,10 +7,9 @@ import {
   S3Client,
   type S3ClientConfig,
 } from "@aws-sdk/client-s3";
-import { ObjectNotFound, ObjectStoreUnavailable } from "./object-errors.ts";
 import { assertObjectKey } from "./object-key.ts";
-import type { ObjectStore } from "./object-store.ts";
 import type { S3Location } from "./s3-url.ts";
+import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";
 import { webBody } from "./web-body.ts";
 
 /** All in milliseconds. */

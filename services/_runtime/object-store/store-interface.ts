@@ -1,0 +1,40 @@
+/**
+ * Keeps whole objects of bytes under keys: `segment/segment`, each of `A-Z a-z 0-9 . _ -`, at most 500 characters.
+ * Any other key is a TypeError before any I/O. A key must not be a folder of another key (`a` and `a/b`), nor differ from
+ * another only in case: a folder cannot hold both.
+ * Every method rejects with ObjectStoreUnavailable when the store cannot be used now.
+ */
+export interface ObjectStore {
+  /** Durable when it resolves: after a crash or power cut the object is there whole or not at all. Same key, same bytes: no error. The content type is kept where the store can (S3). */
+  put(key: string, bytes: Uint8Array, options?: { contentType?: string }): Promise<void>;
+  /** Throws ObjectNotFound. */
+  get(key: string): Promise<Uint8Array>;
+  /** For handing on to a client without holding it in memory: read `body` to its end or cancel it, else it stays open. Throws ObjectNotFound. `size` is in bytes. */
+  stream(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }>;
+  /** No error when absent. */
+  delete(key: string): Promise<void>;
+  /** Answers when the store can be used; rejects with why not. */
+  check(): Promise<void>;
+  /** Lets go of connections; requests under way may fail. */
+  close(): Promise<void>;
+}
+
+/** There is no object under this key. */
+export class ObjectNotFound extends Error {
+  override readonly name = "ObjectNotFound";
+  readonly key: string;
+
+  constructor(key: string) {
+    super(`no object ${key}`);
+    this.key = key;
+  }
+}
+
+/** The store cannot be used now (network, a server's 5xx, a full or failing disk, refused credentials); the same call may succeed later. `cause` says what failed. */
+export class ObjectStoreUnavailable extends Error {
+  override readonly name = "ObjectStoreUnavailable";
+
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+  }
+}
