@@ -2,6 +2,7 @@ import { z } from "zod";
 import { paymentAccounts, salesAccounts, singleAccounts, vatAccounts } from "./chart-of-accounts.ts";
 import { UtcDateTime } from "./date-time.ts";
 import { accountingConfigExample } from "./examples/accounting.ts";
+import { limitedList, limitedText } from "./length-limits.ts";
 import { storable } from "./storable.ts";
 
 /** How discounts are booked: sales are net of them, or gross with the discounts on an account of their own. Never both. */
@@ -16,11 +17,9 @@ const accountNumber = z
 
 /** What files separate by is refused here, so that a label comes out as it went in. */
 const label = (longest: number) =>
-  z
-    .string()
-    .min(1)
-    .max(longest)
-    .refine((text) => !/[\p{Cc}|]/u.test(text), { error: "Must have no control characters and no |" });
+  limitedText(longest, { min: 1 }).refine((text) => !/[\p{Cc}|]/u.test(text), {
+    error: "Must have no control characters and no |",
+  });
 
 const accountLabel = label(100).meta({ description: "Name of the account", example: "Prestations de services" });
 
@@ -45,7 +44,7 @@ const RateAccount = z.object({ taxRate, account: accountNumber, label: accountLa
 
 const MethodAccount = z
   .object({
-    name: z.string().min(1).max(255).meta({ description: "Name of the payment method, exactly as tills have it" }),
+    name: limitedText(255, { min: 1 }).meta({ description: "Name of the payment method, exactly as tills have it" }),
     account: accountNumber,
     label: accountLabel,
   })
@@ -82,15 +81,13 @@ const GivenPaymentAccounts = z.object(fieldsOf(paymentAccounts, accountWithDefau
   description: "Accounts of payments, by mode; a mode that is left out is as the French chart of accounts has it",
 });
 
-const listOfRates = z
-  .array(RateAccount)
-  .max(20)
-  .refine((list) => eachOnce(list, ({ taxRate: rate }) => rate), { error: "Must have no rate twice" });
+const listOfRates = limitedList(RateAccount, 20).refine((list) => eachOnce(list, ({ taxRate: rate }) => rate), {
+  error: "Must have no rate twice",
+});
 
-const listOfMethods = z
-  .array(MethodAccount)
-  .max(100)
-  .refine((list) => eachOnce(list, ({ name }) => name), { error: "Must have no name twice" });
+const listOfMethods = limitedList(MethodAccount, 100).refine((list) => eachOnce(list, ({ name }) => name), {
+  error: "Must have no name twice",
+});
 
 const auxiliary = z
   .object({

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { accountingExportExample, accountingExportItemsExample, startedExportExample } from "./examples/accounting.ts";
+import { limitedList } from "./length-limits.ts";
 
 /** Accounting software that files are made for. */
 export const accountingProviders = ["INEXWEB", "FULLL", "ISACOMPTA"] as const;
@@ -27,15 +28,11 @@ const AccountingExportItem = z
   .meta({ id: "AccountingExportItem", description: "A till to export", example: accountingExportItemsExample[0] });
 
 /** What an export is to hold. */
-export const CreateAccountingExport = z
-  .array(AccountingExportItem)
-  .min(1)
-  .max(mostExportedTills)
-  .meta({
-    id: "CreateAccountingExport",
-    description: `The tills to export: 1 to ${mostExportedTills}`,
-    example: accountingExportItemsExample,
-  });
+export const CreateAccountingExport = limitedList(AccountingExportItem, mostExportedTills, { min: 1 }).meta({
+  id: "CreateAccountingExport",
+  description: `The tills to export: 1 to ${mostExportedTills}`,
+  example: accountingExportItemsExample,
+});
 
 export type CreateAccountingExport = z.infer<typeof CreateAccountingExport>;
 

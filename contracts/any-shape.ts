@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { orNull } from "./fields.ts";
+import { limitedText } from "./length-limits.ts";
 
 const mostFields = 200;
 const mostLevels = 16;
@@ -11,9 +12,9 @@ const mostLevels = 16;
 export const ofAnyShape = (description: string) =>
   orNull(
     z.union([
-      z.string().max(10_000),
+      limitedText(10_000),
       z
-        .record(z.string().max(255), z.unknown())
+        .record(limitedText(255), z.unknown())
         .refine((object) => Object.keys(object).length <= mostFields, {
           error: `Must have at most ${mostFields} fields`,
         })

@@ -9,13 +9,14 @@ import {
   taxExample,
 } from "./examples/catalog.ts";
 import { amount, count, flag, orNull, withoutDefaults } from "./fields.ts";
+import { limitedList, limitedText } from "./length-limits.ts";
 import { refuseTwice } from "./refuse-twice.ts";
 
 /** What a location sells and how it is paid: five lists, kept by its point of sale and read as bare arrays. */
 
 /** An id that the point of sale gave; order rows and reports refer to it. */
-const id = (description: string) => z.string().min(1).max(255).meta({ description });
-const name = (description: string) => z.string().max(1_024).meta({ description });
+const id = (description: string) => limitedText(255, { min: 1 }).meta({ description });
+const name = (description: string) => limitedText(1_024).meta({ description });
 
 /** A VAT rate in hundredths of a percent, 1,000% at most. */
 const rate = (description: string) =>
@@ -30,24 +31,21 @@ const product = {
   name: name("Name"),
   category: name("Name of its category"),
   categoryId: id("Id of its category, one of the catalogue's categories"),
-  subCategories: z
-    .array(z.object({ name: name("Name"), id: id("Id of the sub-category") }))
-    .max(100)
+  subCategories: limitedList(z.object({ name: name("Name"), id: id("Id of the sub-category") }), 100)
     .check(refuseTwice("sub-category", "id"))
     .meta({ description: "Where the point of sale shows it; empty when it is archived: no longer sold" }),
-  priceList: z
-    .array(
-      z.object({
-        priceTypeId: id("Id of the price list"),
-        priceTypeName: name("Name of the price list"),
-        unitPrice: amount("Price of one unit, VAT included"),
-        taxRate: rate("VAT rate, the percentage of one of the catalogue's taxes, or 0"),
-      }),
-    )
-    .max(100)
+  priceList: limitedList(
+    z.object({
+      priceTypeId: id("Id of the price list"),
+      priceTypeName: name("Name of the price list"),
+      unitPrice: amount("Price of one unit, VAT included"),
+      taxRate: rate("VAT rate, the percentage of one of the catalogue's taxes, or 0"),
+    }),
+    100,
+  )
     .check(refuseTwice("price list", "priceTypeId"))
     .meta({ description: "Its prices, one for each price list" }),
-  sku: orNull(z.string().max(255)).meta({ description: "Stock keeping unit" }),
+  sku: orNull(limitedText(255)).meta({ description: "Stock keeping unit" }),
 };
 
 /** A product as the point of sale sends it: `sku` may be left out. */
@@ -79,15 +77,14 @@ export const CatalogModifier = z
   .object({
     id: id("Id of the modifier: the modifierGroupId of orders"),
     name: name("Name"),
-    options: z
-      .array(
-        z.object({
-          id: id("Id of the option: the modifierId of orders"),
-          name: name("Name"),
-          price: amount("What it adds to the price of one unit, VAT included"),
-        }),
-      )
-      .max(500)
+    options: limitedList(
+      z.object({
+        id: id("Id of the option: the modifierId of orders"),
+        name: name("Name"),
+        price: amount("What it adds to the price of one unit, VAT included"),
+      }),
+      500,
+    )
       .check(refuseTwice("option", "id"))
       .meta({ description: "What there is to choose from" }),
   })
@@ -123,9 +120,7 @@ const listOf = <Item extends z.ZodType<{ id: string }>>({
   what: string;
   most: number;
 }) =>
-  z
-    .array(item)
-    .max(most)
+  limitedList(item, most)
     .check(refuseTwice(what, "id"))
     .meta({ description: `Each under an id of its own; ${most.toLocaleString("en")} at most` });
 

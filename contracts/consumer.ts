@@ -1,14 +1,13 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
+import { limitedList, limitedText } from "./length-limits.ts";
 import { defaultScopes, scopeNames } from "./scopes.ts";
 import { storable } from "./storable.ts";
 
 /** A consumer's name, unique among the consumers of its location, or of the operators. */
-export const ConsumerName = z.string().min(2).max(255).meta({ description: "Name of the consumer", example: "Acme" });
+export const ConsumerName = limitedText(255, { min: 2 }).meta({ description: "Name of the consumer", example: "Acme" });
 
-const Scopes = z
-  .array(z.enum(scopeNames, { error: `Must be one of: ${scopeNames.join(", ")}` }))
-  .max(100)
+const Scopes = limitedList(z.enum(scopeNames, { error: `Must be one of: ${scopeNames.join(", ")}` }), 100)
   .overwrite((granted) => [...new Set(granted)])
   .meta({ description: "What its keys may do", example: [...defaultScopes] });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limitedText } from "./length-limits.ts";
 import { withoutUnstorable } from "./storable.ts";
 
 const longest = 255;
@@ -8,8 +9,8 @@ export const maxDevices = 200;
 
 /** A device as orders and tills name the one that they were made on. */
 export const SeenDevice = z.object({
-  deviceId: z.string().min(1).max(longest),
-  name: z.string().max(longest).nullable(),
+  deviceId: limitedText(longest, { min: 1 }),
+  name: limitedText(longest).nullable(),
 });
 
 export type SeenDevice = z.infer<typeof SeenDevice>;

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { optionalLongText, optionalText } from "./fields.ts";
+import { limitedText } from "./length-limits.ts";
 
 /** The header fields that tickets and reports of an establishment carry. */
 export const establishmentShape = {
@@ -10,7 +10,7 @@ export const establishmentShape = {
   address2: optionalText("Second line of the address"),
   zipCode: optionalText("Postal code"),
   city: optionalText("City"),
-  country: z.string().max(1_024).nullable().default("France").meta({ description: "Country", example: "France" }),
+  country: limitedText(1_024).nullable().default("France").meta({ description: "Country", example: "France" }),
   phoneNumber: optionalText("Telephone number"),
   website: optionalText("Web site"),
   tvaCode: optionalText("VAT number"),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limitedText } from "./length-limits.ts";
 
 /**
  * The kinds of field that entities are made of, each with its limits. A field that may be null may also be absent,
@@ -38,13 +39,13 @@ export const signedUnits = (description: string) => units(description, { least: 
 export const optionalInteger = (description: string) => orNull(z.int()).meta({ description });
 
 /** A short text: a name, an address line, an id of another system. At most 1,024 characters. */
-export const optionalText = (description: string) => orNull(z.string().max(1_024)).meta({ description });
+export const optionalText = (description: string) => orNull(limitedText(1_024)).meta({ description });
 
 /** A text that people or terminals write at length: a comment, a card receipt. At most 10,000 characters. */
-export const optionalLongText = (description: string) => orNull(z.string().max(10_000)).meta({ description });
+export const optionalLongText = (description: string) => orNull(limitedText(10_000)).meta({ description });
 
 /** The id of a row, unique inside its order. */
-export const rowId = (description: string) => z.string().min(1).max(255).meta({ description });
+export const rowId = (description: string) => limitedText(255, { min: 1 }).meta({ description });
 
 export const flag = (description: string) => z.boolean().meta({ description });
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DateTime } from "./date-time.ts";
+import { limitedText } from "./length-limits.ts";
 import { TimeZone } from "./time-zone.ts";
 
 const instant = z.union([DateTime, z.int().min(0)], {
@@ -14,7 +15,7 @@ export const Repeat = z
       .min(1)
       .optional()
       .meta({ description: "Milliseconds from one run to the next; the first is at once" }),
-    pattern: z.string().max(255).optional().meta({
+    pattern: limitedText(255).optional().meta({
       description:
         "Instead of every: a cron pattern of five or six fields, seconds first when six. It has to come true within ten years; H is not supported",
     }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { KeepFinished, Repeat } from "./job-repeat.ts";
+import { limitedText } from "./length-limits.ts";
 import { storable } from "./storable.ts";
 
 const milliseconds = (description: string) =>
@@ -8,12 +9,10 @@ const milliseconds = (description: string) =>
     .int()
     .min(0)
     .meta({ description: `${description}, in milliseconds` });
-const name = (description: string) => z.string().min(1).max(255).meta({ description });
+const name = (description: string) => limitedText(255, { min: 1 }).meta({ description });
 
 /** A name that a location's job can have: it stands in addresses as it is. */
-export const JobId = z
-  .string()
-  .max(255)
+export const JobId = limitedText(255)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@+-]*$/, {
     error: "Must be letters, digits and . _ @ + - only, a letter or digit first: a queue separates names by the colon",
   })
@@ -92,7 +91,7 @@ export type JobOptions = z.infer<typeof JobOptions>;
 /** The body of a new job. */
 export const NewJob = storable(
   z.object({
-    message: z.string().max(100_000).meta({ description: "What the job is about: comes back in its result" }),
+    message: limitedText(100_000).meta({ description: "What the job is about: comes back in its result" }),
     duration: milliseconds("How long the job takes").default(0),
     jobOptions: JobOptions.default({}),
   }),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { applicationInBody, applicationSchema } from "./application.ts";
+import { limitedList } from "./length-limits.ts";
 
 const serverId = z.int().min(1).meta({ description: "Number of the till in the legacy backoffice" });
 const legacyId = z.int().min(1).meta({ description: "What the legacy backoffice knows the till's location by" });
@@ -13,15 +14,13 @@ export const LegacyTill = z
 export type LegacyTill = z.infer<typeof LegacyTill>;
 
 /** The tills that are to be fetched from legacy backoffices. */
-export const WantedLegacyTills = z
-  .array(z.object({ application: applicationInBody, serverId, legacyId }))
-  .min(1)
-  .max(10_000)
-  .meta({
-    id: "WantedLegacyTills",
-    description: "Tills to be fetched, as the list of them has them",
-    example: [example],
-  });
+export const WantedLegacyTills = limitedList(z.object({ application: applicationInBody, serverId, legacyId }), 10_000, {
+  min: 1,
+}).meta({
+  id: "WantedLegacyTills",
+  description: "Tills to be fetched, as the list of them has them",
+  example: [example],
+});
 
 /** What became of the tills of a location. */
 export const FetchedLegacyTills = z

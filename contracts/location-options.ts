@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Currency } from "./currency.ts";
 import { DateTime } from "./date-time.ts";
 import { orNull } from "./fields.ts";
+import { limitedList } from "./length-limits.ts";
 
 const option = (description: string) =>
   orNull(z.boolean()).meta({ description: `${description}. Null: as the application does` });
@@ -9,10 +10,10 @@ const option = (description: string) =>
 const TipsConfig = z
   .object({
     isEnabled: z.boolean().meta({ description: "Whether tips are asked for" }),
-    predefinedValues: z
-      .array(z.number().min(0))
-      .max(100)
-      .meta({ description: "The tips that are offered, in the unit that format tells", example: [5, 10, 15] }),
+    predefinedValues: limitedList(z.number().min(0), 100).meta({
+      description: "The tips that are offered, in the unit that format tells",
+      example: [5, 10, 15],
+    }),
     format: z
       .enum(["amount", "percentage"])
       .meta({ description: "Whether the values are minor units of the currency or plain percents" }),

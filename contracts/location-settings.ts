@@ -2,12 +2,13 @@ import { z } from "zod";
 import { DateTime } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
 import { optionalText, orNull, withoutDefaults } from "./fields.ts";
+import { limitedText } from "./length-limits.ts";
 import { Locale } from "./locale.ts";
 import { defaultTimeZone, TimeZone } from "./time-zone.ts";
 
 const setting = (description: string, byDefault: boolean) => z.boolean().default(byDefault).meta({ description });
 
-const locationName = z.string().min(1).max(255).meta({ description: "Name of the location", example: "Le Bistrot" });
+const locationName = limitedText(255, { min: 1 }).meta({ description: "Name of the location", example: "Le Bistrot" });
 
 /** Every setting with its default, but for the name, which has none. */
 const settingsShape = {

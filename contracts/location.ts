@@ -4,6 +4,7 @@ import { UtcDateTime } from "./date-time.ts";
 import { maxDevices } from "./device.ts";
 import { locationDetailsExample } from "./examples/location.ts";
 import { withoutDefaults } from "./fields.ts";
+import { limitedList, limitedText } from "./length-limits.ts";
 import { optionsShape } from "./location-options.ts";
 import { LocationSettings, LocationSettingsChange, LocationSettingsInput } from "./location-settings.ts";
 import { storable } from "./storable.ts";
@@ -12,12 +13,11 @@ const locationId = z
   .guid()
   .meta({ description: "Id of the location", example: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11" });
 const legacyId = z.int().min(1).meta({ description: "Id of the location in its legacy backoffice", example: 1042 });
-const organizationId = z
-  .string()
-  .min(1)
-  .max(255)
-  .meta({ description: "Id of the organization it is of", example: "12" });
-const agencyId = z.string().min(1).max(255).meta({ description: "Id of the agency that runs it", example: "3" });
+const organizationId = limitedText(255, { min: 1 }).meta({
+  description: "Id of the organization it is of",
+  example: "12",
+});
+const agencyId = limitedText(255, { min: 1 }).meta({ description: "Id of the agency that runs it", example: "3" });
 
 const locationShape = {
   id: locationId,
@@ -126,7 +126,7 @@ export const LocationHeader = z
     naf: headerText("Code of its trade (NAF)", "5610A"),
     tva: headerText("VAT number", "FR12345678900"),
     text: headerText("Text above each ticket", "Welcome"),
-    deviceList: z.array(Device).max(maxDevices).optional().meta({
+    deviceList: limitedList(Device, maxDevices).optional().meta({
       description: "The 200 devices seen last in tills and live orders; there when asked for with devices=true",
     }),
   })

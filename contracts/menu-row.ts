@@ -3,6 +3,7 @@ import { DateTime } from "./date-time.ts";
 import { pricingTypes } from "./enumerations.ts";
 import { menuRowExample } from "./examples/till-v2.ts";
 import { amount, optionalAmount, optionalCurrency, optionalText, orNull, rowId } from "./fields.ts";
+import { limitedList } from "./length-limits.ts";
 import { ProductRow } from "./product-row.ts";
 
 /** One set menu of an order, with the products that it is made of. Its total is the sum of theirs. */
@@ -24,7 +25,7 @@ export const MenuRow = z
       "For the child of a split bill: the row that it was split from. Such a row adds to sales, not to quantities",
     ),
     totalRow: amount("Total of the menu, VAT included"),
-    productRowList: z.array(ProductRow).max(5_000).meta({ description: "The products that it is made of" }),
+    productRowList: limitedList(ProductRow, 5_000).meta({ description: "The products that it is made of" }),
   })
   .meta({ id: "MenuRowInput", description: "A set menu of an order", example: menuRowExample });
 

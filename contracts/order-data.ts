@@ -14,12 +14,13 @@ import {
   orNull,
   units,
 } from "./fields.ts";
+import { limitedList, limitedText } from "./length-limits.ts";
 import { MenuRow } from "./menu-row.ts";
 import { PaymentRow } from "./payment-row.ts";
 import { ProductRow } from "./product-row.ts";
 
 /** Where a table stands and what it looks like: applications write it as numbers or as words. */
-const numberOrText = (description: string) => orNull(z.union([z.number(), z.string().max(255)])).meta({ description });
+const numberOrText = (description: string) => orNull(z.union([z.number(), limitedText(255)])).meta({ description });
 
 export const GroupedTable = z.object({
   id: optionalText("Id of the table in the order"),
@@ -87,24 +88,22 @@ export const OrderData = z
     extQoodosUserId: optionalText("Id of the customer in the loyalty service"),
     extQoodosUserName: optionalText("Name of the customer in the loyalty service"),
     pickupHour: optionalText("When the customer fetches it"),
-    groupedTableInfo: z
-      .array(GroupedTable)
-      .max(1_000)
+    groupedTableInfo: limitedList(GroupedTable, 1_000)
       .default([])
       .meta({ description: "Tables that were put together" }),
     customerInfo: ofAnyShape("The customer, as the ordering platform describes them"),
     deliveryCustomerInfo: ofAnyShape("Whom it is delivered to, as the ordering platform describes them"),
     deliveryAddress: ofAnyShape("Where it is delivered to"),
     deliveryComment: optionalLongText("Comment for the delivery"),
-    channel: z.string().max(1_024).default("unknown").meta({ description: "Channel that it came through" }),
+    channel: limitedText(1_024).default("unknown").meta({ description: "Channel that it came through" }),
     serviceType: z.enum(serviceTypes).default("unknown").meta({ description: "How it is served" }),
     isTraining: z.boolean().default(false).meta({ description: "Made in school mode: it is left out of everything" }),
-    source: z.string().max(1_024).default("unknown").meta({ description: "Where it came from" }),
+    source: limitedText(1_024).default("unknown").meta({ description: "Where it came from" }),
     externalOrderId: optionalText("Id of the order in an external service"),
     externalLocationId: optionalText("Id of the location in an external service"),
-    paymentRowList: z.array(PaymentRow).max(5_000).meta({ description: "Its payments" }),
-    productRowList: z.array(ProductRow).max(5_000).meta({ description: "Its products that are not part of a menu" }),
-    menuRowList: z.array(MenuRow).max(1_000).meta({ description: "Its menus" }),
+    paymentRowList: limitedList(PaymentRow, 5_000).meta({ description: "Its payments" }),
+    productRowList: limitedList(ProductRow, 5_000).meta({ description: "Its products that are not part of a menu" }),
+    menuRowList: limitedList(MenuRow, 1_000).meta({ description: "Its menus" }),
   })
   .meta({ id: "OrderDataInput", description: "An order as the point of sale knows it", example: orderDataExample });
 

@@ -4,6 +4,7 @@ import { UtcDateTime } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
 import { locationIdExample, orderLiveInputExample } from "./examples/order-live.ts";
 import { withoutDefaults } from "./fields.ts";
+import { limitedText } from "./length-limits.ts";
 import { OrderData } from "./order-data.ts";
 import { OrderV2 } from "./order-v2.ts";
 import { storable } from "./storable.ts";
@@ -30,7 +31,7 @@ export const OrderLiveInput = z
   .object({
     id: ClientId.meta({ description: "Id of the order, the same as data.id" }),
     tillId: ClientId.meta({ description: "Id of the till that it belongs to" }),
-    revisionHash: storable(z.string().min(1).max(1_024)).meta({
+    revisionHash: storable(limitedText(1_024, { min: 1 })).meta({
       description: "Renewed on each change of the order: the same one again is no change",
     }),
     ...establishmentShape,

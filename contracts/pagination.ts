@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limitedText } from "./length-limits.ts";
 
 const metaSchema = z
   .object({
@@ -69,7 +70,7 @@ export const pageQuery = {
   size: integerInQuery(z.int().min(1).max(100))
     .default(10)
     .meta({ description: "Items a page", example: 10, type: "integer", minimum: 1, maximum: 100, default: 10 }),
-  pageToken: z.string().max(1000).optional().meta({
+  pageToken: limitedText(1000).optional().meta({
     description: "The nextPageToken of the page before: the fast way through everything. Takes the place of index.",
   }),
 };

@@ -16,6 +16,7 @@ import {
   rowId,
   signedUnits,
 } from "./fields.ts";
+import { limitedList } from "./length-limits.ts";
 import { ModifierRow } from "./modifier-row.ts";
 
 /**
@@ -83,8 +84,8 @@ export const ProductRow = z
     isLoss: z.boolean().default(false).meta({ description: "Lost (broken, spoiled): it does not count as a sale" }),
     lossReason: optionalText("Why it was lost"),
     menuRowId: optionalText("The menu row that it is part of"),
-    modifierRowList: z.array(ModifierRow).max(1_000).meta({ description: "Choices made for it" }),
-    discountRowList: z.array(DiscountRow).max(1_000).meta({ description: "Discounts on it" }),
+    modifierRowList: limitedList(ModifierRow, 1_000).meta({ description: "Choices made for it" }),
+    discountRowList: limitedList(DiscountRow, 1_000).meta({ description: "Discounts on it" }),
   })
   .refine(({ quantity, modifierRowList }) => modifierRowList.every(({ amount }) => isAmount(amount * quantity)), {
     path: ["quantity"],

@@ -1,19 +1,18 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { recipientExample } from "./examples/webhook.ts";
+import { limitedText } from "./length-limits.ts";
 import { storable } from "./storable.ts";
 
-const name = z.string().min(1).max(255).meta({ description: "Name of the recipient", example: "Stock keeper" });
+const name = limitedText(255, { min: 1 }).meta({ description: "Name of the recipient", example: "Stock keeper" });
 
 /** What messages are signed with: its UTF-8 bytes are the key of an HMAC-SHA256. */
-const hmacSecret = z.string().min(64).max(1_024).meta({
+const hmacSecret = limitedText(1_024, { min: 64 }).meta({
   description: "What messages are signed with, of at least 64 characters",
   example: "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4",
 });
 
-const apiKey = z
-  .string()
-  .max(1_024)
+const apiKey = limitedText(1_024)
   .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, { error: "Must be visible ASCII characters" })
   .meta({
     description: "Sent to the endpoints as the header authorization, as it is given here",

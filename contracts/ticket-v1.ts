@@ -15,6 +15,7 @@ import {
   rowId,
   units,
 } from "./fields.ts";
+import { limitedList } from "./length-limits.ts";
 
 /** A choice made for a product, in the older format. */
 const optionV1 = z.object({
@@ -72,8 +73,8 @@ export const ItemV1 = z
         amount: amount("Price of one unit (of one kilogram when there is a weight), VAT included"),
       })
       .meta({ description: "Price of one unit" }),
-    options: z.array(optionV1).max(1_000).meta({ description: "Choices made for it" }),
-    discounts: z.array(discountV1).max(1_000).meta({ description: "Discounts on it" }),
+    options: limitedList(optionV1, 1_000).meta({ description: "Choices made for it" }),
+    discounts: limitedList(discountV1, 1_000).meta({ description: "Discounts on it" }),
     ordered_date: orNull(OlderDateTime).meta({ description: "When it was ordered" }),
     is_loss: z.boolean().default(false).meta({ description: "Lost: it does not count as a sale" }),
     loss_reason: optionalText("Why it was lost"),
@@ -122,7 +123,7 @@ const MenuV1 = z
     client_id: optionalText("Id of the menu in the catalogue"),
     name: optionalText("Name of the menu"),
     price: amount("Total of the menu, VAT included"),
-    items: z.array(ItemV1).max(5_000).meta({ description: "The products that it is made of" }),
+    items: limitedList(ItemV1, 5_000).meta({ description: "The products that it is made of" }),
   })
   .meta({ id: "MenuV1", description: "A set menu of a ticket, in the older format", example: menuV1Example });
 
@@ -130,11 +131,11 @@ const MenuV1 = z
 export const TicketV1 = z
   .object({
     prints_count: optionalCount("How often its bill was printed"),
-    items: z.array(ItemV1).max(5_000).meta({ description: "Its products that are not part of a menu" }),
+    items: limitedList(ItemV1, 5_000).meta({ description: "Its products that are not part of a menu" }),
     waiter: optionalText("Name of the clerk who owns it"),
-    payments: z.array(PaymentV1).max(5_000).meta({ description: "Its payments" }),
+    payments: limitedList(PaymentV1, 5_000).meta({ description: "Its payments" }),
     signature: optionalLongText("Fiscal signature"),
-    menus: z.array(MenuV1).max(1_000).meta({ description: "Its menus" }),
+    menus: limitedList(MenuV1, 1_000).meta({ description: "Its menus" }),
     number_guests: units("How many guests"),
     live_paid: orNull(z.boolean()).meta({ description: "Whether it was paid before it was closed" }),
     transferred: flag("Transferred: it does not count in totals"),

@@ -4,6 +4,7 @@ import { ClientId } from "./client-id.ts";
 import { OlderDateTime } from "./date-time.ts";
 import { tillV1Example } from "./examples/till-v1.ts";
 import { amount, optionalCount, optionalLongText, optionalText, orNull, rowId } from "./fields.ts";
+import { limitedList, limitedText } from "./length-limits.ts";
 import { Locale } from "./locale.ts";
 import { refuseTwice } from "./refuse-twice.ts";
 import { TicketV1 } from "./ticket-v1.ts";
@@ -67,12 +68,7 @@ const tillJson = z
     note: optionalLongText("Note of the clerk"),
     ticket_name: optionalText("Name of the establishment, as tickets show it"),
     ticket_company: optionalText("Registration number (SIRET)"),
-    ticket_country: z
-      .string()
-      .max(1_024)
-      .nullable()
-      .default("France")
-      .meta({ description: "Country", example: "France" }),
+    ticket_country: limitedText(1_024).nullable().default("France").meta({ description: "Country", example: "France" }),
     ticket_city: optionalText("City"),
     ticket_zip: optionalText("Postal code"),
     ticket_address: optionalText("Address"),
@@ -92,17 +88,14 @@ const tillJson = z
     person_id: optionalText("Id of the clerk who closed the till"),
     cash_float_initial: orNull(z.int().min(0)).meta({ description: "Cash in the drawer at the start, in minor units" }),
     cash_float_final: orNull(z.int().min(0)).meta({ description: "Cash in the drawer at the end, in minor units" }),
-    tickets: z
-      .array(TicketV1)
-      .max(10_000)
+    tickets: limitedList(TicketV1, 10_000)
       .check(refuseTwice("order", "order_id"))
       .meta({ description: "Every order of the shift, each once" }),
-    cash_movements: z
-      .array(cashMovementV1)
-      .max(10_000)
-      .meta({ description: "Movements of the drawer other than sales" }),
-    total_payments: z.array(totalPaymentV1).max(1_000).meta({ description: "Payments as declared, by mode" }),
-    team: z.array(teamMemberV1).max(1_000).meta({ description: "The clerks' shifts" }),
+    cash_movements: limitedList(cashMovementV1, 10_000).meta({
+      description: "Movements of the drawer other than sales",
+    }),
+    total_payments: limitedList(totalPaymentV1, 1_000).meta({ description: "Payments as declared, by mode" }),
+    team: limitedList(teamMemberV1, 1_000).meta({ description: "The clerks' shifts" }),
   })
   .meta({
     id: "TillJsonV1",

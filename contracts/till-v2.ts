@@ -10,6 +10,7 @@ import {
   tillV2Example,
 } from "./examples/till-v2.ts";
 import { amount, optionalCount, optionalCurrency, optionalLongText, optionalText, orNull, rowId } from "./fields.ts";
+import { limitedList } from "./length-limits.ts";
 import { Locale } from "./locale.ts";
 import { OrderData } from "./order-data.ts";
 import { refuseTwice } from "./refuse-twice.ts";
@@ -98,15 +99,12 @@ export const TillV2 = z
     clerkId: optionalText("Id of the clerk who closed the till"),
     initialCashBalance: orNull(z.int().min(0)).meta({ description: "Cash in the drawer at the start, in minor units" }),
     finalCashBalance: orNull(z.int().min(0)).meta({ description: "Cash in the drawer at the end, in minor units" }),
-    financialMovementList: z
-      .array(FinancialMovement)
-      .max(10_000)
-      .meta({ description: "Movements of the drawer other than sales" }),
-    declaredPaymentList: z.array(DeclaredPayment).max(1_000).meta({ description: "Payments as declared, by method" }),
-    clerkShiftList: z.array(ClerkShift).max(1_000).meta({ description: "The clerks' shifts" }),
-    orderList: z
-      .array(OrderData)
-      .max(mostOrders)
+    financialMovementList: limitedList(FinancialMovement, 10_000).meta({
+      description: "Movements of the drawer other than sales",
+    }),
+    declaredPaymentList: limitedList(DeclaredPayment, 1_000).meta({ description: "Payments as declared, by method" }),
+    clerkShiftList: limitedList(ClerkShift, 1_000).meta({ description: "The clerks' shifts" }),
+    orderList: limitedList(OrderData, mostOrders)
       .check(refuseTwice("order", "id"))
       .meta({ description: "Every order of the shift, each once" }),
   })

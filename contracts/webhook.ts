@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { webhookExample } from "./examples/webhook.ts";
+import { limitedList, limitedText } from "./length-limits.ts";
 import { storable } from "./storable.ts";
 
 /** What a webhook can be told of. */
@@ -25,10 +26,11 @@ export type SentEvent = keyof typeof sentEvents;
 
 export const sentEventNames = Object.keys(sentEvents) as [SentEvent, ...SentEvent[]];
 
-const events = z
-  .array(z.enum(webhookEventNames, { error: `Must be one of: ${webhookEventNames.join(", ")}` }))
-  .min(1)
-  .max(100)
+const events = limitedList(
+  z.enum(webhookEventNames, { error: `Must be one of: ${webhookEventNames.join(", ")}` }),
+  100,
+  { min: 1 },
+)
   .overwrite((names) => [...new Set(names)])
   .meta({
     description:
@@ -36,11 +38,11 @@ const events = z
     example: webhookExample.events,
   });
 
-const endpointUrl = z
-  .string()
-  .min(1)
-  .max(2_048)
-  .meta({ description: "Where messages are posted", example: webhookExample.endpointUrl, format: "uri" });
+const endpointUrl = limitedText(2_048, { min: 1 }).meta({
+  description: "Where messages are posted",
+  example: webhookExample.endpointUrl,
+  format: "uri",
+});
 
 /** A webhook to make, or to change when there is one of this id. */
 export const UpsertWebhook = storable(

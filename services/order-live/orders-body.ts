@@ -1,4 +1,5 @@
 import { toUuid } from "@pragma/contracts/client-id";
+import { limitedList } from "@pragma/contracts/length-limits";
 import { mostLiveOrders, OrderLiveInput } from "@pragma/contracts/order-live";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
 import type { BodyReader } from "@pragma/runtime/define-route";
@@ -20,15 +21,15 @@ const orderLimits = { items: 10_000, levels: 50 };
 const maxKeptBytes = 8 * mebibyte;
 
 /** The list with nothing of its orders but their ids, as they will be known: not too many, and each once. */
-const listOfIds = z
-  .array(z.unknown().transform((order) => ({ id: idOf(order) })))
-  .min(1)
-  .max(mostLiveOrders)
-  .check(refuseTwice("order", "id"));
+const listOfIds = limitedList(
+  z.unknown().transform((order) => ({ id: idOf(order) })),
+  mostLiveOrders,
+  { min: 1 },
+).check(refuseTwice("order", "id"));
 
 /** The body of an upsert: a list of orders, every fault of every one reported under its place, such as `[3].data.total`. */
 export const ordersBody: BodyReader<GivenOrder[], OrderLiveService> = {
-  schema: z.array(OrderLiveInput).min(1).max(mostLiveOrders),
+  schema: limitedList(OrderLiveInput, mostLiveOrders, { min: 1 }),
   limit: 8 * mebibyte,
   read: async (bytes, { orderMaxBytes }) => readOrders(bytes, orderMaxBytes),
 };

@@ -1,3 +1,4 @@
+import { limitedList } from "@pragma/contracts/length-limits";
 import type { Database } from "@pragma/runtime/postgres";
 import { Hono } from "hono";
 import { z } from "zod";
@@ -5,7 +6,7 @@ import { eraseOrders } from "./erase-orders.ts";
 
 const locationId = z.guid();
 const erasure = z.union([
-  z.object({ locationId, orderIds: z.array(z.guid().toLowerCase()).min(1).max(1_000) }),
+  z.object({ locationId, orderIds: limitedList(z.guid().toLowerCase(), 1_000, { min: 1 }) }),
   z.object({ locationId, before: z.iso.date() }),
 ]);
 

@@ -1,4 +1,5 @@
 import { toUuid } from "@pragma/contracts/client-id";
+import { limitedList } from "@pragma/contracts/length-limits";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
 import { mostOrders } from "@pragma/contracts/till-v2";
 import { FoundFaults } from "@pragma/runtime/found-faults";
@@ -17,10 +18,10 @@ interface Pieces<Head extends z.ZodType> {
 
 /** The list of a till's orders with nothing of them but their ids, as they will be known: each once, and not too many. */
 export function orderIds<Field extends string>(idField: Field) {
-  return z
-    .array(z.unknown().transform((order) => ({ [idField]: idOf(order, idField) }) as Record<Field, string | undefined>))
-    .max(mostOrders)
-    .check(refuseTwice("order", idField));
+  return limitedList(
+    z.unknown().transform((order) => ({ [idField]: idOf(order, idField) }) as Record<Field, string | undefined>),
+    mostOrders,
+  ).check(refuseTwice("order", idField));
 }
 
 /**
