@@ -17,9 +17,11 @@ export type LocationFacts = z.infer<typeof LocationFacts>;
 
 /** What a key stands for: who, where, and what it may do. A revoked key is still known, as revoked. */
 export const KeyFacts = z.object({
+  /** The key's id; tells keys of one consumer apart in logs. */
   keyId: z.guid(),
   consumer: z.string(),
   scopes: z.array(z.string()),
+  /** The key's location; null for a key of the operator, which has none. */
   location: LocationFacts.nullable(),
   rateLimit: RateLimit.nullable(),
   revokedAt: UtcDateTime.nullable(),

@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { LocationFacts } from "./account-lookups.ts";
 import { CatalogCounts } from "./catalog.ts";
 import { SeenDevice } from "./device.ts";
 import { OrderOfEvent } from "./order-live.ts";
+import { disabledReason } from "./webhook.ts";
 
 /** Of one order: what it is now, and which of its events this is. */
 const orderEvent = z.object({
@@ -92,7 +94,7 @@ export const eventCatalogue = {
   /** From webhooks: an endpoint has had nothing but failures for days. */
   "endpoint.failing": failingEndpoint,
   /** From webhooks: an endpoint is sent nothing any more, because it is gone or had nothing but failures for too long. */
-  "endpoint.disabled": failingEndpoint.extend({ reason: z.enum(["gone", "failing"]) }),
+  "endpoint.disabled": failingEndpoint.extend({ reason: disabledReason }),
   /** From accounts: a key was made or revoked; whoever caches it forgets it. */
   "key.changed": z.object({
     locationId: z.guid().nullable(),
@@ -101,12 +103,7 @@ export const eventCatalogue = {
     revoked: z.boolean(),
   }),
   /** From accounts: a location was made or changed. */
-  "location.updated": z.object({
-    locationId: z.guid(),
-    application: z.enum(["POPINA", "JALIA"]),
-    legacyId: z.int().nullable(),
-    timeZone: z.string(),
-  }),
+  "location.updated": LocationFacts.omit({ id: true }).extend({ locationId: z.guid() }),
 } as const;
 
 export type EventType = keyof typeof eventCatalogue;

@@ -4,7 +4,7 @@ import { orderLiveInputExample } from "./examples/order-live.ts";
 import { deliveryExample, webhookExample } from "./examples/webhook.ts";
 import { OrderLiveInput, OrderOfEvent } from "./order-live.ts";
 import type { ProductRow } from "./product-row.ts";
-import { disabledReasons, type SentEvent } from "./webhook.ts";
+import { disabledReason, type SentEvent } from "./webhook.ts";
 
 /** What receivers count stock by, beside a product row's own fields. */
 const stockFields = {
@@ -76,7 +76,7 @@ const endpoint = z.object({
 });
 
 const disabledEndpoint = endpoint.extend({
-  reason: z.enum(Object.keys(disabledReasons) as [keyof typeof disabledReasons]).meta({
+  reason: disabledReason.meta({
     description: "gone: it answered 410; failing: nothing but failures for five days",
   }),
 });

@@ -71,14 +71,14 @@ export type UpsertWebhook = z.infer<typeof UpsertWebhook>;
 const webhookStates = ["active", "paused", "disabled"] as const;
 
 /** Why a webhook was disabled. */
-export const disabledReasons = {
+const disabledReasons = {
   gone: "The endpoint answered 410",
   failing: "Nothing but failures for five days",
 } as const;
 
 export type DisabledReason = keyof typeof disabledReasons;
 
-const disabledReason = z.enum(Object.keys(disabledReasons) as [DisabledReason, ...DisabledReason[]]);
+export const disabledReason = z.enum(Object.keys(disabledReasons) as [DisabledReason, ...DisabledReason[]]);
 
 /** A subscription: which events of a location are posted where. */
 export const Webhook = z

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isBefore } from "@pragma/contracts/date-time";
+import type { EventType } from "@pragma/contracts/events";
 import type { OrderData } from "@pragma/contracts/order-data";
 
 /** What filters of lists and streams go by. */
@@ -34,7 +35,7 @@ export interface OrderState extends Facts, Flags {
   closedAt: string | null;
 }
 
-export type OrderEventType = "order.call" | "order.paid" | "order.canceled" | "order.transferred";
+export type OrderEventType = Extract<EventType, `order.${string}`>;
 
 /** An order as an upsert brings it, reduced to what decides whether it is taken. */
 export interface GivenState extends Flags {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { EventData } from "@pragma/contracts/events";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { parseJson } from "@pragma/runtime/parse-json";
@@ -11,7 +12,7 @@ export interface CalculateTill {
   bytes: Uint8Array;
   /** SHA-256 of the bytes as they were accepted. */
   hash: string;
-  version: "V1" | "V2";
+  version: EventData<"till.pushed">["version"];
   tillId: string;
   locationId: string;
   timeZone: string;
