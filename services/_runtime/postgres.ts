@@ -115,6 +115,11 @@ function dateText(date: Date | string): string {
   return date instanceof Date ? date.toISOString() : date;
 }
 
+/** Returns rows as one parameter, for `jsonb_to_recordset`. */
+export function recordset(sql: Sql | Transaction, rows: readonly object[]) {
+  return sql.json(rows as postgres.JSONValue);
+}
+
 /** A key for PostgreSQL's advisory locks, the same in every instance for the same name. */
 export function advisoryLockKey(name: string): string {
   return createHash("sha256").update(name).digest().readBigInt64BE().toString();

@@ -1,5 +1,5 @@
 import { maxDevices, type SeenDevice } from "@pragma/contracts/device";
-import type { Transaction } from "@pragma/runtime/postgres";
+import { recordset, type Transaction } from "@pragma/runtime/postgres";
 
 /**
  * Notes devices as told, and gives those that accounts must be told of: not told within the hour, or by another name.
@@ -8,9 +8,8 @@ import type { Transaction } from "@pragma/runtime/postgres";
 export async function takeUntold(tx: Transaction, locationId: string, devices: SeenDevice[]): Promise<SeenDevice[]> {
   const untold = await tx<SeenDevice[]>`
     insert into devices (location_id, id, name, told_at)
-    select ${locationId}, id, name, now() from unnest(
-      ${devices.map(({ deviceId }) => deviceId)}::text[], ${devices.map(({ name }) => name)}::text[]
-    ) as given (id, name)
+    select ${locationId}, "deviceId", name, now()
+    from jsonb_to_recordset(${recordset(tx, devices)}) as given ("deviceId" text, name text)
     on conflict (location_id, id) do update
       set name = coalesce(excluded.name, devices.name), told_at = excluded.told_at
       where devices.told_at < now() - interval '1 hour' or excluded.name is distinct from devices.name

@@ -1,5 +1,5 @@
-import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import type { Flags, OrderState } from "../order-state.ts";
+import { recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import type { OrderState } from "../order-state.ts";
 
 /** An order's state as it is stored: its times as dates. */
 type StoredState = Omit<OrderState, "createdAt"> & { id: string; createdAt: Date };
@@ -63,21 +63,15 @@ export interface LiveOrder extends OrderState {
 
 /** Writes live orders, each in the place of what was known of it. */
 export async function putOrders(tx: Transaction, locationId: string, orders: LiveOrder[]): Promise<void> {
-  const column = <Name extends keyof LiveOrder>(name: Name) => orders.map((order) => order[name]);
-  // As texts: postgres.js takes a list of booleans for one boolean.
-  const flags = (name: "isTraining" | keyof Flags) => orders.map((order) => String(order[name]));
   await tx`
     insert into orders
       (location_id, id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled,
        is_manually_closed, rows_hash, sequence, position, opened_at, created_at, updated_at, etag, body)
-    select ${locationId}, given.* from unnest(
-      ${column("id")}::uuid[], ${column("tillId")}::uuid[], ${column("revisionHash")}::text[],
-      ${column("modifiedAt")}::text[], ${flags("isTraining")}::text[]::boolean[], ${flags("isPaid")}::text[]::boolean[],
-      ${flags("isTransferred")}::text[]::boolean[], ${flags("isCanceled")}::text[]::boolean[], ${flags("isManuallyClosed")}::text[]::boolean[],
-      ${column("rowsHash")}::text[], ${column("sequence")}::int[], ${column("position")}::bigint[],
-      ${column("openedAt")}::timestamptz[], ${column("createdAt")}::timestamptz[], ${column("updatedAt")}::timestamptz[],
-      ${column("etag")}::text[], ${column("body")}::text[]
-    ) as given
+    select ${locationId}, given.* from jsonb_to_recordset(${recordset(tx, orders)}) as given (
+      id uuid, "tillId" uuid, "revisionHash" text, "modifiedAt" text, "isTraining" boolean, "isPaid" boolean,
+      "isTransferred" boolean, "isCanceled" boolean, "isManuallyClosed" boolean, "rowsHash" text, sequence int,
+      position bigint, "openedAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz, etag text, body text
+    )
     on conflict (location_id, id) do update set
       till_id = excluded.till_id, revision_hash = excluded.revision_hash, modified_at = excluded.modified_at,
       is_training = excluded.is_training, is_paid = excluded.is_paid, is_transferred = excluded.is_transferred,

@@ -1,4 +1,4 @@
-import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import { recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
 import type { Facts } from "../order-state.ts";
 
 /** One change of what a location's list shows, as its log holds it. */
@@ -26,16 +26,11 @@ export async function lockStream(tx: Transaction, locationId: string): Promise<n
 export async function appendRevisions(tx: Transaction, locationId: string, revisions: Revision[]): Promise<void> {
   const last = revisions.at(-1);
   if (!last) return;
-  const column = <Name extends keyof Revision>(name: Name) => revisions.map((revision) => revision[name]);
-  const facts = (name: "before" | "after") =>
-    revisions.map(({ [name]: value }) => (value === null ? null : JSON.stringify(value)));
   await Promise.all([
     tx`
       insert into revisions (location_id, position, order_id, before, after, body)
-      select ${locationId}, given.* from unnest(
-        ${column("position")}::bigint[], ${column("orderId")}::uuid[], ${facts("before")}::text[]::jsonb[],
-        ${facts("after")}::text[]::jsonb[], ${column("body")}::text[]
-      ) as given`,
+      select ${locationId}, given.* from jsonb_to_recordset(${recordset(tx, revisions)})
+        as given (position bigint, "orderId" uuid, before jsonb, after jsonb, body text)`,
     tx`update streams set position = ${last.position} where location_id = ${locationId}`,
   ]);
 }
