@@ -48,7 +48,7 @@ export async function findListed(
   return { orders, hasMore: rows.length < (rows[0]?.found ?? 0) };
 }
 
-/** How many orders of a location pass the filter, read from the index alone. */
+/** How many orders of a location pass the filter, counted by the index that lists them. */
 export async function countListed(sql: Sql, locationId: string, filter: OrderFilter): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from orders
