@@ -3,7 +3,6 @@ import type { Scope } from "@pragma/contracts/scopes";
 import { createApiKey } from "@pragma/runtime/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { type LegacyBackoffice, startLegacyBackoffice } from "@pragma/simulator/legacy-backoffice";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, askOperation } from "./contract/ask-operation.ts";
 import { ordinaryAsking } from "./contract/contract.ts";
@@ -11,6 +10,7 @@ import { expectDocumented } from "./contract/expect-documented.ts";
 import { type Operation, type Outcome, operations } from "./contract/operations.ts";
 import { contractTable } from "./contract/table.ts";
 import { openWorld, shopScopes, type World } from "./contract/world.ts";
+import { type LegacyBackoffice, startLegacyBackoffice } from "./harness/legacy-backoffice.ts";
 import { legacyVariables } from "./harness/legacy-variables.ts";
 import { type Product, startProduct } from "./harness/product.ts";
 

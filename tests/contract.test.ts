@@ -2,7 +2,6 @@ import { serviceNames } from "@pragma/contracts/service-names";
 import { schemaOf } from "@pragma/runtime/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { type LegacyBackoffice, startLegacyBackoffice } from "@pragma/simulator/legacy-backoffice";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { faultsEverywhere, onceOnly, spoils, withHeaders, withQuery } from "./contract/any-operation.ts";
@@ -14,6 +13,7 @@ import { type Operation, type Outcome, operations } from "./contract/operations.
 import { contractTable } from "./contract/table.ts";
 import { jobLimits } from "./contract/tags/jobs.ts";
 import { openWorld, shopScopes, type World } from "./contract/world.ts";
+import { type LegacyBackoffice, startLegacyBackoffice } from "./harness/legacy-backoffice.ts";
 import { legacyVariables } from "./harness/legacy-variables.ts";
 import { type Product, startProduct } from "./harness/product.ts";
 

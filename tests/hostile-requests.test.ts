@@ -1,5 +1,4 @@
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { type LegacyBackoffice, startLegacyBackoffice } from "@pragma/simulator/legacy-backoffice";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { askOperation } from "./contract/ask-operation.ts";
 import { type Ask, ordinaryAsking } from "./contract/contract.ts";
@@ -7,6 +6,7 @@ import { type Operation, operations } from "./contract/operations.ts";
 import { contractTable } from "./contract/table.ts";
 import { openWorld } from "./contract/world.ts";
 import { impostors, numbers, texts } from "./harness/hostile-values.ts";
+import { type LegacyBackoffice, startLegacyBackoffice } from "./harness/legacy-backoffice.ts";
 import { legacyVariables } from "./harness/legacy-variables.ts";
 import { type Product, startProduct } from "./harness/product.ts";
 import { spoiledBodies } from "./hostile/spoiled-bodies.ts";

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { type LegacyBackoffice, startLegacyBackoffice } from "@pragma/simulator/legacy-backoffice";
 import fc from "fast-check";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -9,6 +8,7 @@ import type { Ask } from "./contract/contract.ts";
 import { operations } from "./contract/operations.ts";
 import { contractTable } from "./contract/table.ts";
 import { openWorld, type World } from "./contract/world.ts";
+import { type LegacyBackoffice, startLegacyBackoffice } from "./harness/legacy-backoffice.ts";
 import { legacyVariables } from "./harness/legacy-variables.ts";
 import { type Product, startProduct } from "./harness/product.ts";
 import { footprintOf } from "./isolation/footprint.ts";

@@ -1,5 +1,4 @@
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { type LegacyBackoffice, startLegacyBackoffice } from "@pragma/simulator/legacy-backoffice";
 import { Random } from "@pragma/simulator/random";
 import { expect } from "vitest";
 import { type Ask, ordinaryAsking } from "../contract/contract.ts";
@@ -9,6 +8,7 @@ import { contractTable } from "../contract/table.ts";
 import { jobLimits } from "../contract/tags/jobs.ts";
 import { openWorld, type World } from "../contract/world.ts";
 import { type BothWays, startBothWays, type Way } from "../harness/both-ways.ts";
+import { type LegacyBackoffice, startLegacyBackoffice } from "../harness/legacy-backoffice.ts";
 import { legacyVariables } from "../harness/legacy-variables.ts";
 import { olderTill } from "../harness/older-till.ts";
 import type { RawRequest } from "../harness/raw-exchange.ts";

@@ -1,4 +1,4 @@
-import type { LegacyBackoffice } from "@pragma/simulator/legacy-backoffice";
+import type { LegacyBackoffice } from "./legacy-backoffice.ts";
 
 /** What a product needs to know of the legacy backoffice of POPINA. That of JALIA it does not know. */
 export function legacyVariables({ url, token }: LegacyBackoffice): Record<string, string> {
