@@ -1,32 +1,10 @@
-import type { TillV2 } from "@pragma/contracts/till-v2";
 import type { Random } from "./random.ts";
 
-/** What a till says about the house that it stands in. */
-export interface Establishment extends EstablishmentFields {
-  establishmentName: string;
-  locale: "fr_FR";
-}
-
-type EstablishmentFields = Pick<
-  TillV2,
-  | "companyName"
-  | "siretCode"
-  | "tvaCode"
-  | "nafCode"
-  | "address1"
-  | "address2"
-  | "zipCode"
-  | "city"
-  | "country"
-  | "phoneNumber"
-  | "website"
-  | "customHeader"
-  | "customFooter"
-  | "logoUrl"
->;
+/** What a till states about its restaurant. */
+export type Establishment = ReturnType<typeof generateEstablishment>;
 
 /** An establishment that does not exist: its telephone number is reserved for fiction, its company numbers unassigned. */
-export function generateEstablishment(random: Random): Establishment {
+export function generateEstablishment(random: Random) {
   const { city, zipCode } = random.pick(cities);
   const name = random.pick(restaurantNames);
   const siren = withLuhnDigit(`000${random.integer(10_000, 99_999)}`);
@@ -46,7 +24,7 @@ export function generateEstablishment(random: Random): Establishment {
     customHeader: "Bienvenue chez nous",
     customFooter: "Merci de votre visite",
     logoUrl: null,
-    locale: "fr_FR",
+    locale: "fr_FR" as const,
   };
 }
 

@@ -1,104 +1,22 @@
-import type { paymentModes, paymentProtocols, pricingTypes, roomTypes } from "@pragma/contracts/enumerations";
-import { type Establishment, generateEstablishment } from "./establishment.ts";
-import {
-  type CardMenu,
-  type CardProduct,
-  cardDiscounts,
-  cardMenus,
-  cardModifierGroups,
-  cardProducts,
-  type VatRate,
-} from "./menu-card.ts";
+import { generateEstablishment } from "./establishment.ts";
+import { cardCategories, cardDiscounts, cardMenus, cardModifierGroups } from "./menu-card.ts";
 import { Random } from "./random.ts";
 
-export interface Clerk {
-  readonly id: string;
-  readonly name: string;
-}
+/** A pretend restaurant: what stays the same from one till to the next. */
+export type Restaurant = ReturnType<typeof generateRestaurant>;
 
-export interface Tax {
-  readonly id: string;
-  readonly name: string;
-  /** Plain percent. */
-  readonly rate: VatRate;
-}
-
-export interface Modifier {
-  readonly id: string;
-  readonly name: string;
-  /** Minor currency units. */
-  readonly amount: number;
-  readonly index: number;
-}
-
-export interface ModifierGroup {
-  readonly id: string;
-  readonly name: string;
-  readonly index: number;
-  readonly modifiers: readonly Modifier[];
-}
-
-export interface Product extends Omit<CardProduct, "modifierGroups" | "hasSku"> {
-  readonly id: string;
-  readonly categoryId: string;
-  readonly subCategoryId: string;
-  readonly tax: Tax;
-  readonly sku: string | null;
-  readonly modifierGroups: readonly ModifierGroup[];
-}
-
-export interface Menu {
-  readonly id: string;
-  readonly name: string;
-  readonly price: number;
-  readonly steps: readonly { readonly name: string; readonly choices: readonly Product[] }[];
-}
-
-export interface Discount {
-  readonly id: string;
-  readonly name: string;
-  readonly percent: number;
-}
-
-export interface Table {
-  readonly id: string;
-  readonly name: string;
-}
-
-export interface Room {
-  readonly id: string;
-  readonly name: string;
-  readonly type: (typeof roomTypes)[number];
-  readonly pricing: { readonly id: string; readonly name: string; readonly type: (typeof pricingTypes)[number] };
-  readonly tables: readonly Table[];
-}
-
-export interface PaymentMethod {
-  readonly id: string;
-  readonly name: string;
-  readonly mode: (typeof paymentModes)[number];
-  readonly protocol: (typeof paymentProtocols)[number];
-}
-
+export type Clerk = Restaurant["clerks"][number];
+export type Room = Restaurant["rooms"][number];
+export type Table = Room["tables"][number];
+export type Product = ReturnType<typeof generateProducts>[number];
+export type ModifierGroup = Product["modifierGroups"][number];
+export type Modifier = ModifierGroup["modifiers"][number];
+export type Menu = ReturnType<typeof generateMenu>;
+export type Discount = Restaurant["discounts"][number];
 export type PaymentMethodName = keyof typeof paymentMethods;
 
-/** A pretend restaurant: what stays the same from one till to the next. */
-export interface Restaurant {
-  readonly establishment: Establishment;
-  readonly device: { readonly id: string; readonly name: string };
-  readonly clerks: readonly Clerk[];
-  readonly rooms: readonly Room[];
-  readonly products: readonly Product[];
-  readonly menus: readonly Menu[];
-  readonly discounts: readonly Discount[];
-  readonly gift: Discount;
-  readonly paymentMethods: Readonly<Record<PaymentMethodName, PaymentMethod>>;
-  /** Customers with an account, as the cloud database of the POS knows them. */
-  readonly regulars: readonly { readonly key: string; readonly name: string }[];
-}
-
 /** The restaurant of a seed: same seed, same ids, names and prices. */
-export function generateRestaurant(seed: string | number): Restaurant {
+export function generateRestaurant(seed: string | number) {
   const random = new Random(`restaurant/${seed}`);
   const products = generateProducts(random.fork("products"));
   const discounts = cardDiscounts.map((discount) => ({ id: random.uuid(), ...discount }));
@@ -110,13 +28,14 @@ export function generateRestaurant(seed: string | number): Restaurant {
     products,
     menus: cardMenus.map((menu) => generateMenu(random, menu, products)),
     discounts: discounts.filter(({ percent }) => percent < 100),
-    gift: discounts.find(({ percent }) => percent === 100) as Discount,
+    gift: discounts.find(({ percent }) => percent === 100) as (typeof discounts)[number],
     paymentMethods: generatePaymentMethods(random.fork("payments")),
+    /** Customers with an account, as the cloud database of the POS knows them. */
     regulars: random.sample(familyNames, 8).map((name) => ({ key: `-${random.hex(19)}`, name })),
   };
 }
 
-function generateProducts(random: Random): Product[] {
+function generateProducts(random: Random) {
   const idOf = rememberedIds(random);
   const groups = Object.entries(cardModifierGroups).map(([name, modifiers], index) => ({
     id: idOf(`group ${name}`),
@@ -125,40 +44,61 @@ function generateProducts(random: Random): Product[] {
     modifiers: Object.entries(modifiers).map(([modifier, amount], position) => ({
       id: idOf(`modifier ${modifier}`),
       name: modifier,
+      /** Minor currency units. */
       amount,
       index: position,
     })),
   }));
   const priceLevel = random.integer(90, 120);
-  return cardProducts.map(({ modifierGroups, hasSku, ...product }, index) => ({
-    ...product,
+  return listProducts().map((product, index) => ({
     id: idOf(`product ${product.name}`),
-    price: Math.round((product.price * priceLevel) / 1000) * 10,
+    name: product.name,
+    category: product.category,
     categoryId: idOf(`category ${product.category}`),
+    subCategory: product.subCategory,
     subCategoryId: idOf(`subcategory ${product.subCategory}`),
+    color: product.color,
+    course: product.course,
+    soldBy: product.soldBy ?? "piece",
+    /** Minor currency units, VAT included; of one piece, or of a kilogram. */
+    price: Math.round((product.price * priceLevel) / 1000) * 10,
     tax: {
       id: idOf(`tax ${product.vat}`),
       name: `TVA ${String(product.vat).replace(".", ",")}%`,
+      /** Plain percent. */
       rate: product.vat,
     },
-    sku: hasSku ? `SKU-${String(index + 1).padStart(3, "0")}` : null,
-    modifierGroups: groups.filter((group) => modifierGroups.some((name) => name === group.name)),
+    sku: product.hasSku ? `SKU-${String(index + 1).padStart(3, "0")}` : null,
+    modifierGroups: groups.filter((group) => product.modifierGroups?.some((name) => name === group.name)),
   }));
 }
 
-function generateMenu(random: Random, menu: CardMenu, products: readonly Product[]): Menu {
+/** The products of the card, each with what its category and subcategory say of it. */
+function listProducts() {
+  return cardCategories.flatMap(({ name: category, course, vat, subCategories }) =>
+    Object.entries(subCategories).flatMap(([subCategory, { prices, ...section }]) =>
+      Object.entries(prices).map(([name, price]) => ({ name, price, category, course, vat, subCategory, ...section })),
+    ),
+  );
+}
+
+function generateMenu(
+  random: Random,
+  { name, price, steps }: (typeof cardMenus)[number],
+  products: readonly Product[],
+) {
   return {
     id: random.uuid(),
-    name: menu.name,
-    price: menu.price,
-    steps: menu.steps.map(({ name, choices }) => ({
-      name,
+    name,
+    price,
+    steps: Object.entries(steps).map(([step, choices]) => ({
+      name: step,
       choices: products.filter((product) => choices.includes(product.name)),
     })),
   };
 }
 
-function generateRooms(random: Random): Room[] {
+function generateRooms(random: Random) {
   return roomPlans.map(({ name, type, pricing, tablePrefix, tables }) => ({
     id: random.uuid(),
     name,
@@ -168,9 +108,10 @@ function generateRooms(random: Random): Room[] {
   }));
 }
 
-function generatePaymentMethods(random: Random): Restaurant["paymentMethods"] {
+function generatePaymentMethods(random: Random) {
   const withIds = Object.entries(paymentMethods).map(([key, method]) => [key, { id: random.uuid(), ...method }]);
-  return Object.fromEntries(withIds);
+  type Method = { id: string } & (typeof paymentMethods)[PaymentMethodName];
+  return Object.fromEntries(withIds) as Record<PaymentMethodName, Method>;
 }
 
 function rememberedIds(random: Random): (name: string) => string {

@@ -1,12 +1,12 @@
 import type { OrderData } from "@pragma/contracts/order-data";
 import { Random } from "./random.ts";
-import type { PaymentMethod } from "./restaurant.ts";
+import type { Restaurant } from "./restaurant.ts";
 
 /**
  * An order that was left open, as it is once somebody has taken what is left to pay, by this method at this time (a
  * date-time in UTC). One that is closed already stays as it is.
  */
-export function settleOrder(order: OrderData, method: PaymentMethod, at: string): OrderData {
+export function settleOrder(order: OrderData, method: Restaurant["paymentMethods"]["card"], at: string): OrderData {
   if (order.closedAt !== null) return order;
   const isDone = order.isPaid || order.isCanceled || order.isTransferred;
   const isDue = !isDone && order.leftToPay > 0;
@@ -27,7 +27,10 @@ export function settleOrder(order: OrderData, method: PaymentMethod, at: string)
   };
 }
 
-function paymentOf(order: OrderData, { id, method, at }: { id: string; method: PaymentMethod; at: string }) {
+function paymentOf(
+  order: OrderData,
+  { id, method, at }: { id: string; method: Restaurant["paymentMethods"]["card"]; at: string },
+) {
   return {
     id,
     recordedAt: at,
