@@ -2,14 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { sentEnvelopes } from "@pragma/runtime/testing/sent-events";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { wallClock } from "@pragma/simulator/clock";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { type LiveOrder, revisionsOf } from "@pragma/simulator/order-revisions";
-import type { PlayedDay } from "@pragma/simulator/play-day";
-import { type Program, playLocation } from "@pragma/simulator/play-location";
-import type { Playing } from "@pragma/simulator/playing";
+import type { PlayedDay, Playing } from "@pragma/simulator/play-day";
+import { type PlayOptions, playLocation } from "@pragma/simulator/play-location";
+import { playLocations } from "@pragma/simulator/play-locations";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { setUpPlays } from "@pragma/simulator/set-up-plays";
+import { retryingClient, systemClock } from "@pragma/simulator/retry-transient";
 import { readOptions } from "@pragma/simulator/simulate-options";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FollowingClient, followStream } from "./harness/following-client.ts";
@@ -31,20 +30,19 @@ const openRestaurant = () =>
   openShop(product, { scopes: ["orders:read", "orders:write", "reports:read", "tills:read", "tills:write"] });
 
 /** A day of sixteen hours in three seconds. */
-const program: Program = { seed: "a day", days: 1, history: 0, orders: 40, speed: 20_000, from: "2026-05-29" };
+const program: PlayOptions = { seed: "a day", days: 1, history: 0, orders: 40, speed: 20_000, from: "2026-05-29" };
 
-function playingAt(shop: Shop, { seed }: Program, other: Partial<Playing> = {}): Playing {
+function playingAt(shop: Shop, { seed }: PlayOptions, other: Partial<Playing> = {}): Playing {
+  const control = { clock: systemClock, signal: new AbortController().signal, say: () => {}, ...other };
   return {
-    api: shop.api,
+    api: retryingClient(shop.api, control),
     restaurant: generateRestaurant(seed),
     timeZone: "Europe/Paris",
-    name: shop.locationId,
+    locationId: shop.locationId,
     legacy: null,
     rate: 100,
-    clock: wallClock,
-    signal: new AbortController().signal,
-    say: () => {},
     ...other,
+    ...control,
   };
 }
 
@@ -56,7 +54,7 @@ const liveCount = async (shop: Shop) => (await shop.api.GET("/v1/orders-live")).
 type Live = PlayedDay["till"]["orderList"][number] & { tillId: string };
 
 /** The same day, in one second. */
-const quickProgram: Program = { ...program, speed: 60_000 };
+const quickProgram: PlayOptions = { ...program, speed: 60_000 };
 
 describe("a day that is played", () => {
   let shop: Shop;
@@ -213,12 +211,7 @@ describe("npm run simulate", () => {
     );
     if (typeof options === "string") throw new Error(options);
     const lines: string[] = [];
-    const { plays, tearDown } = await setUpPlays(options, {
-      signal: new AbortController().signal,
-      say: (line) => lines.push(line),
-    });
-    await Promise.all(plays.map((play) => play()));
-    await tearDown();
+    await playLocations(options, { signal: new AbortController().signal, say: (line) => lines.push(line) });
     expect(lines.filter((line) => /^[12] {2}Till closed: 8 orders, .*report/.test(line))).toHaveLength(2);
     expect(lines.filter((line) => line.includes("The report says"))).toEqual([]);
     const keys: (string | null)[] = [];

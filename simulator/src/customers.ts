@@ -1,39 +1,17 @@
-import type { OrderData } from "@pragma/contracts/order-data";
-import type { OrderSetting } from "./order-setting.ts";
 import { moment } from "./order-times.ts";
 import type { OrderPlan } from "./plan-orders.ts";
-
-type CustomerFields = Pick<OrderData, "firebaseCustomerName" | "firebaseCustomerRefKey">;
+import type { OrderSetting } from "./product-row.ts";
 
 /** The regular customer that the order is for: whoever puts it on an account, and some others. */
-export function customerOf({ random, restaurant }: OrderSetting, plan: OrderPlan): CustomerFields {
-  if (!plan.turns.has("account") && !random.chance(0.08))
-    return { firebaseCustomerName: null, firebaseCustomerRefKey: null };
-  const { name, key } = random.pick(restaurant.regulars);
+export function customerOf({ random, restaurant }: OrderSetting, plan: OrderPlan) {
+  const isRegular = plan.turns.has("account") || random.chance(0.08);
+  const { name, key } = isRegular ? random.pick(restaurant.regulars) : { name: null, key: null };
   return { firebaseCustomerName: name, firebaseCustomerRefKey: key };
 }
 
-type DeliveryFields = Pick<
-  OrderData,
-  | "channel"
-  | "source"
-  | "externalOrderId"
-  | "externalLocationId"
-  | "customerInfo"
-  | "deliveryCustomerInfo"
-  | "deliveryAddress"
-  | "deliveryComment"
->;
-
-interface Delivery {
-  /** The platform that sent the order and takes the money; null for orders taken in the house. */
-  platform: "uberEats" | "deliveroo" | null;
-  fields: DeliveryFields;
-}
-
-/** What a delivery platform says about its order. */
-export function deliveryOf({ random, restaurant, times }: OrderSetting, plan: OrderPlan): Delivery {
-  if (plan.service !== "delivery") return { platform: null, fields: { ...takenInTheHouse } };
+/** What a delivery platform states about its order; its `platform` is null for orders taken in the house. */
+export function deliveryOf({ random, restaurant, times }: OrderSetting, plan: OrderPlan) {
+  if (plan.service !== "delivery") return { platform: null, fields: takenInTheHouse };
   const platform = random.pick(["uberEats", "deliveroo"] as const);
   const { name } = random.pick(restaurant.regulars);
   const customer = { name, phoneNumber: `06 39 98 ${random.integer(10, 99)} ${random.integer(10, 99)}` };
@@ -56,7 +34,7 @@ export function deliveryOf({ random, restaurant, times }: OrderSetting, plan: Or
   };
 }
 
-const takenInTheHouse: DeliveryFields = {
+const takenInTheHouse = {
   channel: "unknown",
   source: "unknown",
   externalOrderId: null,

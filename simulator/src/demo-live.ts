@@ -5,12 +5,12 @@
 import { env, exit, stderr, stdout } from "node:process";
 import { createClient } from "@pragma/client/create-client";
 import { z } from "zod";
-import { wallClock } from "./clock.ts";
 import { demoRestaurant, demoTimeZone } from "./demo-days.ts";
 import { readDemoFile } from "./demo-file.ts";
 import { explain } from "./explain.ts";
 import { playDemo } from "./play-demo.ts";
 import { generateRestaurant } from "./restaurant.ts";
+import { retryingClient, systemClock } from "./retry-transient.ts";
 import { stopSignal } from "./stop-signal.ts";
 
 const liveEnvironment = z.object({
@@ -25,20 +25,20 @@ try {
   const { PRAGMA_URL: baseUrl, PRAGMA_DEMO_FILE: file } = liveEnvironment.parse(env);
   const access = await readDemoFile(file);
   if (!access) throw new Error(`${file} tells of no demo location`);
-  await playDemo(
-    {
-      api: createClient({ baseUrl, apiKey: access.apiKey }),
-      restaurant: generateRestaurant(demoRestaurant),
-      timeZone: demoTimeZone,
-      name: access.locationId,
-      legacy: null,
-      rate: 2,
-      clock: wallClock,
-      signal,
-      say: (line) => stdout.write(`${new Date().toISOString()} ${line}\n`),
-    },
-    access.locationId,
-  );
+  const control = {
+    clock: systemClock,
+    signal,
+    say: (line: string) => stdout.write(`${new Date().toISOString()} ${line}\n`),
+  };
+  await playDemo({
+    ...control,
+    api: retryingClient(createClient({ baseUrl, apiKey: access.apiKey }), control),
+    restaurant: generateRestaurant(demoRestaurant),
+    timeZone: demoTimeZone,
+    locationId: access.locationId,
+    legacy: null,
+    rate: 2,
+  });
 } catch (error) {
   if (!signal.aborted) stderr.write(`${explain(error)}\n`);
   // What else still asks or waits has nobody to tell.

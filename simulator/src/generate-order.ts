@@ -1,17 +1,13 @@
 import type { OrderData } from "@pragma/contracts/order-data";
 import { type Cancellation, canceledAt, cancelReasons, orderCancellation, rowCancellation } from "./cancellation.ts";
 import { customerOf, deliveryOf } from "./customers.ts";
-import type { Floor } from "./floor.ts";
 import { generatePayments, isSettling } from "./generate-payments.ts";
-import { orderAmounts } from "./order-amounts.ts";
-import { orderProducts } from "./order-products.ts";
-import type { OrderSetting } from "./order-setting.ts";
 import { moment, type OrderTimes } from "./order-times.ts";
 import type { OrderPlan } from "./plan-orders.ts";
-import { productRow, sumOf } from "./product-row.ts";
+import { type OrderRows, type OrderSetting, orderAmounts, productRow, sumOf } from "./product-row.ts";
 import type { Random } from "./random.ts";
-import type { Clerk, Restaurant, Room, Table } from "./restaurant.ts";
-import { giveAway, type OrderRows, playRowCases } from "./row-cases.ts";
+import type { Clerk, Product, Restaurant, Room, Table } from "./restaurant.ts";
+import { giveAway, playRowCases } from "./row-cases.ts";
 
 interface NewOrder {
   random: Random;
@@ -108,6 +104,19 @@ export function generateOrder({ random, restaurant, plan, tillId, fiscalNumber, 
   };
 }
 
+/** Which tables are taken, for orders that are seated one after the other as they are opened. */
+export class Floor {
+  readonly #takenUntil = new Map<string, string>();
+
+  /** A free table of the room, taken from now on until the order is closed; where none is free, guests share one. */
+  seat(random: Random, room: Room, { openedAt, closedAt }: OrderTimes): Table {
+    const free = room.tables.filter(({ id }) => (this.#takenUntil.get(id) ?? "") <= openedAt);
+    const table = random.pick(free.length > 0 ? free : room.tables);
+    this.#takenUntil.set(table.id, closedAt);
+    return table;
+  }
+}
+
 function generateRows(setting: OrderSetting, plan: OrderPlan, guestsCount: number): OrderRows {
   const isRefund = plan.fate === "refund";
   const ordered = orderProducts(setting, plan, guestsCount);
@@ -124,6 +133,30 @@ function generateRows(setting: OrderSetting, plan: OrderPlan, guestsCount: numbe
     ordered.map(({ product }) => product),
   );
 }
+
+/** What the guests of an order have, all of it different products sold by the piece. */
+function orderProducts(
+  { random, restaurant, room }: OrderSetting,
+  plan: OrderPlan,
+  guestsCount: number,
+): { product: Product; quantity: number }[] {
+  const courses = coursesByRoom[room.type];
+  const offered = restaurant.products.filter(({ soldBy, course }) => soldBy === "piece" && courses.includes(course));
+  // What is taken back is the cheapest of at least two products, so that something is left to pay.
+  const fewest = plan.turns.has("refundRow") ? 2 : 1;
+  const count = random.integer(fewest, Math.max(2, Math.min(5, guestsCount + 2)));
+  return random.sample(offered, count).map((product) => ({
+    product,
+    quantity: random.chance(0.6) ? 1 : random.integer(1, Math.max(2, Math.min(4, guestsCount))),
+  }));
+}
+
+const coursesByRoom: Record<OrderSetting["room"]["type"], readonly Product["course"][]> = {
+  room: ["drink", "starter", "main", "dessert"],
+  bar: ["drink"],
+  takeOut: ["main", "dessert", "drink", "shop"],
+  extOrder: ["main", "dessert", "drink"],
+};
 
 function end(random: Random, times: OrderTimes, plan: OrderPlan) {
   const cancellation = plan.fate === "canceled" ? orderCancellation(plan.fateTurn) : null;

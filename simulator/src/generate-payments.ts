@@ -1,9 +1,9 @@
 import type { PaymentRow } from "@pragma/contracts/payment-row";
 import { orderCancellation } from "./cancellation.ts";
-import type { OrderSetting } from "./order-setting.ts";
 import { moment } from "./order-times.ts";
 import type { OrderPlan } from "./plan-orders.ts";
-import type { PaymentMethodName } from "./restaurant.ts";
+import type { OrderSetting } from "./product-row.ts";
+import type { PaymentMethodName, Restaurant } from "./restaurant.ts";
 import { splitByWeights } from "./split-by-weights.ts";
 
 interface Bill {
@@ -61,33 +61,59 @@ function planParts({ setting: { random }, plan: { turns }, platform }: Bill): Pa
 /** A payment made at this share of the stay: guests who pay in parts do so one after the other. */
 function pay({ setting, customerKey }: Bill, part: Part, amount: number, share: number = moment.payment): PaymentRow {
   const { random, restaurant, operator, times } = setting;
-  const method = restaurant.paymentMethods[part.method];
-  const { cash } = restaurant.paymentMethods;
-  const changed = part.hasChange ? { id: cash.id, name: cash.name, mode: cash.mode } : null;
+  const { cash, [part.method]: method } = restaurant.paymentMethods;
+  const change = part.hasChange && {
+    changeAmount: noteStep - (amount % noteStep),
+    changePaymentName: cash.name,
+    changePaymentMode: cash.mode,
+    changePaymentId: cash.id,
+  };
   return {
-    id: random.uuid(),
-    recordedAt: times.at(share),
-    modifiedAt: times.at(share),
+    ...paymentRow({ id: random.uuid(), method, at: times.at(share), amount }),
+    ...change,
+    paymentType: part.type,
+    tipAmount: part.hasTip ? someTip(setting) : null,
+    firebaseCustomerRefKey: part.method === "debt" ? customerKey : null,
+    operatorId: operator.id,
+    operatorName: operator.name,
+  };
+}
+
+interface NewPayment {
+  id: string;
+  method: Restaurant["paymentMethods"][PaymentMethodName];
+  /** A date-time in UTC. */
+  at: string;
+  /** Minor units. */
+  amount: number;
+}
+
+/** A validated payment without change or tip. */
+export function paymentRow({ id, method, at, amount }: NewPayment): PaymentRow {
+  return {
+    id,
+    recordedAt: at,
+    modifiedAt: at,
     amount,
-    changeAmount: changed ? noteStep - (amount % noteStep) : 0,
-    changePaymentName: changed?.name ?? null,
-    changePaymentMode: changed?.mode ?? null,
+    changeAmount: 0,
+    changePaymentName: null,
+    changePaymentMode: null,
     lastProofOfPaymentAmount: null,
     totalProofOfPaymentAmount: 0,
     status: "validated",
     name: method.name,
-    paymentType: part.type,
+    paymentType: "payment",
     paymentMode: method.mode,
     paymentId: method.id,
-    changePaymentId: changed?.id ?? null,
-    tipAmount: part.hasTip ? someTip(setting) : null,
+    changePaymentId: null,
+    tipAmount: null,
     externalServiceId: null,
     currencyCode: "EUR",
     sellerCardReceipt: null,
     buyerCardReceipt: null,
-    firebaseCustomerRefKey: part.method === "debt" ? customerKey : null,
-    operatorId: operator.id,
-    operatorName: operator.name,
+    firebaseCustomerRefKey: null,
+    operatorId: null,
+    operatorName: null,
     paymentProtocol: method.protocol,
   };
 }

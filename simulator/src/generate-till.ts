@@ -3,15 +3,14 @@ import type { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { cashDrawer, declarePayments } from "./cash-drawer.ts";
 import type { Establishment } from "./establishment.ts";
-import { Floor } from "./floor.ts";
-import { generateOrder } from "./generate-order.ts";
+import { Floor, generateOrder } from "./generate-order.ts";
 import { toDateTime } from "./order-times.ts";
 import { planOrders } from "./plan-orders.ts";
 import { Random } from "./random.ts";
-import { generateRestaurant } from "./restaurant.ts";
+import { generateRestaurant, type Restaurant } from "./restaurant.ts";
 import { Roster } from "./roster.ts";
 import { arrivals, serviceDay, stay } from "./service-day.ts";
-import { completeMix, type TillMix } from "./till-mix.ts";
+import { ordinaryMix, type TillMix } from "./till-mix.ts";
 
 /** A till as it is pushed, with every field. */
 export type GeneratedTill = TillV2 & Establishment;
@@ -27,9 +26,7 @@ export interface TillOptions {
   timeZone?: string;
   /** A uuid. Unless given it follows from all other options: other options make another till. */
   tillId?: string;
-  /** Counts up from day to day unless given. */
-  reportNumber?: number;
-  /** Whether the whole till was made in school mode. */
+  /** Whether the whole till was made in training mode. */
   training?: boolean;
   /** Other weights for the special cases than those of an ordinary day. */
   mix?: Partial<TillMix>;
@@ -39,14 +36,13 @@ export interface TillOptions {
  * The till of one day of a pretend restaurant, as a point of sale pushes it: every amount that it declares adds up. The
  * same options make the same till, to the byte.
  *
- * Throws a RangeError for a number of orders that is no count, a day that does not exist, an unknown time zone, or a
- * weight outside 0 to 1.
+ * Throws a RangeError for a number of orders that is no count, a day that does not exist or an unknown time zone.
  */
 export function generateTill(options: TillOptions): GeneratedTill {
   const { seed, orders: count, day, timeZone = "Europe/Paris", training = false } = options;
   if (!Number.isInteger(count) || count < 0) throw new RangeError(`Not a number of orders: ${count}`);
-  const mix = completeMix(options.mix);
-  const reportNumber = options.reportNumber ?? reportNumberOf(day);
+  const mix = { ...ordinaryMix, ...options.mix };
+  const reportNumber = reportNumberOf(day);
   const tillId =
     options.tillId ?? new Random(JSON.stringify([seed, count, day, timeZone, reportNumber, training, mix])).uuid();
 
@@ -74,24 +70,42 @@ export function generateTill(options: TillOptions): GeneratedTill {
     });
   });
 
+  const note = random.chance(0.2)
+    ? random.pick(["RAS", "Terrasse fermée à cause de la pluie", "Panne du TPE à midi"])
+    : null;
+  const [startedAt, finalizedAt] = [toDateTime(open.opens), toDateTime(open.closes)];
   return {
-    id: tillId,
-    note: random.chance(0.2)
-      ? random.pick(["RAS", "Terrasse fermée à cause de la pluie", "Panne du TPE à midi"])
-      : null,
-    ...restaurant.establishment,
-    deviceName: restaurant.device.name,
-    deviceIdentifier: restaurant.device.id,
+    ...closedTill(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList: orders }),
+    note,
     isTraining: training,
-    startedAt: toDateTime(open.opens),
-    finalizedAt: toDateTime(open.closes),
-    reportNumber,
-    clerkName: roster.lead.name,
-    clerkId: roster.lead.id,
     ...cashDrawer({ random, restaurant, day: open, lead: roster.lead, orders }),
-    declaredPaymentList: declarePayments(orders),
     clerkShiftList: roster.toList(),
-    orderList: orders,
+  };
+}
+
+type ClosedOrders = Pick<TillV2, "id" | "startedAt" | "finalizedAt" | "reportNumber" | "orderList">;
+
+/** The till of these orders, all of them closed, without what is told of the drawer and the shifts. */
+export function closedTill(restaurant: Restaurant, closed: ClosedOrders): GeneratedTill {
+  const { establishment, device, clerks } = restaurant;
+  return {
+    id: closed.id,
+    note: null,
+    ...establishment,
+    deviceName: device.name,
+    deviceIdentifier: device.id,
+    isTraining: false,
+    startedAt: closed.startedAt,
+    finalizedAt: closed.finalizedAt,
+    reportNumber: closed.reportNumber,
+    clerkName: clerks[0]?.name ?? null,
+    clerkId: clerks[0]?.id ?? null,
+    initialCashBalance: null,
+    finalCashBalance: null,
+    financialMovementList: [],
+    declaredPaymentList: declarePayments(closed.orderList),
+    clerkShiftList: [],
+    orderList: closed.orderList,
   };
 }
 

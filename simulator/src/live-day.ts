@@ -1,20 +1,20 @@
+import { mostLiveOrders } from "@pragma/contracts/order-live";
 import type { GeneratedTill } from "./generate-till.ts";
 import { type Revision, revisionsOf } from "./order-revisions.ts";
-import { retimeTill } from "./retime-till.ts";
 
-/** A day of service to be played, its orders as they come and go, and the till that they end in. */
+/** A day of service to be played: its orders as they come and go, and the till that they end in. */
 export interface LiveDay {
   readonly till: GeneratedTill;
-  /** Each with the instant on the wall's clock at which it is due, sorted by it. */
+  /** Each with the instant at which it is due (milliseconds), sorted by it. */
   readonly revisions: readonly Revision[];
-  /** When the till is closed, on the wall's clock, in milliseconds. */
+  /** When the till is closed, in milliseconds. */
   readonly closesAt: number;
   /** Whether its report gets the next number of the location's reports rather than the till's own. */
   readonly isNumberedLast: boolean;
 }
 
-/** When on the wall's clock an instant of the till is played; both in milliseconds. */
-export type Pace = (instant: number) => number;
+/** When an instant of the till is played; both in milliseconds, the later one later. */
+type Pace = (instant: number) => number;
 
 /** A till's day played from an instant on, so many times as fast as it was. */
 export function steadyPace({ startedAt }: GeneratedTill, { begins, speed }: { begins: number; speed: number }): Pace {
@@ -34,5 +34,35 @@ export function recordedDay(till: GeneratedTill, pace: Pace): LiveDay {
 
 /** A day whose orders and till carry the times at which they are played. */
 export function presentDay(till: GeneratedTill, pace: Pace): LiveDay {
-  return { ...recordedDay(retimeTill(till, pace), (instant) => instant), isNumberedLast: true };
+  const moved = JSON.stringify(till).replace(dateTimesInUtc, (dateTime) =>
+    new Date(Math.round(pace(Date.parse(dateTime)))).toISOString(),
+  );
+  return { ...recordedDay(JSON.parse(moved), (instant) => instant), isNumberedLast: true };
+}
+
+const dateTimesInUtc = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=")/g;
+
+/** Takes the revisions that are due by now off a queue: of each order its next one, as many as one call may bring. */
+export function nextBatch(queue: readonly Revision[], now: number): { batch: Revision[]; rest: Revision[] } {
+  const taken = new Set<string>();
+  const batch: Revision[] = [];
+  const rest: Revision[] = [];
+  for (const revision of queue) {
+    const { id } = revision.order;
+    if (revision.at <= now && batch.length < mostLiveOrders && !taken.has(id)) {
+      batch.push(revision);
+      taken.add(id);
+    } else rest.push(revision);
+  }
+  return { batch, rest };
+}
+
+/** The day for a player who joins it at an instant: of what happened before, each order's last revision only. */
+export function joinedAt(day: LiveDay, now: number): LiveDay {
+  const past = day.revisions.filter(({ at }) => at <= now);
+  const last = new Map(past.map((revision) => [revision.order.id, revision]));
+  return {
+    ...day,
+    revisions: day.revisions.filter((revision) => revision.at > now || last.get(revision.order.id) === revision),
+  };
 }

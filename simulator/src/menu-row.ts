@@ -1,7 +1,5 @@
 import type { MenuRow } from "@pragma/contracts/menu-row";
-import type { ProductRow } from "@pragma/contracts/product-row";
-import type { OrderSetting } from "./order-setting.ts";
-import { counts, productRow, sumOf } from "./product-row.ts";
+import { type OrderSetting, productRow, withRows } from "./product-row.ts";
 import type { Menu, Modifier, ModifierGroup, Product } from "./restaurant.ts";
 import { splitByWeights } from "./split-by-weights.ts";
 
@@ -43,11 +41,6 @@ export function menuRow(setting: OrderSetting, menu: Menu): MenuRow {
     },
     rows,
   );
-}
-
-/** The menu row with these products: its total is that of those that count. */
-export function withRows(menu: MenuRow, productRowList: ProductRow[]): MenuRow {
-  return { ...menu, productRowList, totalRow: sumOf(productRowList.filter(counts), "totalRow") };
 }
 
 /** One choice of each group that the product has: at least a cooking, a topping, ... */

@@ -1,9 +1,8 @@
+import type { MenuRow } from "@pragma/contracts/menu-row";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { PaymentRow } from "@pragma/contracts/payment-row";
+import type { ProductRow } from "@pragma/contracts/product-row";
 import { isSettling } from "./generate-payments.ts";
-import { orderAmounts } from "./order-amounts.ts";
-import { sumOf } from "./product-row.ts";
-import { menuRowsAt, productRowsAt } from "./rows-at.ts";
+import { orderAmounts, priced, rowsOf, sumOf, withRows } from "./product-row.ts";
 
 /**
  * A generated order as it was at an instant (a date-time in UTC between its opening and its closing), given what it is
@@ -13,14 +12,18 @@ export function orderAt(final: OrderData, instant: string): OrderData {
   if (final.closedAt === null || final.closedAt <= instant) return final;
   const productRowList = productRowsAt(final.productRowList, instant);
   const menuRowList = menuRowsAt(final.menuRowList, instant);
-  const paymentRowList = paymentsAt(final.paymentRowList, instant);
+  // A card that is refused in the end is being asked until then.
+  const paymentRowList = final.paymentRowList
+    .filter((row) => isBy(row.recordedAt, instant))
+    .map((row) =>
+      isBy(row.modifiedAt, instant) ? row : { ...row, status: "pending" as const, modifiedAt: row.recordedAt },
+    );
   const amounts = orderAmounts({ productRowList, menuRowList });
-  const isBy = (moment: string | null) => moment !== null && moment <= instant;
-  const isCanceled = final.isCanceled && isBy(final.canceledAt);
-  const isTransferred = final.isTransferred && isBy(final.transferredAt);
+  const isCanceled = final.isCanceled && isBy(final.canceledAt, instant);
+  const isTransferred = final.isTransferred && isBy(final.transferredAt, instant);
+  const hasBill = final.firstBillPrintDate !== null && isBy(final.firstBillPrintDate, instant);
   const settled = sumOf(paymentRowList.filter(isSettling), "amount");
   const leftToPay = isCanceled || isTransferred ? 0 : amounts.total - settled;
-  const hasBill = isBy(final.firstBillPrintDate);
   const isMerged = productRowList.some((row) => row.isMerged);
   return {
     ...final,
@@ -28,19 +31,14 @@ export function orderAt(final: OrderData, instant: string): OrderData {
     leftToPay,
     modifiedAt: instant,
     closedAt: null,
-    paidAt: isBy(final.paidAt) ? final.paidAt : null,
-    canceledAt: isCanceled ? final.canceledAt : null,
-    canceledReason: isCanceled ? final.canceledReason : null,
-    transferredAt: isTransferred ? final.transferredAt : null,
-    transferredTo: isTransferred ? final.transferredTo : null,
-    firstBillPrintDate: hasBill ? final.firstBillPrintDate : null,
-    billPrintCount: hasBill ? final.billPrintCount : 0,
+    paidAt: isBy(final.paidAt, instant) ? final.paidAt : null,
+    ...(!isCanceled && { isCanceled, canceledAt: null, canceledReason: null }),
+    ...(!isTransferred && { isTransferred, transferredAt: null, transferredTo: null }),
+    ...(!hasBill && { firstBillPrintDate: null, billPrintCount: 0 }),
     isMerged,
     groupedTableInfo: isMerged ? final.groupedTableInfo : [],
     manuallyClosed: false,
     isPaid: !isCanceled && paymentRowList.length > 0 && leftToPay === 0,
-    isCanceled,
-    isTransferred,
     signature: null,
     paymentRowList,
     productRowList,
@@ -51,24 +49,81 @@ export function orderAt(final: OrderData, instant: string): OrderData {
 /** The instants at which something happens to a generated order, from its opening to its closing, each once. */
 export function changesOf(order: OrderData): string[] {
   const { openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt } = order;
-  const rows = [...order.productRowList, ...order.menuRowList.flatMap((menu) => menu.productRowList)];
   const instants = [
     ...[openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt],
-    ...rows.flatMap((row) => [
-      row.recordedAt,
-      row.reclaimedAt,
-      row.modifiedAt,
-      ...row.discountRowList.map((discount) => discount.recordedAt),
-    ]),
+    ...rowsOf(order).flatMap((row) => [row.modifiedAt, ...changesOfRow(row)]),
     ...order.paymentRowList.flatMap((payment) => [payment.recordedAt, payment.modifiedAt]),
   ];
   return [...new Set(instants.filter((instant) => instant !== null))].sort();
 }
 
-/** A card that is refused in the end is being asked until then. */
-function paymentsAt(final: readonly PaymentRow[], instant: string): PaymentRow[] {
-  const isAfter = (moment: string | null) => moment !== null && moment > instant;
+function menuRowsAt(final: readonly MenuRow[], instant: string): MenuRow[] {
+  const laterRows = final.filter((menu) => !isBy(menu.recordedAt, instant)).flatMap((menu) => menu.productRowList);
   return final
-    .filter(({ recordedAt }) => !isAfter(recordedAt))
-    .map((row) => (isAfter(row.modifiedAt) ? { ...row, status: "pending", modifiedAt: row.recordedAt } : row));
+    .filter((menu) => isBy(menu.recordedAt, instant))
+    .map((menu) => {
+      const rows = productRowsAt([...menu.productRowList, ...laterRows], instant);
+      const modifiedAt = lastBy(instant, [menu.modifiedAt, menu.recordedAt, ...rows.map((row) => row.modifiedAt)]);
+      return withRows({ ...menu, unitPriceRow: sumOf(rows, "unitPriceRow"), modifiedAt }, rows);
+    });
 }
+
+/** The rows that were there: without later discounts, calls of the kitchen and cancellations, and whole until they are split. */
+function productRowsAt(final: readonly ProductRow[], instant: string): ProductRow[] {
+  return final
+    .filter((row) => isBy(row.recordedAt, instant))
+    .map((row) => {
+      const isPartOf = (other: ProductRow) => other.parentProductRowId === row.id && !isBy(other.recordedAt, instant);
+      const parts = [row, ...final.filter(isPartOf)];
+      const modifierRowList = row.modifierRowList.map((modifier, index) => ({
+        ...modifier,
+        amount: sumOf(
+          parts.map((part) => part.modifierRowList[index] ?? { amount: 0 }),
+          "amount",
+        ),
+      }));
+      const discountRowList = row.discountRowList
+        .map((discount, index) => ({
+          ...discount,
+          amount: sumOf(
+            parts.map((part) => part.discountRowList[index] ?? { amount: 0 }),
+            "amount",
+          ),
+        }))
+        .filter((discount) => isBy(discount.recordedAt, instant));
+      return priced({
+        ...row,
+        ...(!isBy(row.modifiedAt, instant) && unchanged),
+        reclaimedAt: isBy(row.reclaimedAt, instant) ? row.reclaimedAt : null,
+        modifiedAt: lastBy(instant, [row.modifiedAt, ...changesOfRow({ ...row, discountRowList })]),
+        unitPriceRow: sumOf(parts, "unitPriceRow"),
+        modifierRowList,
+        discountRowList,
+      });
+    });
+}
+
+function changesOfRow({ recordedAt, reclaimedAt, discountRowList }: ProductRow) {
+  return [recordedAt, reclaimedAt, ...discountRowList.map((discount) => discount.recordedAt)];
+}
+
+/** Whether a time has come; what has none always was. */
+function isBy(time: string | null, instant: string): boolean {
+  return time === null || time <= instant;
+}
+
+/** The last of these times that has come; null when there is none. */
+function lastBy(instant: string, times: readonly (string | null)[]): string | null {
+  const come = times.filter((time) => time !== null && time <= instant);
+  return come.sort().at(-1) ?? null;
+}
+
+/** How a row is before it is canceled, transferred or lost. */
+const unchanged = {
+  isCanceled: false,
+  canceledReason: null,
+  isTransferred: false,
+  transferredTo: null,
+  isLoss: false,
+  lossReason: null,
+} as const;

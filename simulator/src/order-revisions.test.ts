@@ -2,12 +2,11 @@ import { OrderLiveInput } from "@pragma/contracts/order-live";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
-import { orderAmounts } from "./order-amounts.ts";
 import { type LiveOrder, revisionsOf } from "./order-revisions.ts";
-import { priced } from "./product-row.ts";
-import { completeMix } from "./till-mix.ts";
+import { orderAmounts, priced, rowsOf } from "./product-row.ts";
+import { ordinaryMix } from "./till-mix.ts";
 
-const busyMix = Object.fromEntries(Object.keys(completeMix()).map((name) => [name, 0.25]));
+const busyMix = Object.fromEntries(Object.keys(ordinaryMix).map((name) => [name, 0.25]));
 
 const anyTill = fc
   .record({ seed: fc.integer(), orders: fc.integer({ min: 1, max: 12 }), mix: fc.constantFrom({}, busyMix) })
@@ -27,11 +26,6 @@ function everyOrder(holds: (revisions: LiveOrder[], final: LiveOrder["data"]) =>
     { numRuns: 60 },
   );
 }
-
-const rowsOf = ({ productRowList, menuRowList }: LiveOrder["data"]) => [
-  ...productRowList,
-  ...menuRowList.flatMap((menu) => menu.productRowList),
-];
 
 describe("the revisions of a generated till", () => {
   it("begin when an order is opened, end as the till has it, and go forward in time", () => {

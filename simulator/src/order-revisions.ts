@@ -5,7 +5,7 @@ import { changesOf, orderAt } from "./order-at.ts";
 import { Random } from "./random.ts";
 
 /** An open order as a point of sale sends it. */
-export interface LiveOrder extends Omit<Establishment, "locale" | "logoUrl"> {
+export interface LiveOrder extends Pick<Establishment, (typeof headerFields)[number]> {
   id: string;
   tillId: string;
   revisionHash: string;
@@ -36,26 +36,26 @@ export function revisionsOf(till: TillV2 & Establishment): Revision[] {
     .sort((one, other) => one.at - other.at);
 }
 
-/** An order of a till, with the header of the house as its tickets show it. */
-export function liveOrder(till: TillV2 & Establishment, data: OrderData & { revisionHash: string }): LiveOrder {
-  return {
-    id: data.id,
-    tillId: till.id,
-    revisionHash: data.revisionHash,
-    establishmentName: till.establishmentName,
-    companyName: till.companyName,
-    siretCode: till.siretCode,
-    tvaCode: till.tvaCode,
-    nafCode: till.nafCode,
-    address1: till.address1,
-    address2: till.address2,
-    zipCode: till.zipCode,
-    city: till.city,
-    country: till.country,
-    phoneNumber: till.phoneNumber,
-    website: till.website,
-    customHeader: till.customHeader,
-    customFooter: till.customFooter,
-    data,
-  };
+/** An order of a till, with the header of the restaurant as its tickets show it. */
+export function liveOrder(establishment: Establishment, data: OrderData): LiveOrder {
+  const header = Object.fromEntries(headerFields.map((name) => [name, establishment[name]]));
+  const { id, tillId, revisionHash } = data;
+  return { ...(header as typeof establishment), id, tillId: tillId ?? id, revisionHash: revisionHash ?? id, data };
 }
+
+const headerFields = [
+  "establishmentName",
+  "companyName",
+  "siretCode",
+  "tvaCode",
+  "nafCode",
+  "address1",
+  "address2",
+  "zipCode",
+  "city",
+  "country",
+  "phoneNumber",
+  "website",
+  "customHeader",
+  "customFooter",
+] as const;

@@ -1,11 +1,31 @@
+import type { PublicClient } from "@pragma/client/create-client";
 import type { GeneratedTill } from "./generate-till.ts";
-import type { LiveDay } from "./live-day.ts";
-import { joinedAt, nextBatch } from "./next-batch.ts";
+import { type LiveDay, nextBatch } from "./live-day.ts";
 import type { LiveOrder } from "./order-revisions.ts";
-import type { Playing } from "./playing.ts";
-import { awaitReport, nextReportNumber, pushTill } from "./push-till.ts";
-import { sendOrders } from "./send-orders.ts";
-import { amountText, tellDay } from "./tell-day.ts";
+import { awaitReport, nextReportNumber, pushTill, sendOrders } from "./push-till.ts";
+import type { Restaurant } from "./restaurant.ts";
+import type { Clock } from "./retry-transient.ts";
+import type { LegacyLocation } from "./till-v1.ts";
+
+/** A restaurant at its location: what playing it takes. */
+export interface Playing {
+  /** The API under the location's key, asked again until it answers. */
+  readonly api: PublicClient;
+  readonly restaurant: Restaurant;
+  /** IANA name, the location's. */
+  readonly timeZone: string;
+  /** The location's id: other locations have other tills. */
+  readonly locationId: string;
+  /** Given when tills are pushed in the older format: what names the location there. */
+  readonly legacy: LegacyLocation | null;
+  /** How many calls a second it makes at most. */
+  readonly rate: number;
+  readonly clock: Clock;
+  /** Ends the play: what waits or asks then throws the signal's reason. */
+  readonly signal: AbortSignal;
+  /** Given lines for people. */
+  readonly say: (line: string) => void;
+}
 
 /** What became of a day that was played. */
 export interface PlayedDay {
@@ -21,17 +41,15 @@ export interface PlayedDay {
 
 /**
  * Plays a day of service: sends each change of each order when it is due, then pushes the till of exactly these orders
- * and waits until its report takes them out of the live ones. Who joins a day that has begun sends each of its orders
- * once, as it is by then; otherwise what is overdue is sent as well.
+ * and waits until its report takes them out of the live ones. What is overdue is sent as well.
  *
  * @throws what the API refuses for good, and the reason of the signal.
  */
-export async function playDay(playing: Playing, day: LiveDay, { joins = false } = {}): Promise<PlayedDay> {
+export async function playDay(playing: Playing, day: LiveDay): Promise<PlayedDay> {
   const { clock, signal, say } = playing;
-  const telling = tellDay(playing, day);
   const orders = new Map<string, LiveOrder>();
-  let queue = joins ? joinedAt(day.revisions, clock.now()) : [...day.revisions];
-  let sent = 0;
+  const sayProgress = progressOf(playing, day, orders);
+  let queue = day.revisions;
   let taken = 0;
   while (queue.length > 0) {
     const { batch, rest } = nextBatch(queue, clock.now());
@@ -41,9 +59,8 @@ export async function playDay(playing: Playing, day: LiveDay, { joins = false } 
     }
     const changed = batch.map(({ order }) => order);
     taken += await sendOrders(playing, changed);
-    sent += changed.length;
     for (const order of changed) orders.set(order.id, order);
-    telling.changed(orders, batch.at(-1)?.order.data.modifiedAt ?? null);
+    sayProgress();
     queue = rest;
     await clock.wait(1000 / playing.rate, signal);
   }
@@ -57,7 +74,7 @@ export async function playDay(playing: Playing, day: LiveDay, { joins = false } 
   const outcome = report ? `report ${report.id}` : "its report is still to come";
   say(`Till closed: ${till.orderList.length} orders, sales ${amountText(sales)}; ${outcome}`);
   if (report && report.totalSales !== sales) say(`The report says ${amountText(report.totalSales)}`);
-  return { till, sent, taken, sales, report };
+  return { till, sent: day.revisions.length, taken, sales, report };
 }
 
 /** What these orders sold, in minor units. */
@@ -65,4 +82,27 @@ export function salesOf(orders: readonly LiveOrder[]): number {
   return orders
     .filter(({ data }) => !data.isCanceled && !data.isTransferred && !data.isTraining)
     .reduce((sum, { data }) => sum + data.total, 0);
+}
+
+/** An amount as people write it. */
+export function amountText(minorUnits: number): string {
+  return `${(minorUnits / 100).toFixed(2)} EUR`;
+}
+
+/** Says that a day begins. Returns what says, some twenty times a day, how far it is and how its orders stand. */
+function progressOf({ clock, say }: Playing, day: LiveDay, orders: ReadonlyMap<string, LiveOrder>): () => void {
+  const begins = clock.now();
+  const length = Math.max(1_000, day.closesAt - begins);
+  const lengthText = length < 120_000 ? `${Math.round(length / 1_000)} s` : `${Math.round(length / 60_000)} min`;
+  say(`Till open: ${day.till.orderList.length} orders and ${day.revisions.length} changes to come in ${lengthText}`);
+  let last = begins;
+  return () => {
+    if (clock.now() - last < Math.max(1_000, length / 20)) return;
+    last = clock.now();
+    const all = [...orders.values()].map(({ data }) => data);
+    const open = all.filter(({ closedAt }) => closedAt === null).length;
+    const paid = all.filter(({ isPaid }) => isPaid).reduce((sum, { total }) => sum + total, 0);
+    const percent = Math.round(Math.min(1, (last - begins) / length) * 100);
+    say(`${percent}%  ${open} open, ${all.length - open} closed, paid ${amountText(paid)}`);
+  };
 }

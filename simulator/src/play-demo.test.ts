@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { demoRestaurant, demoTimeZone } from "./demo-days.ts";
 import { playDemo } from "./play-demo.ts";
 import { generateRestaurant } from "./restaurant.ts";
+import { retryingClient } from "./retry-transient.ts";
 import { orderOfAnother, PretendKitchen, TestClock } from "./testing/pretend-kitchen.ts";
 
 const locationId = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
@@ -19,24 +20,23 @@ async function play(kitchen: PretendKitchen, clock: TestClock, hours: number, on
     onTick();
     if (clock.time >= until) stop.abort(new Error("enough"));
   };
-  const api = createClient({
+  const control = { clock, signal: stop.signal, say: (line: string) => void lines.push(line) };
+  const client = createClient({
     baseUrl: "http://localhost:4000",
     apiKey: "key",
     fetch: kitchen.fetch,
     wait: async () => {},
   });
   const playing = {
-    api,
-    clock,
+    ...control,
+    api: retryingClient(client, control),
     restaurant: generateRestaurant(demoRestaurant),
     timeZone: demoTimeZone,
-    name: locationId,
+    locationId,
     legacy: null,
     rate: 2,
-    signal: stop.signal,
-    say: (line: string) => void lines.push(line),
   };
-  await expect(playDemo(playing, locationId)).rejects.toThrow("enough");
+  await expect(playDemo(playing)).rejects.toThrow("enough");
   return lines;
 }
 

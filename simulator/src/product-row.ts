@@ -1,9 +1,26 @@
+import type { DiscountRow } from "@pragma/contracts/discount-row";
+import type { MenuRow } from "@pragma/contracts/menu-row";
 import type { ModifierRow } from "@pragma/contracts/modifier-row";
-import { priceByWeight, taxable } from "@pragma/contracts/money";
+import { priceByWeight, roundHalfAway, taxable } from "@pragma/contracts/money";
 import type { ProductRow } from "@pragma/contracts/product-row";
-import type { OrderSetting } from "./order-setting.ts";
-import { moment } from "./order-times.ts";
-import type { Modifier, ModifierGroup, Product } from "./restaurant.ts";
+import { moment, type OrderTimes } from "./order-times.ts";
+import type { Random } from "./random.ts";
+import type { Clerk, Discount, Modifier, ModifierGroup, Product, Restaurant, Room } from "./restaurant.ts";
+
+/** Where, when and by whom an order is taken: what each of its rows is made with. */
+export interface OrderSetting {
+  readonly random: Random;
+  readonly restaurant: Restaurant;
+  readonly room: Room;
+  readonly operator: Clerk;
+  readonly times: OrderTimes;
+}
+
+/** What has been ordered. */
+export interface OrderRows {
+  readonly productRowList: readonly ProductRow[];
+  readonly menuRowList: readonly MenuRow[];
+}
 
 interface ProductLine {
   product: Product;
@@ -129,6 +146,33 @@ export function priced(row: ProductRow): ProductRow {
   };
 }
 
+/**
+ * The row with one more discount, and the amounts that follow. The rows of one discount over several products share a
+ * group; a discount that is not validated takes nothing off.
+ */
+export function discounted(
+  { random, times }: Pick<OrderSetting, "random" | "times">,
+  row: ProductRow,
+  { id, name, percent }: Discount,
+  { groupId, status = "validated" }: { groupId?: string; status?: DiscountRow["status"] } = {},
+): ProductRow {
+  const givenAt = times.at(moment.discount);
+  const discountRow: DiscountRow = {
+    id: random.uuid(),
+    recordedAt: givenAt,
+    modifiedAt: givenAt,
+    amount: roundHalfAway(row.totalRowWithModifier * percent, 100),
+    status,
+    splitAllowed: true,
+    name,
+    discountId: id,
+    discountGroupId: groupId ?? null,
+    extQoodosCheckInId: null,
+  };
+  const modifiedAt = row.modifiedAt === null || row.modifiedAt < givenAt ? givenAt : row.modifiedAt;
+  return priced({ ...row, modifiedAt, discountRowList: [...row.discountRowList, discountRow] });
+}
+
 /** Whether the row adds to its order's total. */
 export function counts(row: ProductRow): boolean {
   return !row.isCanceled && !row.isTransferred && !row.isLoss;
@@ -137,6 +181,27 @@ export function counts(row: ProductRow): boolean {
 /** Adds up one amount of each row. */
 export function sumOf<Name extends string>(rows: readonly Readonly<Record<Name, number>>[], name: Name): number {
   return rows.reduce((sum, row) => sum + row[name], 0);
+}
+
+/** Every product of an order, those of its menus too. */
+export function rowsOf({ productRowList, menuRowList }: OrderRows): ProductRow[] {
+  return [...productRowList, ...menuRowList.flatMap((menu) => menu.productRowList)];
+}
+
+/** The totals of an order with these rows: those of the rows that count. Minor units. */
+export function orderAmounts(rows: OrderRows) {
+  const counting = rowsOf(rows).filter(counts);
+  return {
+    total: sumOf(counting, "totalRow"),
+    totalTax: sumOf(counting, "taxAmount"),
+    totalDiscount: sumOf(counting, "totalDiscount"),
+    totalWithoutTax: sumOf(counting, "taxableAmount"),
+  };
+}
+
+/** The menu row with these products: its total is that of those that count. */
+export function withRows(menu: MenuRow, productRowList: ProductRow[]): MenuRow {
+  return { ...menu, productRowList, totalRow: sumOf(productRowList.filter(counts), "totalRow") };
 }
 
 function modifierRow(id: string, at: string, group: ModifierGroup, modifier: Modifier): ModifierRow {

@@ -1,20 +1,12 @@
 import type { MenuRow } from "@pragma/contracts/menu-row";
 import type { ProductRow } from "@pragma/contracts/product-row";
 import { canceledRow } from "./cancellation.ts";
-import { discounted } from "./discount-row.ts";
-import { chooseModifiers, menuRow, withRows } from "./menu-row.ts";
-import type { OrderSetting } from "./order-setting.ts";
+import { chooseModifiers, menuRow } from "./menu-row.ts";
 import { moment } from "./order-times.ts";
 import { type OrderPlan, type RowCase, rowCases } from "./plan-orders.ts";
-import { productRow } from "./product-row.ts";
+import { discounted, type OrderRows, type OrderSetting, productRow, withRows } from "./product-row.ts";
 import type { Product } from "./restaurant.ts";
 import { splitMenuRow, splitProductRow } from "./split-rows.ts";
-
-/** What has been ordered so far. */
-export interface OrderRows {
-  readonly productRowList: readonly ProductRow[];
-  readonly menuRowList: readonly MenuRow[];
-}
 
 /** Adds the rows of every case that the plan asks for. `ordered`: the products ordered without anything special. */
 export function playRowCases(

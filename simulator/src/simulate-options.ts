@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
 import { mostOrders } from "@pragma/contracts/till-v2";
 import { defaultTimeZone, TimeZone } from "@pragma/contracts/time-zone";
-import { Temporal } from "temporal-polyfill";
 import { z } from "zod";
 
 const help = `Plays a pretend restaurant against the API: tables open and order, the kitchen is called, bills are printed, split
@@ -41,39 +40,43 @@ What
 A play that was broken off is finished by the next one of the same seed: guests pay what is left, and the till is closed.
 While the API does not answer the restaurant waits, and goes on where it was.`;
 
-const count = (least: number, most: number) =>
-  z.string().regex(/^\d+$/, { error: "must be a whole number" }).transform(Number).pipe(z.int().min(least).max(most));
-
+const count = (min: number, max: number) =>
+  z.string().regex(/^\d+$/, { error: "must be a whole number" }).transform(Number).pipe(z.int().min(min).max(max));
 const text = z.string().min(1);
 
-const given = z
-  .object({
-    url: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
-    key: z.array(text),
-    "admin-key": text.optional(),
-    locations: count(1, 100),
-    speed: z.coerce.number<string>().min(0.1).max(1_000_000),
-    rate: z.coerce.number<string>().min(0.1).max(1_000),
-    days: count(1, 10_000),
-    forever: z.boolean(),
-    history: count(0, 1_000),
-    orders: count(1, mostOrders),
-    from: text.refine(isDay, { error: "must be a day, YYYY-MM-DD" }).optional(),
-    seed: text,
-    format: z.enum(["v2", "v1"]),
-    application: z.enum(["popina", "jalia"]),
-    "legacy-id": count(1, 2 ** 31 - 1).optional(),
-    "time-zone": TimeZone,
-  })
-  .refine((options) => options.key.length > 0 !== (options["admin-key"] !== undefined), {
+const options = z.object({
+  url: z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ""))
+    .prefault("http://localhost:4000"),
+  key: z.array(text).default([]),
+  "admin-key": text.optional(),
+  locations: count(1, 100).prefault("1"),
+  speed: z.coerce.number<string>().min(0.1).max(1_000_000).prefault("60"),
+  rate: z.coerce.number<string>().min(0.1).max(1_000).prefault("4"),
+  days: count(1, 10_000).prefault("1"),
+  forever: z.boolean().default(false),
+  history: count(0, 1_000).prefault("0"),
+  orders: count(1, mostOrders).prefault("60"),
+  from: z.iso.date({ error: "must be a day, YYYY-MM-DD" }).optional(),
+  seed: text.default("simulator"),
+  format: z.enum(["v2", "v1"]).default("v2"),
+  application: z.enum(["popina", "jalia"]).default("popina"),
+  "legacy-id": count(1, 2 ** 31 - 1).optional(),
+  "time-zone": TimeZone.default(defaultTimeZone),
+  help: z.boolean().default(false),
+});
+
+const validOptions = options
+  .refine(({ key, "admin-key": adminKey }) => key.length > 0 !== (adminKey !== undefined), {
     error: "Give either --key or --admin-key",
   })
-  .refine((options) => options.format === "v2" || options.key.length === 0 || options["legacy-id"] !== undefined, {
+  .refine((given) => given.format === "v2" || given.key.length === 0 || given["legacy-id"] !== undefined, {
     error: "--format v1 with --key needs --legacy-id",
   });
 
 /** What to play, where and how fast. */
-export type SimulateOptions = z.output<typeof given>;
+export type SimulateOptions = z.output<typeof options>;
 
 /**
  * Reads the options of a command line, and what the environment says of those that are not in it.
@@ -85,12 +88,11 @@ export function readOptions(
   args: string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): SimulateOptions | string {
-  const { values } = parseArgs({ args, options: names, strict: true });
+  const { values } = parseArgs({ args, options: argumentTypes, strict: true });
   if (values.help) return help;
   const { PRAGMA_URL, PRAGMA_KEY, PRAGMA_ADMIN_KEY } = environment;
   const isAnyKeyGiven = values.key !== undefined || values["admin-key"] !== undefined;
-  const result = given.safeParse({
-    ...defaults,
+  const result = validOptions.safeParse({
     ...(PRAGMA_URL && { url: PRAGMA_URL }),
     ...(!isAnyKeyGiven && PRAGMA_KEY && { key: [PRAGMA_KEY] }),
     ...(!isAnyKeyGiven && !PRAGMA_KEY && PRAGMA_ADMIN_KEY && { "admin-key": PRAGMA_ADMIN_KEY }),
@@ -103,47 +105,9 @@ export function readOptions(
   throw new Error(`${faults.join("\n")}\nnpm run simulate -- --help tells what can be given.`);
 }
 
-const string = { type: "string" } as const;
-const names = {
-  url: string,
-  key: { type: "string", multiple: true },
-  "admin-key": string,
-  locations: string,
-  speed: string,
-  rate: string,
-  days: string,
-  forever: { type: "boolean" },
-  history: string,
-  orders: string,
-  from: string,
-  seed: string,
-  format: string,
-  application: string,
-  "legacy-id": string,
-  "time-zone": string,
-  help: { type: "boolean" },
-} as const;
-
-const defaults = {
-  url: "http://localhost:4000",
-  key: [],
-  locations: "1",
-  speed: "60",
-  rate: "4",
-  days: "1",
-  forever: false,
-  history: "0",
-  orders: "60",
-  seed: "simulator",
-  format: "v2",
-  application: "popina",
-  "time-zone": defaultTimeZone,
-};
-
-function isDay(value: string): boolean {
-  try {
-    return Temporal.PlainDate.from(value).toString() === value;
-  } catch {
-    return false;
-  }
-}
+const argumentTypes = Object.fromEntries(
+  Object.keys(options.shape).map((name) => {
+    const isFlag = name === "forever" || name === "help";
+    return [name, { type: isFlag ? ("boolean" as const) : ("string" as const), multiple: name === "key" }];
+  }),
+);

@@ -1,9 +1,8 @@
 import type { ProductRow } from "@pragma/contracts/product-row";
 import { describe, expect, it } from "vitest";
-import { discounted } from "./discount-row.ts";
 import { chooseModifiers, menuRow } from "./menu-row.ts";
 import { orderTimes } from "./order-times.ts";
-import { productRow, sumOf } from "./product-row.ts";
+import { discounted, productRow, sumOf } from "./product-row.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant, type Product } from "./restaurant.ts";
 import { splitMenuRow, splitProductRow } from "./split-rows.ts";

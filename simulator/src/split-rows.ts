@@ -1,9 +1,7 @@
 import type { MenuRow } from "@pragma/contracts/menu-row";
 import type { ProductRow } from "@pragma/contracts/product-row";
-import { withRows } from "./menu-row.ts";
-import type { OrderSetting } from "./order-setting.ts";
 import { moment } from "./order-times.ts";
-import { priced } from "./product-row.ts";
+import { type OrderSetting, priced, sumOf, withRows } from "./product-row.ts";
 import { splitByWeights } from "./split-by-weights.ts";
 
 /**
@@ -63,7 +61,7 @@ export function splitMenuRow(
         parentMenuRowId: part === 0 ? menu.parentMenuRowId : menu.id,
         recordedAt: part === 0 ? menu.recordedAt : splitAt,
         modifiedAt: splitAt,
-        unitPriceRow: rows.reduce((sum, row) => sum + row.unitPriceRow, 0),
+        unitPriceRow: sumOf(rows, "unitPriceRow"),
       },
       rows,
     );

@@ -1,9 +1,9 @@
 import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
 import { problemOf } from "@pragma/contracts/problem";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import type { Clock } from "../clock.ts";
 import type { LiveOrder } from "../order-revisions.ts";
 import { Random } from "../random.ts";
+import type { Clock } from "../retry-transient.ts";
 
 /** A clock that goes on when somebody waits. */
 export class TestClock implements Clock {

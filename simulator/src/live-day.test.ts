@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
-import { presentDay, recordedDay, steadyPace } from "./live-day.ts";
-import { joinedAt, nextBatch } from "./next-batch.ts";
+import { joinedAt, nextBatch, presentDay, recordedDay, steadyPace } from "./live-day.ts";
 import type { Revision } from "./order-revisions.ts";
 
 const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
-const { revisions } = recordedDay(till, steadyPace(till, { begins: 0, speed: 60 }));
+const day = recordedDay(till, steadyPace(till, { begins: 0, speed: 60 }));
+const { revisions } = day;
 const end = revisions.at(-1)?.at ?? 0;
 
 function hashes(some: readonly Revision[]) {
@@ -45,7 +45,7 @@ describe("nextBatch", () => {
 describe("joinedAt", () => {
   it("keeps the last of what each order was before, and all that follows", () => {
     const now = end / 2;
-    const queue = joinedAt(revisions, now);
+    const queue = joinedAt(day, now).revisions;
     const before = queue.filter(({ at }) => at <= now);
     expect(new Set(before.map(({ order }) => order.id)).size).toBe(before.length);
     expect(hashes(queue.filter(({ at }) => at > now))).toEqual(hashes(revisions.filter(({ at }) => at > now)));
@@ -56,24 +56,24 @@ describe("joinedAt", () => {
   });
 
   it("is everything for whoever is there from the beginning", () => {
-    expect(joinedAt(revisions, -1)).toEqual(revisions);
+    expect(joinedAt(day, -1)).toEqual(day);
   });
 });
 
 describe("a day that is played", () => {
   it("takes as long as its speed says", () => {
-    const day = recordedDay(till, steadyPace(till, { begins: 1_000, speed: 60 }));
-    expect(day.closesAt).toBe(1_000 + (Date.parse(till.finalizedAt) - Date.parse(till.startedAt)) / 60);
-    expect(day.till).toBe(till);
+    const later = recordedDay(till, steadyPace(till, { begins: 1_000, speed: 60 }));
+    expect(later.closesAt).toBe(1_000 + (Date.parse(till.finalizedAt) - Date.parse(till.startedAt)) / 60);
+    expect(later.till).toBe(till);
   });
 
   it("carries the times at which it is played when they are not recorded", () => {
     const begins = Date.parse("2026-11-20T09:00:00.000Z");
-    const day = presentDay(till, steadyPace(till, { begins, speed: 60 }));
-    expect(day.till.startedAt).toBe("2026-11-20T09:00:00.000Z");
-    expect(Date.parse(day.till.finalizedAt)).toBe(Math.round(day.closesAt));
-    for (const { at, order } of day.revisions) expect(Date.parse(order.data.modifiedAt ?? "")).toBe(at);
-    expect(day.till.orderList.map(({ total }) => total)).toEqual(till.orderList.map(({ total }) => total));
-    expect(day.revisions.at(-1)?.at).toBeLessThanOrEqual(day.closesAt);
+    const present = presentDay(till, steadyPace(till, { begins, speed: 60 }));
+    expect(present.till.startedAt).toBe("2026-11-20T09:00:00.000Z");
+    expect(Date.parse(present.till.finalizedAt)).toBe(Math.round(present.closesAt));
+    for (const { at, order } of present.revisions) expect(Date.parse(order.data.modifiedAt ?? "")).toBe(at);
+    expect(present.till.orderList.map(({ total }) => total)).toEqual(till.orderList.map(({ total }) => total));
+    expect(present.revisions.at(-1)?.at).toBeLessThanOrEqual(present.closesAt);
   });
 });

@@ -1,0 +1,68 @@
+import { nullOn } from "@pragma/client/api-problem";
+import type { OrderData } from "@pragma/contracts/order-data";
+import { mostLiveOrders } from "@pragma/contracts/order-live";
+import { paymentRow } from "./generate-payments.ts";
+import { closedTill } from "./generate-till.ts";
+import { liveOrder } from "./order-revisions.ts";
+import { amountText, type Playing, salesOf } from "./play-day.ts";
+import { awaitReport, nextReportNumber, pushTill, sendOrders } from "./push-till.ts";
+import { Random } from "./random.ts";
+import type { Restaurant } from "./restaurant.ts";
+
+/** Returns the live orders that this restaurant's device has sent, by the till that they belong to. */
+export async function findOwnOrders({ api, restaurant }: Playing): Promise<Map<string, OrderData[]>> {
+  const byTill = new Map<string, OrderData[]>();
+  for await (const { tillId, data } of api.items("/v1/orders-live")) {
+    if (data.deviceIdentifier !== restaurant.device.id) continue;
+    byTill.set(tillId, [...(byTill.get(tillId) ?? []), data]);
+  }
+  return byTill;
+}
+
+/**
+ * Closes the tills of a play that was broken off: guests pay what is left, and the till of exactly these orders is
+ * pushed, so that they leave the live ones. A till that was pushed before is left alone: its report follows by itself.
+ */
+export async function closeLeftovers(playing: Playing, leftovers: ReadonlyMap<string, OrderData[]>): Promise<void> {
+  for (const [id, orders] of leftovers) {
+    const known = await nullOn(playing.api.GET("/v1/tills/{id}", { params: { path: { id } } }), "till_not_found");
+    if (known === null) await closeTill(playing, id, orders);
+  }
+}
+
+async function closeTill(playing: Playing, tillId: string, left: readonly OrderData[]): Promise<void> {
+  const { restaurant, clock, say } = playing;
+  const finalizedAt = new Date(clock.now()).toISOString();
+  const [startedAt = finalizedAt] = left.map(({ openedAt }) => openedAt).sort();
+  const settled = left.map((order) => liveOrder(restaurant.establishment, settleOrder(restaurant, order, finalizedAt)));
+  for (let first = 0; first < settled.length; first += mostLiveOrders)
+    await sendOrders(playing, settled.slice(first, first + mostLiveOrders));
+  const reportNumber = await nextReportNumber(playing);
+  const orderList = settled.map(({ data }) => data);
+  const till = closedTill(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList });
+  await pushTill(playing, till);
+  await awaitReport(playing, till);
+  say(`Till of an earlier play closed: ${settled.length} orders, sales ${amountText(salesOf(settled))}`);
+}
+
+/** An order as it is once a guest has paid what is left by card at this time. One that is closed stays as it is. */
+function settleOrder(restaurant: Restaurant, order: OrderData, at: string): OrderData {
+  if (order.closedAt !== null) return order;
+  const isDone = order.isPaid || order.isCanceled || order.isTransferred;
+  const isDue = !isDone && order.leftToPay > 0;
+  const random = new Random(`settle/${order.id}`);
+  const payment = () => ({
+    ...paymentRow({ id: random.uuid(), method: restaurant.paymentMethods.card, at, amount: order.leftToPay }),
+    operatorId: order.operatorId,
+    operatorName: order.operatorName,
+  });
+  return {
+    ...order,
+    revisionHash: random.uuid(),
+    modifiedAt: at,
+    closedAt: at,
+    signature: random.hex(64),
+    ...(isDue && { isPaid: true, paidAt: at, leftToPay: 0, paymentRowList: [...order.paymentRowList, payment()] }),
+    manuallyClosed: !isDone && !isDue,
+  };
+}

@@ -1,0 +1,52 @@
+import type { AdminClient, PublicClient } from "@pragma/client/create-client";
+import type { Scope } from "@pragma/contracts/scopes";
+import type { Restaurant } from "./restaurant.ts";
+import { catalogOf } from "./restaurant-catalog.ts";
+import type { LegacyLocation } from "./till-v1.ts";
+
+interface RestaurantLocation {
+  restaurant: Restaurant;
+  timeZone: string;
+  /** With the owner, what names it in its backoffice: the same location is found again under the same. */
+  legacy: LegacyLocation;
+  owner: string;
+}
+
+/** Imports the location of a restaurant, or finds it where it is, and gives it the restaurant's settings. Returns its id. */
+export async function openLocation(admin: AdminClient, location: RestaurantLocation): Promise<string> {
+  const { restaurant, timeZone, legacy, owner } = location;
+  const { data } = await admin.POST("/v1/locations/import", {
+    body: { ...legacy, organizationId: owner, agencyId: owner },
+  });
+  const { locale: currencyLocale, ...establishment } = restaurant.establishment;
+  const locationName = establishment.establishmentName;
+  await admin.PATCH("/v1/locations/{id}", {
+    params: { path: { id: data.id } },
+    body: { locationSettings: { locationName, timezone: timeZone, currencyLocale, ...establishment } },
+  });
+  return data.id;
+}
+
+/** Makes sure that the consumer of this name exists and has these scopes. */
+export async function allowConsumer(admin: AdminClient, name: string, scopes: readonly Scope[]): Promise<void> {
+  const { id, scopes: allowed } =
+    (await findConsumer(admin, name)) ?? (await admin.POST("/v1/consumers", { body: { name } })).data;
+  if (scopes.every((scope) => allowed.includes(scope))) return;
+  await admin.PATCH("/v1/consumers/{id}", { params: { path: { id } }, body: { scopes: [...scopes] } });
+}
+
+/** Creates a key to the location for the consumer of this name, and returns it. */
+export async function createKey(admin: AdminClient, locationId: string, consumerName: string): Promise<string> {
+  return (await admin.POST("/v1/auth/keys", { body: { locationId, consumerName } })).data.apiKey;
+}
+
+/** Gives the key's location the catalogue of a restaurant, unless it has products: those stay. */
+export async function pushMissingCatalog(api: PublicClient, restaurant: Restaurant): Promise<void> {
+  const { data: products } = await api.GET("/v1/catalog");
+  if (products.length === 0) await api.PUT("/v1/catalog", { body: catalogOf(restaurant) });
+}
+
+async function findConsumer(admin: AdminClient, name: string) {
+  for await (const consumer of admin.items("/v1/consumers")) if (consumer.name === name) return consumer;
+  return null;
+}

@@ -1,0 +1,123 @@
+import { type AdminClient, createAdminClient, createClient } from "@pragma/client/create-client";
+import { allowConsumer, createKey, openLocation, pushMissingCatalog } from "./open-location.ts";
+import { playLocation } from "./play-location.ts";
+import { Random } from "./random.ts";
+import { generateRestaurant } from "./restaurant.ts";
+import { retryingClient, systemClock } from "./retry-transient.ts";
+import type { SimulateOptions } from "./simulate-options.ts";
+import type { LegacyLocation } from "./till-v1.ts";
+
+interface Control {
+  /** Ends the play: what waits or asks then throws the signal's reason. */
+  signal: AbortSignal;
+  /** Given lines for people. */
+  say: (line: string) => void;
+}
+
+/** A location to be played. */
+interface Stage {
+  seed: string;
+  locationId: string;
+  apiKey: string;
+  legacy: LegacyLocation;
+}
+
+/** Plays what the options ask for: the locations of their keys, or locations made with an admin key. */
+export async function playLocations(options: SimulateOptions, control: Control): Promise<void> {
+  const adminKey = options["admin-key"];
+  if (adminKey !== undefined) return playOwnLocations(adminKey, options, control);
+  const stages = await Promise.all(options.key.map((apiKey, index) => stageOfKey(options, control, { apiKey, index })));
+  await play(options, control, stages);
+}
+
+/** The locations of the options' seed, made where there are none; their keys are revoked at the end. */
+async function playOwnLocations(adminKey: string, options: SimulateOptions, control: Control): Promise<void> {
+  const admin = createAdminClient({ baseUrl: options.url, apiKey: adminKey });
+  const patient = retryingClient(admin, { ...control, clock: systemClock });
+  const stages: Stage[] = [];
+  try {
+    await allowConsumer(patient, consumerName, playingScopes);
+    for (let index = 0; index < options.locations; index++) {
+      const seed = seedOf(options, index);
+      const restaurant = generateRestaurant(seed);
+      const legacy = legacyOf(seed);
+      const timeZone = options["time-zone"];
+      const locationId = await openLocation(patient, { restaurant, timeZone, legacy, owner: "pragma-simulator" });
+      const apiKey = await createKey(patient, locationId, consumerName);
+      stages.push({ seed, locationId, apiKey, legacy });
+      await pushMissingCatalog(clientOf(options, control, apiKey), restaurant);
+      control.say(`Location ${locationId}: ${restaurant.establishment.establishmentName}`);
+    }
+    await play(options, control, stages);
+  } finally {
+    await Promise.all(stages.map((stage) => revokeKey(admin, stage)));
+  }
+}
+
+async function stageOfKey(
+  options: SimulateOptions,
+  control: Control,
+  { apiKey, index }: { apiKey: string; index: number },
+): Promise<Stage> {
+  const { data: location } = await clientOf(options, control, apiKey).GET("/v1/locations/own");
+  const application = options.application === "popina" ? "POPINA" : "JALIA";
+  const legacy = { application, legacyId: options["legacy-id"] ?? 0 } as const;
+  return { seed: seedOf(options, index), locationId: location.id, apiKey, legacy };
+}
+
+async function play(options: SimulateOptions, control: Control, stages: readonly Stage[]): Promise<void> {
+  const { orders, history, speed, rate, format, from = null } = options;
+  const days = options.forever ? null : options.days;
+  const playStage = ({ seed, locationId, apiKey, legacy }: Stage, index: number) => {
+    const say = (line: string) => control.say(stages.length === 1 ? line : `${index + 1}  ${line}`);
+    const playing = {
+      api: clientOf(options, { ...control, say }, apiKey),
+      restaurant: generateRestaurant(seed),
+      timeZone: options["time-zone"],
+      locationId,
+      legacy: format === "v1" ? legacy : null,
+      rate,
+      clock: systemClock,
+      signal: control.signal,
+      say,
+    };
+    return playLocation(playing, { seed, days, history, orders, speed, from });
+  };
+  await Promise.all(stages.map(playStage));
+}
+
+function clientOf({ url }: SimulateOptions, control: Control, apiKey: string) {
+  return retryingClient(createClient({ baseUrl: url, apiKey }), { ...control, clock: systemClock });
+}
+
+async function revokeKey(admin: AdminClient, { locationId, apiKey }: Stage): Promise<void> {
+  for await (const { id, prefix } of admin.items("/v1/auth/keys", { params: { query: { locationId } } })) {
+    if (!apiKey.startsWith(prefix)) continue;
+    await admin.DELETE("/v1/auth/keys/{id}", { params: { path: { id } } });
+    return;
+  }
+}
+
+/** Each location has a restaurant of its own. */
+function seedOf({ seed }: SimulateOptions, index: number): string {
+  return index === 0 ? seed : `${seed}/${index + 1}`;
+}
+
+/** What names the location of a seed in its backoffice. */
+function legacyOf(seed: string): LegacyLocation {
+  return { application: "POPINA", legacyId: new Random(`location/${seed}`).integer(1, 2 ** 31 - 1) };
+}
+
+const consumerName = "Pragma simulator";
+
+/** What a key needs to play its location, with a catalogue. */
+const playingScopes = [
+  "orders:read",
+  "orders:write",
+  "reports:read",
+  "tills:read",
+  "tills:write",
+  "catalog:read",
+  "catalog:write",
+  "locations:read",
+] as const;
