@@ -36,7 +36,6 @@ try {
     restaurant: generateRestaurant(demoRestaurant),
     timeZone: demoTimeZone,
     locationId: access.locationId,
-    legacy: null,
     rate: 2,
   });
 } catch (error) {

@@ -27,8 +27,8 @@ export async function openDemoLocation({ admin, withKey, file }: DemoLocationOpt
   const locationId = await openLocation(admin, {
     restaurant: generateRestaurant(demoRestaurant),
     timeZone: demoTimeZone,
-    legacy: { application: "POPINA", legacyId: 990_001 },
     owner: "pragma-demo",
+    legacyId: 990_001,
   });
   const access = { locationId, apiKey: await createKey(admin, locationId, consumerName) };
   await writeDemoFile(file, access);

@@ -2,21 +2,20 @@ import type { AdminClient, PublicClient } from "@pragma/client/create-client";
 import type { Scope } from "@pragma/contracts/scopes";
 import type { Restaurant } from "./restaurant.ts";
 import { catalogOf } from "./restaurant-catalog.ts";
-import type { LegacyLocation } from "./till-v1.ts";
 
 interface RestaurantLocation {
   restaurant: Restaurant;
   timeZone: string;
-  /** With the owner, what names it in its backoffice: the same location is found again under the same. */
-  legacy: LegacyLocation;
+  /** What names it in its backoffice: the same location is found again under the same. */
   owner: string;
+  legacyId: number;
 }
 
 /** Imports the location of a restaurant, or finds it where it is, and gives it the restaurant's settings. Returns its id. */
 export async function openLocation(admin: AdminClient, location: RestaurantLocation): Promise<string> {
-  const { restaurant, timeZone, legacy, owner } = location;
+  const { restaurant, timeZone, owner, legacyId } = location;
   const { data } = await admin.POST("/v1/locations/import", {
-    body: { ...legacy, organizationId: owner, agencyId: owner },
+    body: { application: "POPINA", organizationId: owner, agencyId: owner, legacyId },
   });
   const { locale: currencyLocale, ...establishment } = restaurant.establishment;
   const locationName = establishment.establishmentName;

@@ -5,7 +5,6 @@ import type { LiveOrder } from "./order-revisions.ts";
 import { awaitReport, nextReportNumber, pushTill, sendOrders } from "./push-till.ts";
 import type { Restaurant } from "./restaurant.ts";
 import type { Clock } from "./retry-transient.ts";
-import type { LegacyLocation } from "./till-v1.ts";
 
 /** A restaurant at its location: what playing it takes. */
 export interface Playing {
@@ -16,8 +15,6 @@ export interface Playing {
   readonly timeZone: string;
   /** The location's id: other locations have other tills. */
   readonly locationId: string;
-  /** Given when tills are pushed in the older format: what names the location there. */
-  readonly legacy: LegacyLocation | null;
   /** How many calls a second it makes at most. */
   readonly rate: number;
   readonly clock: Clock;

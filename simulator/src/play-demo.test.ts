@@ -33,7 +33,6 @@ async function play(kitchen: PretendKitchen, clock: TestClock, hours: number, on
     restaurant: generateRestaurant(demoRestaurant),
     timeZone: demoTimeZone,
     locationId,
-    legacy: null,
     rate: 2,
   };
   await expect(playDemo(playing)).rejects.toThrow("enough");

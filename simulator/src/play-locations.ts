@@ -5,7 +5,6 @@ import { Random } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { retryingClient, systemClock } from "./retry-transient.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
-import type { LegacyLocation } from "./till-v1.ts";
 
 interface Control {
   /** Ends the play: what waits or asks then throws the signal's reason. */
@@ -19,14 +18,13 @@ interface Stage {
   seed: string;
   locationId: string;
   apiKey: string;
-  legacy: LegacyLocation;
 }
 
 /** Plays what the options ask for: the locations of their keys, or locations made with an admin key. */
 export async function playLocations(options: SimulateOptions, control: Control): Promise<void> {
   const adminKey = options["admin-key"];
   if (adminKey !== undefined) return playOwnLocations(adminKey, options, control);
-  const stages = await Promise.all(options.key.map((apiKey, index) => stageOfKey(options, control, { apiKey, index })));
+  const stages = await Promise.all(options.key.map((apiKey, index) => stageOfKey(options, control, apiKey, index)));
   await play(options, control, stages);
 }
 
@@ -40,11 +38,11 @@ async function playOwnLocations(adminKey: string, options: SimulateOptions, cont
     for (let index = 0; index < options.locations; index++) {
       const seed = seedOf(options, index);
       const restaurant = generateRestaurant(seed);
-      const legacy = legacyOf(seed);
+      const legacyId = new Random(`location/${seed}`).integer(1, 2 ** 31 - 1);
       const timeZone = options["time-zone"];
-      const locationId = await openLocation(patient, { restaurant, timeZone, legacy, owner: "pragma-simulator" });
+      const locationId = await openLocation(patient, { restaurant, timeZone, owner: "pragma-simulator", legacyId });
       const apiKey = await createKey(patient, locationId, consumerName);
-      stages.push({ seed, locationId, apiKey, legacy });
+      stages.push({ seed, locationId, apiKey });
       await pushMissingCatalog(clientOf(options, control, apiKey), restaurant);
       control.say(`Location ${locationId}: ${restaurant.establishment.establishmentName}`);
     }
@@ -54,28 +52,21 @@ async function playOwnLocations(adminKey: string, options: SimulateOptions, cont
   }
 }
 
-async function stageOfKey(
-  options: SimulateOptions,
-  control: Control,
-  { apiKey, index }: { apiKey: string; index: number },
-): Promise<Stage> {
+async function stageOfKey(options: SimulateOptions, control: Control, apiKey: string, index: number): Promise<Stage> {
   const { data: location } = await clientOf(options, control, apiKey).GET("/v1/locations/own");
-  const application = options.application === "popina" ? "POPINA" : "JALIA";
-  const legacy = { application, legacyId: options["legacy-id"] ?? 0 } as const;
-  return { seed: seedOf(options, index), locationId: location.id, apiKey, legacy };
+  return { seed: seedOf(options, index), locationId: location.id, apiKey };
 }
 
 async function play(options: SimulateOptions, control: Control, stages: readonly Stage[]): Promise<void> {
-  const { orders, history, speed, rate, format, from = null } = options;
+  const { orders, history, speed, rate, from = null } = options;
   const days = options.forever ? null : options.days;
-  const playStage = ({ seed, locationId, apiKey, legacy }: Stage, index: number) => {
+  const playStage = ({ seed, locationId, apiKey }: Stage, index: number) => {
     const say = (line: string) => control.say(stages.length === 1 ? line : `${index + 1}  ${line}`);
     const playing = {
       api: clientOf(options, { ...control, say }, apiKey),
       restaurant: generateRestaurant(seed),
       timeZone: options["time-zone"],
       locationId,
-      legacy: format === "v1" ? legacy : null,
       rate,
       clock: systemClock,
       signal: control.signal,
@@ -101,11 +92,6 @@ async function revokeKey(admin: AdminClient, { locationId, apiKey }: Stage): Pro
 /** Each location has a restaurant of its own. */
 function seedOf({ seed }: SimulateOptions, index: number): string {
   return index === 0 ? seed : `${seed}/${index + 1}`;
-}
-
-/** What names the location of a seed in its backoffice. */
-function legacyOf(seed: string): LegacyLocation {
-  return { application: "POPINA", legacyId: new Random(`location/${seed}`).integer(1, 2 ** 31 - 1) };
 }
 
 const consumerName = "Pragma simulator";

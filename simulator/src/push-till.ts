@@ -3,7 +3,6 @@ import { Temporal } from "temporal-polyfill";
 import type { GeneratedTill } from "./generate-till.ts";
 import type { LiveOrder } from "./order-revisions.ts";
 import type { Playing } from "./play-day.ts";
-import { tillV1Of } from "./till-v1.ts";
 
 /** Sends open orders as they are now, in one call. Returns how many were taken: the others were known already. */
 export async function sendOrders({ api }: Playing, orders: readonly LiveOrder[]): Promise<number> {
@@ -12,12 +11,9 @@ export async function sendOrders({ api }: Playing, orders: readonly LiveOrder[])
   return taken?.length ?? orders.length;
 }
 
-/** Pushes a till in the location's format. One that the API has with other content stays as it is there. */
-export async function pushTill({ api, legacy }: Playing, till: GeneratedTill): Promise<void> {
-  const pushed: Promise<unknown> = legacy
-    ? api.POST("/v1/tills", { body: tillV1Of(till, legacy) })
-    : api.POST("/v2/tills", { body: till });
-  await nullOn(pushed, "till_conflict");
+/** Pushes a till. One that the API has with other content stays as it is there. */
+export async function pushTill({ api }: Playing, till: GeneratedTill): Promise<void> {
+  await nullOn(api.POST("/v2/tills", { body: till }), "till_conflict");
 }
 
 /**

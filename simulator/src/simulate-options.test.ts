@@ -6,17 +6,7 @@ const read = (args: string, environment = {}) => readOptions(args.split(" ").fil
 describe("the options of npm run simulate", () => {
   it("are told on demand", () => {
     const help = read("--help");
-    for (const name of [
-      "--url",
-      "--key",
-      "--admin-key",
-      "--speed",
-      "--rate",
-      "--locations",
-      "--days",
-      "--seed",
-      "--format",
-    ])
+    for (const name of ["--url", "--key", "--admin-key", "--speed", "--rate", "--locations", "--days", "--seed"])
       expect(help).toContain(name);
   });
 
@@ -27,7 +17,6 @@ describe("the options of npm run simulate", () => {
       speed: 60,
       days: 1,
       forever: false,
-      format: "v2",
     });
   });
 
@@ -42,7 +31,6 @@ describe("the options of npm run simulate", () => {
     ["--days 0 --key a", "--days"],
     ["--from 2026-02-30 --key a", "--from"],
     ["--time-zone Paris --key a", "--time-zone"],
-    ["--format v1 --key a", "--legacy-id"],
     ["", "--key or --admin-key"],
     ["--key a --admin-key b", "--key or --admin-key"],
     ["--sped 60 --key a", "--sped"],

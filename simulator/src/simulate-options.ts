@@ -31,9 +31,6 @@ What
                            times at which they are played
   --seed <text>            another seed, another restaurant. With --from too, the same location gets the same orders,
                            to the byte ("simulator")
-  --format <v2|v1>         of the tills (v2). v1 with --key needs what names the location in the older format:
-  --application <name>       popina or jalia (popina)
-  --legacy-id <n>            its number in the legacy backoffice
   --time-zone <name>       of the locations (Europe/Paris)
   --help
 
@@ -60,20 +57,13 @@ const options = z.object({
   orders: count(1, mostOrders).prefault("60"),
   from: z.iso.date({ error: "must be a day, YYYY-MM-DD" }).optional(),
   seed: text.default("simulator"),
-  format: z.enum(["v2", "v1"]).default("v2"),
-  application: z.enum(["popina", "jalia"]).default("popina"),
-  "legacy-id": count(1, 2 ** 31 - 1).optional(),
   "time-zone": TimeZone.default(defaultTimeZone),
   help: z.boolean().default(false),
 });
 
-const validOptions = options
-  .refine(({ key, "admin-key": adminKey }) => key.length > 0 !== (adminKey !== undefined), {
-    error: "Give either --key or --admin-key",
-  })
-  .refine((given) => given.format === "v2" || given.key.length === 0 || given["legacy-id"] !== undefined, {
-    error: "--format v1 with --key needs --legacy-id",
-  });
+const validOptions = options.refine(({ key, "admin-key": adminKey }) => key.length > 0 !== (adminKey !== undefined), {
+  error: "Give either --key or --admin-key",
+});
 
 /** What to play, where and how fast. */
 export type SimulateOptions = z.output<typeof options>;

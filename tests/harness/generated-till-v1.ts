@@ -4,22 +4,21 @@ import type { OrderData } from "@pragma/contracts/order-data";
 import type { PaymentRow } from "@pragma/contracts/payment-row";
 import type { ProductRow } from "@pragma/contracts/product-row";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import type { GeneratedTill } from "./generate-till.ts";
+import type { GeneratedTill } from "@pragma/simulator/generate-till";
 
 type TillV1 = Schemas["TillV1"];
 type TillJson = TillV1["tillJson"];
 type Ticket = TillJson["tickets"][number];
 type Item = Ticket["items"][number];
 
-/** What names a location in the older format. */
-export interface LegacyLocation {
-  application: "POPINA" | "JALIA";
+interface LegacyLocation {
+  application: TillV1["application"];
   legacyId: number;
 }
 
 /**
  * A till as an older point of sale pushes it. It makes a report of the same sales and payments: what the older format
- * cannot say is left out (orders in school mode, discounts that are not validated, tips in a payment), and what was
+ * cannot say is left out (orders in training mode, discounts that are not validated, tips in a payment), and what was
  * taken back is one unit of a negative price.
  */
 export function tillV1Of(till: GeneratedTill, { application, legacyId }: LegacyLocation): TillV1 {
