@@ -26,28 +26,26 @@ export const rowCases = [
 const paymentCases = ["partPayments", "change", "tip", "account", "unsettledPayment"] as const;
 
 export type RowCase = (typeof rowCases)[number];
-type PaymentCase = (typeof paymentCases)[number];
+type Case = RowCase | (typeof paymentCases)[number];
 
 /** What is to be special about one order. */
 export interface OrderPlan {
-  readonly service: Service;
-  readonly countsGuests: boolean;
+  service: Service;
+  countsGuests: boolean;
   /** Whether the clerk who takes it is not on shift. */
-  readonly isOffShift: boolean;
-  readonly fate: Fate;
+  isOffShift: boolean;
+  fate: Fate;
   /** Counts the orders of the same fate, so that they can take turns in how they show it. */
-  readonly fateTurn: number;
+  fateTurn: number;
   /** For each case that the order shows, how many orders of the till showed it before. */
-  readonly turns: ReadonlyMap<RowCase | PaymentCase, number>;
+  readonly turns: Map<Case, number>;
 }
-
-type Draft = { -readonly [Key in keyof OrderPlan]: OrderPlan[Key] } & { turns: Map<RowCase | PaymentCase, number> };
 
 /** Deals the cases of a mix out over `count` orders. */
 export function planOrders(random: Random, count: number, mix: TillMix): OrderPlan[] {
   const plans = Array.from(
     { length: count },
-    (): Draft => ({
+    (): OrderPlan => ({
       service: "eatin",
       countsGuests: true,
       isOffShift: false,
@@ -56,54 +54,43 @@ export function planOrders(random: Random, count: number, mix: TillMix): OrderPl
       turns: new Map(),
     }),
   );
-  const deal = (share: number, among: (plan: Draft) => boolean, give: (plan: Draft, turn: number) => void) => {
+  const isOrdinary = ({ fate }: OrderPlan) => fate === "ordinary";
+  const deal = (share: number, among: (plan: OrderPlan) => boolean) => {
     const candidates = plans.filter(among);
     // Apart, so that what few orders show is not all dealt to orders that do not count.
-    const ordinary = candidates.filter(({ fate }) => fate === "ordinary");
-    const others = candidates.filter(({ fate }) => fate !== "ordinary");
-    const dealt = [ordinary, others].flatMap((some) => random.sample(some, random.quota(share * some.length)));
-    dealt.forEach(give);
+    const others = candidates.filter((plan) => !isOrdinary(plan));
+    return [candidates.filter(isOrdinary), others].flatMap((some) =>
+      random.sample(some, random.quota(share * some.length)),
+    );
   };
-  const dealFates = (share: number, fate: Fate) => {
-    const untouched = plans.filter((plan) => plan.fate === "ordinary");
-    for (const [turn, plan] of random.sample(untouched, random.quota(share * count)).entries()) {
+
+  const fates = [
+    ["canceled", mix.canceledOrder],
+    ["transferred", mix.transferredOrder],
+    ["refund", mix.refundOrder],
+    ["gifted", mix.giftedOrder],
+    ["training", mix.trainingOrder],
+  ] as const;
+  for (const [fate, share] of fates) {
+    const dealt = random.sample(plans.filter(isOrdinary), random.quota(share * count));
+    for (const [turn, plan] of dealt.entries()) {
       plan.fate = fate;
       plan.fateTurn = turn;
     }
-  };
-
-  dealFates(mix.canceledOrder, "canceled");
-  dealFates(mix.transferredOrder, "transferred");
-  dealFates(mix.refundOrder, "refund");
-  dealFates(mix.giftedOrder, "gifted");
-  dealFates(mix.trainingOrder, "training");
-
-  const eatsIn = (plan: Draft) => plan.service === "eatin";
-  const setService = (service: Service) => (plan: Draft) => {
-    plan.service = service;
-  };
-  deal(mix.takeout, eatsIn, setService("takeout"));
-  deal(mix.delivery, eatsIn, setService("delivery"));
-  deal(mix.noGuests, eatsIn, (plan) => {
-    plan.countsGuests = false;
-  });
-
-  const isAny = () => true;
-  deal(mix.offShift, isAny, (plan) => {
-    plan.isOffShift = true;
-  });
-
-  const hasOrdinaryRows = ({ fate }: Draft) => fate !== "refund" && fate !== "gifted";
-  for (const name of rowCases) {
-    const among = name === "mergedOrder" ? (plan: Draft) => eatsIn(plan) && plan.fate === "ordinary" : hasOrdinaryRows;
-    deal(mix[name], among, (plan, turn) => plan.turns.set(name, turn));
   }
-  for (const name of paymentCases) {
-    deal(
-      mix[name],
-      ({ fate }) => fate === "ordinary",
-      (plan, turn) => plan.turns.set(name, turn),
-    );
-  }
+
+  const eatsIn = ({ service }: OrderPlan) => service === "eatin";
+  for (const plan of deal(mix.takeout, eatsIn)) plan.service = "takeout";
+  for (const plan of deal(mix.delivery, eatsIn)) plan.service = "delivery";
+  for (const plan of deal(mix.noGuests, eatsIn)) plan.countsGuests = false;
+  for (const plan of deal(mix.offShift, () => true)) plan.isOffShift = true;
+
+  const hasOrdinaryRows = ({ fate }: OrderPlan) => fate !== "refund" && fate !== "gifted";
+  const canMerge = (plan: OrderPlan) => eatsIn(plan) && isOrdinary(plan);
+  const dealCase = (name: Case, among: (plan: OrderPlan) => boolean) => {
+    for (const [turn, plan] of deal(mix[name], among).entries()) plan.turns.set(name, turn);
+  };
+  for (const name of rowCases) dealCase(name, name === "mergedOrder" ? canMerge : hasOrdinaryRows);
+  for (const name of paymentCases) dealCase(name, isOrdinary);
   return plans;
 }
