@@ -2,7 +2,7 @@ import { moment } from "./order-times.ts";
 import type { OrderPlan } from "./plan-orders.ts";
 import type { OrderSetting } from "./product-row.ts";
 
-/** The regular customer that the order is for: whoever puts it on an account, and some others. */
+/** The regular customer that the order is for: one who puts it on an account, and some others. */
 export function customerOf({ random, restaurant }: OrderSetting, plan: OrderPlan) {
   const isRegular = plan.turns.has("account") || random.chance(0.08);
   const { name, key } = isRegular ? random.pick(restaurant.regulars) : { name: null, key: null };

@@ -24,7 +24,7 @@ const signal = stopSignal();
 try {
   const { PRAGMA_URL: baseUrl, PRAGMA_DEMO_FILE: file } = liveEnvironment.parse(env);
   const access = await readDemoFile(file);
-  if (!access) throw new Error(`${file} tells of no demo location`);
+  if (!access) throw new Error(`${file} names no demo location`);
   const control = {
     clock: systemClock,
     signal,
@@ -40,6 +40,6 @@ try {
   });
 } catch (error) {
   if (!signal.aborted) stderr.write(`${explain(error)}\n`);
-  // What else still asks or waits has nobody to tell.
+  // Calls that are still open need no answer any more.
   exit(signal.aborted ? 0 : 1);
 }

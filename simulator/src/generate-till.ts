@@ -85,7 +85,7 @@ export function generateTill(options: TillOptions): GeneratedTill {
 
 type ClosedOrders = Pick<TillV2, "id" | "startedAt" | "finalizedAt" | "reportNumber" | "orderList">;
 
-/** The till of these orders, all of them closed, without what is told of the drawer and the shifts. */
+/** The till of these orders, all of them closed, without what a till states of its drawer and its shifts. */
 export function closedTill(restaurant: Restaurant, closed: ClosedOrders): GeneratedTill {
   const { establishment, device, clerks } = restaurant;
   return {

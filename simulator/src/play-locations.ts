@@ -14,7 +14,7 @@ interface Control {
 }
 
 /** A location to be played. */
-interface Stage {
+interface PlayedLocation {
   seed: string;
   locationId: string;
   apiKey: string;
@@ -24,44 +24,51 @@ interface Stage {
 export async function playLocations(options: SimulateOptions, control: Control): Promise<void> {
   const adminKey = options["admin-key"];
   if (adminKey !== undefined) return playOwnLocations(adminKey, options, control);
-  const stages = await Promise.all(options.key.map((apiKey, index) => stageOfKey(options, control, apiKey, index)));
-  await play(options, control, stages);
+  const locations = await Promise.all(
+    options.key.map((apiKey, index) => locationOfKey(options, control, apiKey, index)),
+  );
+  await play(options, control, locations);
 }
 
 /** The locations of the options' seed, made where there are none; their keys are revoked at the end. */
 async function playOwnLocations(adminKey: string, options: SimulateOptions, control: Control): Promise<void> {
   const admin = createAdminClient({ baseUrl: options.url, apiKey: adminKey });
-  const patient = retryingClient(admin, { ...control, clock: systemClock });
-  const stages: Stage[] = [];
+  const retrying = retryingClient(admin, { ...control, clock: systemClock });
+  const locations: PlayedLocation[] = [];
   try {
-    await allowConsumer(patient, consumerName, playingScopes);
+    await allowConsumer(retrying, consumerName, playingScopes);
     for (let index = 0; index < options.locations; index++) {
       const seed = seedOf(options, index);
       const restaurant = generateRestaurant(seed);
       const legacyId = new Random(`location/${seed}`).integer(1, 2 ** 31 - 1);
       const timeZone = options["time-zone"];
-      const locationId = await openLocation(patient, { restaurant, timeZone, owner: "pragma-simulator", legacyId });
-      const apiKey = await createKey(patient, locationId, consumerName);
-      stages.push({ seed, locationId, apiKey });
+      const locationId = await openLocation(retrying, { restaurant, timeZone, owner: "pragma-simulator", legacyId });
+      const apiKey = await createKey(retrying, locationId, consumerName);
+      locations.push({ seed, locationId, apiKey });
       await pushMissingCatalog(clientOf(options, control, apiKey), restaurant);
       control.say(`Location ${locationId}: ${restaurant.establishment.establishmentName}`);
     }
-    await play(options, control, stages);
+    await play(options, control, locations);
   } finally {
-    await Promise.all(stages.map((stage) => revokeKey(admin, stage)));
+    await Promise.all(locations.map((location) => revokeKey(admin, location)));
   }
 }
 
-async function stageOfKey(options: SimulateOptions, control: Control, apiKey: string, index: number): Promise<Stage> {
-  const { data: location } = await clientOf(options, control, apiKey).GET("/v1/locations/own");
-  return { seed: seedOf(options, index), locationId: location.id, apiKey };
+async function locationOfKey(
+  options: SimulateOptions,
+  control: Control,
+  apiKey: string,
+  index: number,
+): Promise<PlayedLocation> {
+  const { data } = await clientOf(options, control, apiKey).GET("/v1/locations/own");
+  return { seed: seedOf(options, index), locationId: data.id, apiKey };
 }
 
-async function play(options: SimulateOptions, control: Control, stages: readonly Stage[]): Promise<void> {
+async function play(options: SimulateOptions, control: Control, locations: readonly PlayedLocation[]): Promise<void> {
   const { orders, history, speed, rate, from = null } = options;
   const days = options.forever ? null : options.days;
-  const playStage = ({ seed, locationId, apiKey }: Stage, index: number) => {
-    const say = (line: string) => control.say(stages.length === 1 ? line : `${index + 1}  ${line}`);
+  const playOne = ({ seed, locationId, apiKey }: PlayedLocation, index: number) => {
+    const say = (line: string) => control.say(locations.length === 1 ? line : `${index + 1}  ${line}`);
     const playing = {
       api: clientOf(options, { ...control, say }, apiKey),
       restaurant: generateRestaurant(seed),
@@ -74,14 +81,14 @@ async function play(options: SimulateOptions, control: Control, stages: readonly
     };
     return playLocation(playing, { seed, days, history, orders, speed, from });
   };
-  await Promise.all(stages.map(playStage));
+  await Promise.all(locations.map(playOne));
 }
 
 function clientOf({ url }: SimulateOptions, control: Control, apiKey: string) {
   return retryingClient(createClient({ baseUrl: url, apiKey }), { ...control, clock: systemClock });
 }
 
-async function revokeKey(admin: AdminClient, { locationId, apiKey }: Stage): Promise<void> {
+async function revokeKey(admin: AdminClient, { locationId, apiKey }: PlayedLocation): Promise<void> {
   for await (const { id, prefix } of admin.items("/v1/auth/keys", { params: { query: { locationId } } })) {
     if (!apiKey.startsWith(prefix)) continue;
     await admin.DELETE("/v1/auth/keys/{id}", { params: { path: { id } } });

@@ -16,6 +16,6 @@ try {
   else await playLocations(options, { signal, say });
 } catch (error) {
   if (!signal.aborted) stderr.write(`${explain(error)}\n`);
-  // What else still asks or waits has nobody to tell.
+  // Calls that are still open need no answer any more.
   exit(signal.aborted ? 0 : 1);
 }
