@@ -3,7 +3,7 @@ import type { OrderData } from "@pragma/contracts/order-data";
 import { mostLiveOrders } from "@pragma/contracts/order-live";
 import { paymentRow } from "./generate-payments.ts";
 import { closedTill } from "./generate-till.ts";
-import { liveOrder } from "./order-revisions.ts";
+import { liveOrder, ticketHeader } from "./order-revisions.ts";
 import { amountText, type Playing, salesOf } from "./play-day.ts";
 import { awaitReport, nextReportNumber, pushTill, sendOrders } from "./push-till.ts";
 import { Random } from "./random.ts";
@@ -34,7 +34,8 @@ async function closeTill(playing: Playing, tillId: string, left: readonly OrderD
   const { restaurant, clock, say } = playing;
   const finalizedAt = new Date(clock.now()).toISOString();
   const [startedAt = finalizedAt] = left.map(({ openedAt }) => openedAt).sort();
-  const settled = left.map((order) => liveOrder(restaurant.establishment, settleOrder(restaurant, order, finalizedAt)));
+  const header = ticketHeader(restaurant.establishment);
+  const settled = left.map((order) => liveOrder(header, settleOrder(restaurant, order, finalizedAt)));
   for (let first = 0; first < settled.length; first += mostLiveOrders)
     await sendOrders(playing, settled.slice(first, first + mostLiveOrders));
   const reportNumber = await nextReportNumber(playing);

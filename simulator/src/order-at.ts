@@ -114,8 +114,9 @@ function isBy(time: string | null, instant: string): boolean {
 
 /** The last of these times that has come; null when there is none. */
 function lastBy(instant: string, times: readonly (string | null)[]): string | null {
-  const come = times.filter((time) => time !== null && time <= instant);
-  return come.sort().at(-1) ?? null;
+  let last: string | null = null;
+  for (const time of times) if (time !== null && time <= instant && (last === null || time > last)) last = time;
+  return last;
 }
 
 /** How a row is before it is canceled, transferred or lost. */

@@ -4,8 +4,10 @@ import type { Establishment } from "./establishment.ts";
 import { changesOf, orderAt } from "./order-at.ts";
 import { Random } from "./random.ts";
 
+type TicketHeader = Pick<Establishment, (typeof headerFields)[number]>;
+
 /** An open order as a point of sale sends it. */
-export interface LiveOrder extends Pick<Establishment, (typeof headerFields)[number]> {
+export interface LiveOrder extends TicketHeader {
   id: string;
   tillId: string;
   revisionHash: string;
@@ -24,23 +26,28 @@ export interface Revision {
  * order's last revision is the order as the till has it. The same till gives the same revisions.
  */
 export function revisionsOf(till: TillV2 & Establishment): Revision[] {
+  const header = ticketHeader(till);
   return till.orderList
     .flatMap((final) => {
       const random = new Random(`revisions/${final.revisionHash}`);
       return changesOf(final).map((instant): Revision => {
         const data = orderAt(final, instant);
         const revisionHash = (data === final && final.revisionHash) || random.uuid();
-        return { at: Date.parse(instant), order: liveOrder(till, { ...data, revisionHash }) };
+        return { at: Date.parse(instant), order: liveOrder(header, { ...data, revisionHash }) };
       });
     })
     .sort((one, other) => one.at - other.at);
 }
 
 /** An order of a till, with the header of the restaurant as its tickets show it. */
-export function liveOrder(establishment: Establishment, data: OrderData): LiveOrder {
-  const header = Object.fromEntries(headerFields.map((name) => [name, establishment[name]]));
+export function liveOrder(header: TicketHeader, data: OrderData): LiveOrder {
   const { id, tillId, revisionHash } = data;
-  return { ...(header as typeof establishment), id, tillId: tillId ?? id, revisionHash: revisionHash ?? id, data };
+  return { ...header, id, tillId: tillId ?? id, revisionHash: revisionHash ?? id, data };
+}
+
+/** What the tickets of a restaurant show of it. */
+export function ticketHeader(establishment: Establishment): TicketHeader {
+  return Object.fromEntries(headerFields.map((name) => [name, establishment[name]])) as unknown as TicketHeader;
 }
 
 const headerFields = [
