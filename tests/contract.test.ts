@@ -138,17 +138,14 @@ describe("an Idempotency-Key", () => {
     "is refused by $id while its first request is answered",
     async (operation) => {
       const ask = onceOnly(await askFor(operation));
-      let asked: Promise<Answer>[] = [];
-      await sql.begin(async (tx) => {
-        // No request with a key gets beyond this before it has looked whether it was answered before.
-        for (const schema of await schemas()) {
-          await tx`lock table ${tx(schema)}.idempotency_keys in access exclusive mode`;
-        }
-        asked = [send(operation, ask), send(operation, ask)];
-        expectDocumented(operation, await Promise.race(asked), "idempotency_key_in_use");
-      });
-      const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
-      expect(statuses).toEqual([expect.toSatisfy((status) => status < 300), 409]);
+      expect((await send(operation, ask)).status).toBeLessThan(300);
+      // As it was while the service, which is still there, had not answered.
+      for (const schema of await schemas()) {
+        await sql`
+          update ${sql(schema)}.idempotency_keys set answered_at = null, reserved_at = now()
+          where key = ${ask.headers?.["idempotency-key"] ?? ""}`;
+      }
+      expectDocumented(operation, await send(operation, ask), "idempotency_key_in_use");
     },
   );
 });

@@ -6,6 +6,7 @@ import type { z } from "zod";
 import { type FaultyBody, faultsOf } from "./faults.ts";
 import { checkJsonLimits, type JsonLimits } from "./json-limits.ts";
 import { parseJson } from "./parse-json.ts";
+import type { Database } from "./postgres.ts";
 import type { Reply } from "./reply.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Retirement } from "./retirement.ts";
@@ -113,6 +114,11 @@ export interface RouteDefinition<Params extends Fields, Query extends Fields, Bo
     headers?: z.ZodObject;
   };
   responses: Record<number, ResponseDocumentation>;
+  /**
+   * Of a POST: whether it has its effect in transactions of its own, and the same one however often it is asked for.
+   * Otherwise it has one transaction at most, which commits together with the reply to an Idempotency-Key.
+   */
+  isRepeatable?: boolean;
   /** What a caller can do wrong here, beyond what every route answers. */
   errors: ErrorCode[];
   handle(input: RouteInput<Params, Query, Body, Services>): Promise<Reply>;
@@ -127,7 +133,7 @@ export type Operation = Omit<RouteDefinition<Fields, Fields, unknown, never>, "h
 export type Route<Services> = RouteDefinition<Fields, Fields, unknown, Services>;
 
 /** `defineRoute` for the routes of one service, whose handlers are given these `Services`. */
-export function routesOf<Services>() {
+export function routesOf<Services extends { db: Database }>() {
   return function defineRoute<Params extends Fields = undefined, Query extends Fields = undefined, Body = undefined>(
     definition: RouteDefinition<Params, Query, Body, Services>,
   ): Route<Services> {

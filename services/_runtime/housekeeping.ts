@@ -18,7 +18,9 @@ export const housekeeping: PeriodicTask<{ db: Database; inboxKeptDays: number }>
     await inBatches(
       () => sql`
         delete from idempotency_keys where ctid in (
-          select ctid from idempotency_keys where answered_at < now() - interval '24 hours' limit ${batch}
+          select ctid from idempotency_keys where answered_at < now() - interval '24 hours'
+            or answered_at is null and reserved_at < now() - interval '24 hours'
+          limit ${batch}
         )`,
     );
     await inBatches(

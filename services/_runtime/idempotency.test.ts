@@ -1,48 +1,17 @@
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { ApiError } from "@pragma/contracts/errors";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
-import { jsonBody, routesOf } from "./define-route.ts";
-import { defineService } from "./define-service.ts";
-import type { Database } from "./postgres.ts";
-import { json } from "./reply.ts";
+import { type Step, thingsService } from "./testing/create-thing.ts";
+import type { FatalRequest } from "./testing/fatal-request.ts";
 import { createTestEnvironment, type TestEnvironment } from "./testing/test-environment.ts";
 import { startTestService, type TestService, testPrincipal } from "./testing/test-service.ts";
 
-/** Held up by tests that need a request to take its time. */
-let gate: Promise<void> = Promise.resolve();
-
-const bodySchema = z.object({ name: z.string(), fails: z.boolean().default(false), size: z.int().default(0) });
-
-const shelf = defineService<z.ZodObject, { db: Database }>({
-  name: "accounts",
-  module: import.meta.url,
-  config: z.object({}),
-  open: ({ db }) => ({ services: { db } }),
-  routes: [
-    routesOf<{ db: Database }>()({
-      method: "post",
-      path: "/v1/things/",
-      operationId: "createThing",
-      tag: "Things",
-      audience: "public",
-      scope: "tills:write",
-      summary: "",
-      description: "",
-      request: { body: jsonBody(bodySchema) },
-      responses: {},
-      errors: [],
-      async handle({ body, services: { db } }) {
-        const id = randomUUID();
-        await db.transaction(async (tx) => {
-          await tx`insert into things ${tx({ id, name: body.name })}`;
-        });
-        await gate;
-        if (body.fails) throw new ApiError("overloaded");
-        return json(201, { id, filler: "x".repeat(body.size) }, { location: `/v1/things/${id}` });
-      },
-    }),
-  ],
+/** Where requests are held up, by tests that need one to take its time, and until when. */
+let heldUp: { at: Step; until: Promise<void> } | undefined;
+const shelf = thingsService(async (step) => {
+  if (step === heldUp?.at) await heldUp.until;
 });
 
 let environment: TestEnvironment;
@@ -50,7 +19,6 @@ let service: TestService;
 beforeAll(async () => {
   environment = await createTestEnvironment({ IDEMPOTENCY_KEYS_PER_DAY: "100", IDEMPOTENCY_BYTES_PER_DAY: "200000" });
   service = await startTestService(shelf, environment);
-  await service.db.sql`create table things (id uuid primary key, name text not null)`;
 });
 afterAll(async () => {
   await service.stop();
@@ -61,6 +29,19 @@ const principal = testPrincipal();
 
 function create(key: string, body: object, as = principal): Promise<Response> {
   return service.ask("POST", "/v1/things/", { principal: as, body, headers: { "idempotency-key": key } });
+}
+
+/** Holds up requests at this step until the function that it returns is called. */
+function holdUp(at: Step): () => void {
+  let letGo = () => {};
+  const until = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  heldUp = { at, until };
+  return () => {
+    heldUp = undefined;
+    letGo();
+  };
 }
 
 async function things(name: string): Promise<number> {
@@ -88,22 +69,41 @@ describe("a POST with an Idempotency-Key", () => {
     expect(await things(`${name}, changed`)).toBe(0);
   });
 
-  it("is told to wait while the first is being answered, and has its effect once", async () => {
-    const [key, name] = [randomUUID(), randomUUID()];
-    let open = () => {};
-    gate = new Promise((resolve) => {
-      open = resolve;
-    });
-    const first = create(key, { name });
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const second = await create(key, { name });
-    expect(second.status).toBe(409);
-    expect(await second.json()).toMatchObject({ code: "idempotency_key_in_use" });
-    open();
-    expect((await first).status).toBe(201);
-    expect((await create(key, { name })).status).toBe(201);
-    expect(await things(name)).toBe(1);
-  });
+  it.each(["reserved", "worked"] as const)(
+    "is told to wait while the first is being answered (%s), and has its effect once",
+    async (step) => {
+      const [key, name] = [randomUUID(), randomUUID()];
+      const letGo = holdUp(step);
+      const first = create(key, { name });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const second = await create(key, { name });
+      expect(second.status).toBe(409);
+      expect(await second.json()).toMatchObject({ code: "idempotency_key_in_use" });
+      letGo();
+      expect((await first).status).toBe(201);
+      expect((await create(key, { name })).status).toBe(201);
+      expect(await things(name)).toBe(1);
+    },
+  );
+
+  it.each(["reserved", "worked"] as const)(
+    "is taken over once its lease is over, and then the first has no effect (%s)",
+    async (step) => {
+      const [key, name] = [randomUUID(), randomUUID()];
+      const letGo = holdUp(step);
+      const first = create(key, { name });
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      heldUp = undefined;
+      await service.db.sql`update idempotency_keys set reserved_at = now() - interval '61 seconds' where key = ${key}`;
+      const second = await create(key, { name });
+      expect([second.status, second.headers.get("idempotency-replayed")]).toEqual([201, null]);
+      letGo();
+      expect((await first).status).toBe(409);
+      expect(await things(name)).toBe(1);
+      const again = await create(key, { name });
+      expect(await again.json()).toEqual(await second.json());
+    },
+  );
 
   it("keeps nothing of one that failed: it may be tried again", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
@@ -111,6 +111,42 @@ describe("a POST with an Idempotency-Key", () => {
     expect(await things(name)).toBe(0);
     expect((await create(key, { name })).status).toBe(201);
     expect(await things(name)).toBe(1);
+  });
+
+  it("may be tried again once the database is back, when it was away as the first failed", async () => {
+    const [key, name] = [randomUUID(), randomUUID()];
+    const letGo = holdUp("worked");
+    const first = create(key, { name });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await service.db.sql`alter table idempotency_keys rename to away`;
+    letGo();
+    expect((await first).status).toBe(500);
+    await service.db.sql`alter table away rename to idempotency_keys`;
+    expect((await create(key, { name })).status).toBe(409);
+    await expect.poll(async () => (await create(key, { name })).status, { timeout: 10_000 }).toBe(201);
+    expect(await things(name)).toBe(1);
+  });
+
+  it("holds no transaction open before its work begins", async () => {
+    const letGo = holdUp("reserved");
+    const first = create(randomUUID(), { name: "unheld" });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const open = await service.db.sql`
+      select 1 from pg_stat_activity
+      where starts_with(application_name, ${service.db.schema}) and state like 'idle in transaction%'`;
+    letGo();
+    expect((await first).status).toBe(201);
+    expect(open).toHaveLength(0);
+  });
+
+  it("is answered once by a route whose effect is in transactions of its own", async () => {
+    const [key, name] = [randomUUID(), randomUUID()];
+    const twice = () =>
+      service.ask("POST", "/v1/pairs/", { principal, body: { name }, headers: { "idempotency-key": key } });
+    const first = await twice();
+    const again = await twice();
+    expect([first.status, again.status, again.headers.get("idempotency-replayed")]).toEqual([201, 201, "true"]);
+    expect(await things(name)).toBe(2);
   });
 
   it("is another key for another location", async () => {
@@ -198,4 +234,34 @@ describe("a POST with an Idempotency-Key", () => {
     const answers = await Promise.all(names.map((name) => create(randomUUID(), { name })));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
   });
+});
+
+describe("a process that dies of a request with an Idempotency-Key", () => {
+  async function dieAt(request: FatalRequest): Promise<void> {
+    const script = fileURLToPath(new URL("./testing/fatal-request.ts", import.meta.url));
+    const child = spawn(process.execPath, ["--conditions=source", "--import", "tsx", script, JSON.stringify(request)], {
+      env: { PATH: process.env.PATH, ...environment.variables },
+      stdio: "inherit",
+    });
+    expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+  }
+
+  it.each([
+    { diesAt: "reserved", left: "abandoned", replayed: null },
+    { diesAt: "worked", left: "abandoned", replayed: null },
+    { diesAt: "committed", left: "completed", replayed: "true" },
+  ])(
+    "once it is $diesAt leaves the key $left, and a repeat has the effect there once",
+    async ({ diesAt, left, replayed }) => {
+      const [key, name] = [randomUUID(), randomUUID()];
+      await dieAt({ diesAt, principal, key, body: { name } });
+      const [row] = await service.db.sql`select answered_at from idempotency_keys where key = ${key}`;
+      expect(row && (row.answered_at === null ? "abandoned" : "completed")).toBe(left);
+      const again = await create(key, { name });
+      expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, replayed]);
+      const { id } = (await again.json()) as { id: string };
+      expect(await service.db.sql`select id from things where name = ${name}`).toEqual([{ id }]);
+    },
+    60_000,
+  );
 });

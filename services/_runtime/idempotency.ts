@@ -2,22 +2,34 @@ import { createHash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuota, type DailyQuota } from "./daily-quota.ts";
-import { advisoryLockKey, type Database, type Transaction } from "./postgres.ts";
+import type { Database, Sql, Transaction } from "./postgres.ts";
 import type { Reply } from "./reply.ts";
 import type { Vault } from "./vault.ts";
 
 /** Answers a request that carries an Idempotency-Key once, and again as it was answered. */
 export interface Idempotency {
   /**
-   * Runs `effect` and keeps its reply in the effect's own transaction: either both are there or neither. The same key
-   * within 24 hours gets the kept reply, and nothing happens. Of a large reply, or beyond the day's bytes, the body is
-   * not kept: the same key then gets 204 with the other headers of the first reply.
+   * Reserves the key, has the request handled, and keeps the reply in the transaction of its effect: either both are
+   * there or neither. The same key within 24 hours gets the kept reply, and nothing happens. Of a large reply, or beyond
+   * the day's bytes, the body is not kept: the same key then gets 204 with the other headers of the first reply.
+   *
+   * A key is in one of these states:
+   * - `in_progress`: reserved, and committed so. Others with the key are refused.
+   * - `abandoned`: still reserved, but its process is gone, or its lease is over. The next request takes it over; had the
+   *   first one not ended, its transaction would not commit.
+   * - `completed`: the effect is there, and so is its reply.
    *
    * @throws `ApiError` quota_exceeded when the location has used its keys of today; `ApiError` idempotency_key_reused when the key came with another request before;
    * idempotency_key_in_use while the first request is being answered.
    */
-  once(request: IdempotentRequest, effect: () => Promise<Reply>): Promise<Reply>;
+  once(request: IdempotentRequest, handle: EffectHandler): Promise<Reply>;
 }
+
+/**
+ * Handles a request. Of the database that it is given it may use one transaction, which commits together with the reply:
+ * what the reply says has to be known without further waiting once that transaction's work is done.
+ */
+export type EffectHandler = (database: Database) => Promise<Reply>;
 
 export interface IdempotentRequest {
   key: string;
@@ -25,6 +37,8 @@ export interface IdempotentRequest {
   /** Method and address. */
   operation: string;
   body: Uint8Array;
+  /** Whether the effect is in transactions of its own, and is the same however often it is asked for. */
+  isRepeatable: boolean;
 }
 
 /** How many keys a location may use, and how much of the replies to them is kept. */
@@ -39,11 +53,67 @@ export interface IdempotencyLimits {
 /** How long a reply is kept. */
 const keptFor = "24 hours";
 
-export function openIdempotency(database: Database, vault: Vault, limits: IdempotencyLimits): Idempotency {
-  /** Known without asking the database: a repetition does not take a connection to learn that it has to wait. */
-  const answering = new Set<string>();
+/** How long a reservation counts at most: longer than a request takes. */
+const leaseSeconds = 60;
 
-  async function isKept(tx: Transaction, locationId: string, { body }: Reply): Promise<boolean> {
+/** A key that this request has reserved. */
+interface Reservation {
+  owner: string;
+  key: string;
+  reservation: string;
+}
+
+interface KeptReply {
+  fingerprint: string;
+  status: number;
+  sealed_reply: string;
+}
+
+export function openIdempotency(database: Database, vault: Vault, limits: IdempotencyLimits): Idempotency {
+  const { sql } = database;
+
+  /** Returns undefined when the key is completed or in progress. */
+  async function reserve(owner: string, key: string, fingerprint: string): Promise<Reservation | undefined> {
+    const [reserved] = await sql<{ reservation: string }[]>`
+      insert into idempotency_keys as held (owner, key, fingerprint, answered_at, reservation, holder, reserved_at)
+      values (
+        ${owner}, ${key}, ${fingerprint}, null, gen_random_uuid(), current_setting('application_name'), now()
+      )
+      on conflict (owner, key) do update set
+        fingerprint = excluded.fingerprint, status = null, sealed_reply = null, answered_at = null,
+        reservation = excluded.reservation, holder = excluded.holder, reserved_at = excluded.reserved_at
+      where held.answered_at <= now() - ${keptFor}::interval
+        or held.answered_at is null and (
+          held.reserved_at < now() - make_interval(secs => ${leaseSeconds})
+          or not exists (select 1 from pg_stat_activity where application_name = held.holder)
+        )
+      returning reservation`;
+    return reserved && { owner, key, reservation: reserved.reservation };
+  }
+
+  async function findReply(owner: string, key: string): Promise<KeptReply | undefined> {
+    const [kept] = await sql<KeptReply[]>`
+      select fingerprint, status, sealed_reply from idempotency_keys
+      where owner = ${owner} and key = ${key} and answered_at is not null`;
+    return kept;
+  }
+
+  /** Keeps the reply, unless another request has taken the key over. */
+  async function complete(
+    tx: Sql | Transaction,
+    { owner, key, reservation }: Reservation,
+    { locationId, reply }: { locationId: string; reply: Reply },
+  ): Promise<void> {
+    await consumeDailyQuota(tx, { locationId, quota: limits.keysPerDay, amount: 1 });
+    const { status, headers, body } = (await isKept(tx, locationId, reply)) ? reply : withoutBody(reply);
+    const sealed = vault.seal(JSON.stringify({ headers, body }));
+    const { count } = await tx`
+      update idempotency_keys set status = ${status}, sealed_reply = ${sealed}, answered_at = now()
+      where owner = ${owner} and key = ${key} and reservation = ${reservation}`;
+    if (count === 0) throw inUse();
+  }
+
+  async function isKept(tx: Sql | Transaction, locationId: string, { body }: Reply): Promise<boolean> {
     if (body === null) return true;
     if (typeof body !== "string") return false;
     const amount = Buffer.byteLength(body);
@@ -57,36 +127,51 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
     );
   }
 
+  /** Frees the key of a request that had no effect. While the database is away it is tried again, until the lease is over. */
+  async function release(held: Reservation, triesLeft = leaseSeconds): Promise<void> {
+    const { owner, key, reservation } = held;
+    try {
+      await sql`
+        delete from idempotency_keys
+        where owner = ${owner} and key = ${key} and reservation = ${reservation} and answered_at is null`;
+    } catch {
+      if (triesLeft > 0) setTimeout(() => release(held, triesLeft - 1), 1_000).unref();
+    }
+  }
+
   return {
-    async once({ key, principal, operation, body }, effect) {
+    async once({ key, principal, operation, body, isRepeatable }, handle) {
       const owner = `${principal.location?.id ?? "none"} ${principal.consumer}`;
-      const name = `${owner} ${key}`;
-      if (answering.has(name)) throw inUse();
-      answering.add(name);
       const fingerprint = createHash("sha256").update(`${operation}\n`).update(body).digest("hex");
-      return database
-        .ambientTransaction(async (tx) => {
-          const lock = advisoryLockKey(`idempotency ${database.schema} ${name}`);
-          const [row] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${lock}::bigint) as mine`;
-          if (!row?.mine) throw inUse();
-          const [kept] = await tx<{ fingerprint: string; status: number; sealed_reply: string }[]>`
-          select fingerprint, status, sealed_reply from idempotency_keys
-          where owner = ${owner} and key = ${key} and answered_at > now() - ${keptFor}::interval`;
-          if (kept && kept.fingerprint !== fingerprint) throw reused();
-          if (kept) return replayed(kept.status, vault.open(kept.sealed_reply));
-          const reply = await effect();
-          const locationId = principal.location?.id ?? principal.keyId;
-          await consumeDailyQuota(tx, { locationId, quota: limits.keysPerDay, amount: 1 });
-          const { status, headers, body } = (await isKept(tx, locationId, reply)) ? reply : withoutBody(reply);
-          const sealed = vault.seal(JSON.stringify({ headers, body }));
-          await tx`
-          insert into idempotency_keys ${tx({ owner, key, fingerprint, status, sealed_reply: sealed })}
-          on conflict (owner, key) do update set
-            fingerprint = excluded.fingerprint, status = excluded.status, sealed_reply = excluded.sealed_reply,
-            answered_at = now()`;
-          return reply;
-        })
-        .finally(() => answering.delete(name));
+      const reserved = await reserve(owner, key, fingerprint);
+      if (!reserved) {
+        const kept = await findReply(owner, key);
+        if (!kept) throw inUse();
+        if (kept.fingerprint !== fingerprint) throw reused();
+        return replayed(kept.status, vault.open(kept.sealed_reply));
+      }
+
+      const locationId = principal.location?.id ?? principal.keyId;
+      let committed: Promise<void> | undefined;
+      const transaction: Database["transaction"] = (work) =>
+        new Promise((resolve, reject) => {
+          if (committed) throw new Error("A request with an Idempotency-Key has one transaction.");
+          committed = database.transaction(async (tx) => {
+            resolve(await work(tx));
+            await complete(tx, reserved, { locationId, reply: await replied });
+          });
+          committed.catch(reject);
+        });
+      const replied = handle(isRepeatable ? database : { ...database, transaction });
+      try {
+        const reply = await replied;
+        await (committed ?? database.transaction((tx) => complete(tx, reserved, { locationId, reply })));
+        return reply;
+      } catch (error) {
+        await Promise.allSettled([committed]);
+        await release(reserved);
+        throw error;
+      }
     },
   };
 }

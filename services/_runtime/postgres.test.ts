@@ -49,13 +49,4 @@ describe("what follows a commit", () => {
     await expect(failing).rejects.toThrow(/duplicate/);
     expect(happened).toBe(false);
   });
-
-  it("waits for the transaction that another is part of", async () => {
-    const order: string[] = [];
-    await database.ambientTransaction(async () => {
-      await database.transaction(async (tx) => afterCommit(tx, () => order.push("committed")));
-      order.push("inner done");
-    });
-    expect(order).toEqual(["inner done", "committed"]);
-  });
 });

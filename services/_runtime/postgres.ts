@@ -1,10 +1,8 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash, randomBytes } from "node:crypto";
 import postgres from "postgres";
 import type { RuntimeConfig } from "./config.ts";
 import type { Logger } from "./logger.ts";
 import { postgresTls } from "./postgres-tls.ts";
-import { createSemaphore } from "./semaphore.ts";
 import type { ServerTls } from "./server-tls.ts";
 
 // What queries give back: bigints as numbers, since amounts and counts are safe integers.
@@ -20,11 +18,6 @@ export interface Database {
   schema: string;
   /** Runs `work` in a transaction; events published in it leave once it has committed. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /**
-   * The same, and every `transaction` that is begun within `work` is part of this one. Only so many at a time that each
-   * can still get another connection of the pool for queries outside of it.
-   */
-  ambientTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Called after each commit of a transaction that published. */
   onPublished(listener: () => void): void;
   close(): Promise<void>;
@@ -87,12 +80,8 @@ export function openDatabase(
     onnotice: (notice) => log.debug({ notice: notice.message }, "notice from PostgreSQL"),
   });
   let published = () => {};
-  const ambient = new AsyncLocalStorage<Transaction>();
-  const ambientPlaces = createSemaphore(Math.max(1, Math.floor(config.DATABASE_POOL / 2) - 1));
 
   async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const outer = ambient.getStore();
-    if (outer) return work(outer);
     const { value, tx } = await sql.begin(async (begun) => ({ value: await work(begun), tx: begun }));
     if (publishing.has(tx)) published();
     for (const followUp of followUps.get(tx) ?? []) followUp();
@@ -103,7 +92,6 @@ export function openDatabase(
     sql,
     schema,
     transaction,
-    ambientTransaction: (work) => ambientPlaces.run(() => transaction((tx) => ambient.run(tx, () => work(tx)))),
     onPublished(listener) {
       published = listener;
     },

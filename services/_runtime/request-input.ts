@@ -72,7 +72,7 @@ class RequestInput<Services> implements RouteInput<z.ZodObject, z.ZodObject, unk
   readonly query: Record<string, unknown>;
   readonly body: unknown;
   readonly principal: Principal;
-  readonly services: Services;
+  services: Services;
   readonly context: RequestContext;
   readonly #caller: Caller;
   readonly #hono: ServiceContext;

@@ -3,11 +3,12 @@ import { z } from "zod";
 import { routesOf } from "./define-route.ts";
 import { defineService } from "./define-service.ts";
 import { describeOperations } from "./openapi-document.ts";
+import type { Database } from "./postgres.ts";
 import { json } from "./reply.ts";
 import { createTestEnvironment, type TestEnvironment } from "./testing/test-environment.ts";
 import { startTestService, type TestService } from "./testing/test-service.ts";
 
-const retired = routesOf<object>()({
+const retired = routesOf<{ db: Database }>()({
   method: "get",
   path: "/v1/things/",
   operationId: "listThings",
@@ -30,7 +31,7 @@ beforeAll(async () => {
     name: "accounts",
     module: import.meta.url,
     config: z.object({}),
-    open: () => ({ services: {} }),
+    open: ({ db }) => ({ services: { db } }),
     routes: [retired],
   });
   service = await startTestService(definition, environment);

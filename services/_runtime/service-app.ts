@@ -166,7 +166,12 @@ async function handle<Services>(
   const input = await readInput(hono, route, { ...given, onBody });
   const { pathname, search } = input.url;
   const operation = `POST ${pathname.replace(/\/$/, "")}${search}`;
-  return idempotency.once({ key, principal: given.caller.principal, operation, body }, () => route.handle(input));
+  const { principal, services } = input;
+  const { isRepeatable = false } = route;
+  return idempotency.once({ key, principal, operation, body, isRepeatable }, async (db) => {
+    input.services = { ...services, db };
+    return route.handle(input);
+  });
 }
 
 function idempotencyKeyOf(hono: ServiceContext): string | undefined {

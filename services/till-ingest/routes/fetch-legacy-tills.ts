@@ -36,6 +36,8 @@ export const fetchLegacyTillsRoute = defineRoute({
       ],
     },
   },
+  // Each till is accepted in a transaction of its own, and once.
+  isRepeatable: true,
   errors: ["location_forbidden", "legacy_not_configured", "legacy_unavailable"],
   async handle({ body, query, principal, services, context, signal }) {
     const wanted =
