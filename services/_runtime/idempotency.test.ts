@@ -33,14 +33,14 @@ function create(key: string, body: object, as = principal): Promise<Response> {
 
 /** Holds up requests at this step until the function that it returns is called. */
 function holdUp(at: Step): () => void {
-  let letGo = () => {};
+  let release = () => {};
   const until = new Promise<void>((resolve) => {
-    letGo = resolve;
+    release = resolve;
   });
   heldUp = { at, until };
   return () => {
     heldUp = undefined;
-    letGo();
+    release();
   };
 }
 
@@ -73,13 +73,13 @@ describe("a POST with an Idempotency-Key", () => {
     "is told to wait while the first is being answered (%s), and has its effect once",
     async (step) => {
       const [key, name] = [randomUUID(), randomUUID()];
-      const letGo = holdUp(step);
+      const release = holdUp(step);
       const first = create(key, { name });
       await new Promise((resolve) => setTimeout(resolve, 100));
       const second = await create(key, { name });
       expect(second.status).toBe(409);
       expect(await second.json()).toMatchObject({ code: "idempotency_key_in_use" });
-      letGo();
+      release();
       expect((await first).status).toBe(201);
       expect((await create(key, { name })).status).toBe(201);
       expect(await things(name)).toBe(1);
@@ -90,14 +90,14 @@ describe("a POST with an Idempotency-Key", () => {
     "is taken over once its lease is over, and then the first has no effect (%s)",
     async (step) => {
       const [key, name] = [randomUUID(), randomUUID()];
-      const letGo = holdUp(step);
+      const release = holdUp(step);
       const first = create(key, { name });
       await new Promise((resolve) => setTimeout(resolve, 100));
       heldUp = undefined;
       await service.db.sql`update idempotency_keys set reserved_at = now() - interval '61 seconds' where key = ${key}`;
       const second = await create(key, { name });
       expect([second.status, second.headers.get("idempotency-replayed")]).toEqual([201, null]);
-      letGo();
+      release();
       expect((await first).status).toBe(409);
       expect(await things(name)).toBe(1);
       const again = await create(key, { name });
@@ -115,11 +115,11 @@ describe("a POST with an Idempotency-Key", () => {
 
   it("may be tried again once the database is back, when it was away as the first failed", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
-    const letGo = holdUp("worked");
+    const release = holdUp("worked");
     const first = create(key, { name });
     await new Promise((resolve) => setTimeout(resolve, 100));
     await service.db.sql`alter table idempotency_keys rename to away`;
-    letGo();
+    release();
     expect((await first).status).toBe(500);
     await service.db.sql`alter table away rename to idempotency_keys`;
     expect((await create(key, { name })).status).toBe(409);
@@ -128,13 +128,13 @@ describe("a POST with an Idempotency-Key", () => {
   });
 
   it("holds no transaction open before its work begins", async () => {
-    const letGo = holdUp("reserved");
+    const release = holdUp("reserved");
     const first = create(randomUUID(), { name: "unheld" });
     await new Promise((resolve) => setTimeout(resolve, 100));
     const open = await service.db.sql`
       select 1 from pg_stat_activity
       where starts_with(application_name, ${service.db.schema}) and state like 'idle in transaction%'`;
-    letGo();
+    release();
     expect((await first).status).toBe(201);
     expect(open).toHaveLength(0);
   });
