@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
+import { joinObjects } from "./join-json.ts";
 import { censor, secretFields, withoutSecrets } from "./without-secrets.ts";
 
 export type { Logger } from "pino";
@@ -35,11 +36,8 @@ export function createLogger({
 export function logEach(log: Logger, all: object[], message: string): void {
   if (all.length === 0 || !log.isLevelEnabled("info")) return;
   const shared = { level: "info", time: new Date().toISOString(), ...log.bindings() };
-  const head = JSON.stringify(shared).slice(0, -1);
-  const tail = `${JSON.stringify({ msg: message }).slice(1)}\n`;
-  const lines = all.map((fields) => {
-    const own = JSON.stringify(withoutSecrets(fields)).slice(1, -1);
-    return `${head}${own && `,${own}`},${tail}`;
-  });
+  const head = JSON.stringify(shared);
+  const tail = JSON.stringify({ msg: message });
+  const lines = all.map((fields) => `${joinObjects(head, JSON.stringify(withoutSecrets(fields)), tail)}\n`);
   (log as unknown as Record<symbol, DestinationStream>)[pino.symbols.streamSym]?.write(lines.join(""));
 }

@@ -2,6 +2,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { PageLinks, PageMeta } from "@pragma/contracts/pagination";
 import { z } from "zod";
 import { numberFromEnv } from "./config.ts";
+import { objectWithData } from "./join-json.ts";
 import { type Reply, text } from "./reply.ts";
 
 /** The setting of services whose lists have large items. */
@@ -62,8 +63,7 @@ export function pageReply({
     return index > 0 ? at(Math.min(index - 1, Math.max(0, totalPage - 1))) : null;
   }
 
-  const rest = JSON.stringify({ meta, links, nextPageToken }).slice(1);
-  return text(200, Buffer.concat([Buffer.from('{"data":['), items, Buffer.from(`],${rest}`)]));
+  return text(200, objectWithData(items, { meta, links, nextPageToken }));
 }
 
 function linkTo(url: URL, origin: string, changes: Record<string, string | null>): string {

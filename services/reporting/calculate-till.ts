@@ -22,7 +22,7 @@ export interface CalculateTill {
   timeZone: string;
 }
 
-/** The replies that follow from a till, as text, less the times that are known only when they are stored. */
+/** The replies that follow from a till, as text. V0 and orders lack their id and their times, which they get when they are stored. */
 export interface CalculatedReport {
   id: string;
   reportVersion: number;
@@ -82,17 +82,21 @@ export default function calculateTill({
     startedAt: till.startedAt,
     finalizedAt: till.finalizedAt,
     v2: JSON.stringify(report.reportV2),
-    v0: JSON.stringify(report.reportV0),
+    v0: withoutId(report.reportV0),
     listItem: JSON.stringify(report.listItem),
     accountingFacts: JSON.stringify(tillFacts(till, dayOf)),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
       id,
       day: dayOf(openedAt),
       openedAt,
-      v1: JSON.stringify(v1),
-      v2: JSON.stringify(v2),
+      v1: withoutId(v1),
+      v2: withoutId(v2),
     })),
   };
+}
+
+function withoutId({ id: _, ...rest }: { id: string }): string {
+  return JSON.stringify(rest);
 }
 
 const firstDay = "0001-01-01";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { EventData } from "@pragma/contracts/events";
+import { joinObjects } from "@pragma/runtime/join-json";
 import type { Transaction } from "@pragma/runtime/postgres";
 import type { CalculatedReport } from "./calculate-till.ts";
 import { adjustDayCounts } from "./queries/day-counts.ts";
@@ -35,8 +36,9 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
     locationId,
     rows: report.orders.map((order) => {
       const times = { createdAt: created.get(order.id) ?? now, updatedAt: now };
-      const v1 = stamped(order.v1, times);
-      const v2 = stamped(order.v2, times);
+      const head = JSON.stringify({ id: order.id, ...times });
+      const v1 = joinObjects(head, order.v1);
+      const v2 = joinObjects(head, order.v2);
       return {
         ...order,
         ...times,
@@ -74,9 +76,9 @@ export async function removeReport(tx: Transaction, { tillId, locationId }: Push
 function reportRow(
   { tillId, locationId, revision, object }: Pushed,
   report: CalculatedReport,
-  { finalized, ...times }: { finalized: Finalized; createdAt: string; updatedAt: string },
+  { finalized, createdAt, updatedAt }: { finalized: Finalized; createdAt: string; updatedAt: string },
 ): reports.ReportRow {
-  const v0 = stamped(report.v0, times);
+  const v0 = joinObjects(JSON.stringify({ id: report.id, createdAt, updatedAt }), report.v0);
   return {
     id: report.id,
     till_id: tillId,
@@ -85,10 +87,10 @@ function reportRow(
     report_version: report.reportVersion,
     day: report.day,
     started_at: report.startedAt,
-    created_at: times.createdAt,
-    updated_at: times.updatedAt,
+    created_at: createdAt,
+    updated_at: updatedAt,
     order_count: report.orders.length,
-    etag: etagOf(versionOf({ object, revision }, report, times), report.id),
+    etag: etagOf(versionOf({ object, revision }, report, { updatedAt }), report.id),
     finalized: JSON.stringify(finalized),
     v2: report.v2,
     v0,
@@ -112,12 +114,6 @@ function finalizedOf({ locationId, tillId, revision }: Pushed, report: Calculate
     totalSales,
     orderIds,
   };
-}
-
-/** Puts the times of a record behind its id, the first member of its JSON. */
-function stamped(json: string, { createdAt, updatedAt }: { createdAt: string; updatedAt: string }): string {
-  const afterId = json.indexOf(",") + 1;
-  return `${json.slice(0, afterId)}"createdAt":"${createdAt}","updatedAt":"${updatedAt}",${json.slice(afterId)}`;
 }
 
 /** What the replies of a till follow from: they differ when this does. */

@@ -1,0 +1,22 @@
+/** What is stored as JSON text is sent as it is: here, and only here, texts are put together without being parsed. */
+
+/** Returns the text of an object that has the members of these objects, in their order; no name may be there twice. */
+export function joinObjects(...objects: string[]): string {
+  const members = objects.map((object) => object.slice(1, -1)).filter((text) => text !== "");
+  return `{${members.join(",")}}`;
+}
+
+/** Returns the text of an object with one member, whose value is a JSON text. */
+export function objectOf(name: string, value: string): string {
+  return `{${JSON.stringify(name)}:${value}}`;
+}
+
+/** Returns the text of a list of these JSON texts. */
+export function listOf(items: string[]): string {
+  return `[${items.join(",")}]`;
+}
+
+/** Returns the text of an object whose member `data` is a list, of items that are joined by commas; others come after it. */
+export function objectWithData(items: Uint8Array, others: object): Buffer {
+  return Buffer.concat([Buffer.from('{"data":['), items, Buffer.from(`],${JSON.stringify(others).slice(1)}`)]);
+}
