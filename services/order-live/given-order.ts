@@ -5,7 +5,7 @@ import { type GivenState, rowsHashOf } from "./order-state.ts";
 export interface GivenOrder {
   order: OrderLiveInput;
   state: GivenState;
-  /** The reply, but for its id, its times and its location: the rest of a JSON object, without the opening brace. */
+  /** The reply as JSON, but for its id, its times and its location. */
   content: string;
 }
 
@@ -24,6 +24,6 @@ export function givenOrder(order: OrderLiveInput): GivenOrder {
       isCanceled,
       isManuallyClosed,
     },
-    content: JSON.stringify({ ...record, ...pickHead(data), data }).slice(1),
+    content: JSON.stringify({ ...record, ...pickHead(data), data }),
   };
 }

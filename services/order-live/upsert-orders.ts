@@ -2,6 +2,7 @@ import { type SeenDevice, seenDevice } from "@pragma/contracts/device";
 import type { OrderLeft } from "@pragma/contracts/order-live";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { entityTagOf } from "@pragma/runtime/entity-tags";
+import { joinObjects } from "@pragma/runtime/join-json";
 import { publish } from "@pragma/runtime/outbox";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import type { RequestContext } from "@pragma/runtime/request-context";
@@ -92,8 +93,7 @@ function changeOf(
   const isListed = listedFacts({ ...state, isTraining });
   const isShown = wasListed !== null || isListed !== null;
   const createdAt = before?.createdAt ?? now;
-  const times = `"createdAt":"${createdAt}","updatedAt":"${now}"`;
-  const body = `{"id":"${id}",${times},"locationId":"${locationId}",${content}`;
+  const body = joinObjects(JSON.stringify({ id, createdAt, updatedAt: now, locationId }), content);
   const stored: LiveOrder = {
     id,
     ...state,

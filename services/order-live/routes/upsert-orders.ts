@@ -1,4 +1,5 @@
 import { OrderLive } from "@pragma/contracts/order-live";
+import { listOf } from "@pragma/runtime/join-json";
 import { namedLocation } from "@pragma/runtime/locations";
 import { text } from "@pragma/runtime/reply";
 import { z } from "zod";
@@ -39,6 +40,6 @@ export const upsertOrdersRoute = defineRoute({
   async handle({ body: orders, query, principal, services, context }) {
     const { id: locationId } = await namedLocation(principal, query.locationId, services.locations, context);
     const taken = await upsertOrders(services, { locationId, orders, context });
-    return text(200, `[${taken.join(",")}]`);
+    return text(200, listOf(taken));
   },
 });

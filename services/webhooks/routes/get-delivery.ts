@@ -1,5 +1,6 @@
 import { DeliveryDetails } from "@pragma/contracts/delivery";
 import { ApiError } from "@pragma/contracts/errors";
+import { joinObjects, objectOf } from "@pragma/runtime/join-json";
 import { readableLocation } from "@pragma/runtime/own-location";
 import { taggedByContent } from "@pragma/runtime/reply";
 import { findAttempts, findDelivery } from "../queries/deliveries.ts";
@@ -26,8 +27,8 @@ export const getDeliveryRoute = defineRoute({
     if (!found) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = found;
     const attempts = await findAttempts(db.sql, { deliveryId: delivery.id, claimedFor });
-    const head = JSON.stringify({ ...delivery, attempts });
     // The text that is sent, as it is.
-    return taggedByContent(`${head.slice(0, -1)},"payload":${body}}`, { ifNoneMatch: header("if-none-match") });
+    const reply = joinObjects(JSON.stringify({ ...delivery, attempts }), objectOf("payload", body));
+    return taggedByContent(reply, { ifNoneMatch: header("if-none-match") });
   },
 });
