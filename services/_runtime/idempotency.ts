@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuota, type DailyQuota } from "./daily-quota.ts";
-import type { Database, Sql, Transaction } from "./postgres.ts";
+import type { Database, Transaction } from "./postgres.ts";
 import type { Reply } from "./reply.ts";
 import type { Vault } from "./vault.ts";
 
@@ -63,12 +63,6 @@ interface Reservation {
   reservation: string;
 }
 
-interface KeptReply {
-  fingerprint: string;
-  status: number;
-  sealed_reply: string;
-}
-
 export function openIdempotency(database: Database, vault: Vault, limits: IdempotencyLimits): Idempotency {
   const { sql } = database;
 
@@ -91,16 +85,9 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
     return reserved && { owner, key, reservation: reserved.reservation };
   }
 
-  async function findReply(owner: string, key: string): Promise<KeptReply | undefined> {
-    const [kept] = await sql<KeptReply[]>`
-      select fingerprint, status, sealed_reply from idempotency_keys
-      where owner = ${owner} and key = ${key} and answered_at is not null`;
-    return kept;
-  }
-
   /** Keeps the reply, unless another request has taken the key over. */
   async function complete(
-    tx: Sql | Transaction,
+    tx: Transaction,
     { owner, key, reservation }: Reservation,
     { locationId, reply }: { locationId: string; reply: Reply },
   ): Promise<void> {
@@ -113,7 +100,7 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
     if (count === 0) throw inUse();
   }
 
-  async function isKept(tx: Sql | Transaction, locationId: string, { body }: Reply): Promise<boolean> {
+  async function isKept(tx: Transaction, locationId: string, { body }: Reply): Promise<boolean> {
     if (body === null) return true;
     if (typeof body !== "string") return false;
     const amount = Buffer.byteLength(body);
@@ -145,7 +132,9 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
       const fingerprint = createHash("sha256").update(`${operation}\n`).update(body).digest("hex");
       const reserved = await reserve(owner, key, fingerprint);
       if (!reserved) {
-        const kept = await findReply(owner, key);
+        const [kept] = await sql<{ fingerprint: string; status: number; sealed_reply: string }[]>`
+          select fingerprint, status, sealed_reply from idempotency_keys
+          where owner = ${owner} and key = ${key} and answered_at is not null`;
         if (!kept) throw inUse();
         if (kept.fingerprint !== fingerprint) throw reused();
         return replayed(kept.status, vault.open(kept.sealed_reply));
