@@ -7,7 +7,7 @@ import { bodyFault } from "./body-fault.ts";
 const maxYearsAhead = 10;
 
 /** The last millisecond of the year 9999: a queue reckons with dates, which know none that are much later. */
-const latestDate = Date.parse("9999-12-31T23:59:59.999Z");
+export const latestDate = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** What each run of a repeating job has of its own, so that the job cannot have it. */
 const ofEachRun = {

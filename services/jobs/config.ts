@@ -3,8 +3,10 @@ import { jobQueueConfig } from "@pragma/runtime/job-queue";
 import { z } from "zod";
 
 export const jobsConfig = jobQueueConfig.extend({
-  /** Jobs of one location that one process does at a time. */
+  /** Jobs of one location that are done at a time, by all processes together. */
   JOBS_CONCURRENCY: numberFromEnv(z.number().int().min(1).max(1_000)).default(5),
+  /** Jobs of all locations that one process does at a time. */
+  JOBS_CONCURRENCY_PER_PROCESS: numberFromEnv(z.number().int().min(1).max(10_000)).default(1_000),
   /** Jobs that one key may have that have not finished. */
   JOBS_UNFINISHED_PER_KEY: numberFromEnv(z.number().int().min(1)).default(1_000),
   /** Jobs that one location may have that have not finished. */

@@ -18,8 +18,10 @@ import {
   insertJob,
   type JobRow,
   lockCreation,
+  lockJob,
 } from "./queries/jobs.ts";
-import { queueNameOf } from "./queues/location-queues.ts";
+import { queueNameOf } from "./queue.ts";
+import { scheduleRun } from "./repeat-job.ts";
 
 interface CreateJob {
   locationId: string;
@@ -29,13 +31,13 @@ interface CreateJob {
 }
 
 /**
- * Keeps a job, and gives it to its location's queue once that has committed. A job of the same jobId, or of which this
- * one is a duplicate, is what comes back instead, and nothing happens.
+ * Inserts a job, and has it given to the queue once that has committed. When there is a job of the same jobId, or of
+ * which this one is a duplicate, that one is returned and nothing happens.
  *
  * @throws `ApiError` invalid_request for what the queue cannot do, too_many_jobs, limit_reached, quota_exceeded.
  */
 export async function createJob(
-  { db, limits, feeder }: Pick<Jobs, "db" | "limits" | "feeder">,
+  { db, limits, dispatcher }: Pick<Jobs, "db" | "limits" | "dispatcher">,
   { locationId, principal, job, context }: CreateJob,
 ): Promise<{ job: JobRow; isNew: boolean }> {
   refuseFaults(checkJob(job, limits, Date.now()));
@@ -46,7 +48,7 @@ export async function createJob(
     if (known) return { job: known, isNew: false };
     await refuseOrphan(tx, locationId, job);
     await checkLimits(tx, { locationId, principal, job }, limits);
-    const row = await insertJob(tx, {
+    const given = {
       location_id: locationId,
       id: jobOptions.jobId ?? randomUUID(),
       key_id: principal.keyId,
@@ -54,12 +56,21 @@ export async function createJob(
       message,
       duration,
       options: jobOptions,
-      timestamp: jobOptions.timestamp,
+      timestamp: jobOptions.timestamp ?? Date.now(),
       traceparent: context.traceparent,
-    });
-    afterCommit(tx, () => feeder.offer(row));
+    };
+    const row = await insertJob(tx, given, dueDateOf(given));
+    if (!row) throw new Error("A job was inserted and is not there.");
+    await scheduleRun(tx, row);
+    afterCommit(tx, () => dispatcher.wake(locationId));
     return { job: row, isNew: true };
   });
+}
+
+/** When the delay of a job is over; undefined when it has none, or it is over already. */
+export function dueDateOf({ options, timestamp }: Pick<JobRow, "options" | "timestamp">): Date | undefined {
+  const { delay = 0 } = options;
+  return delay > 0 && timestamp + delay > Date.now() ? new Date(timestamp + delay) : undefined;
 }
 
 async function findSame(tx: Transaction, locationId: string, { jobOptions }: NewJob): Promise<JobRow | undefined> {
@@ -77,7 +88,7 @@ async function refuseOrphan(tx: Transaction, locationId: string, { jobOptions }:
   if (parent.queue !== undefined && parent.queue !== queueNameOf(locationId)) {
     refuse("queue", `Has to be ${queueNameOf(locationId)}, the queue of this location, or be left out`);
   }
-  const found = parent.id === jobId ? undefined : await findJob(tx, { location_id: locationId, id: parent.id });
+  const found = parent.id === jobId ? undefined : await lockJob(tx, { location_id: locationId, id: parent.id });
   if (!found) refuse("id", "There is no such job in this location");
   else if (found.finished_at) refuse("id", "The parent has finished: it cannot wait for another child");
   else if (found.options.repeat)

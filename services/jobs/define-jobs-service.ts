@@ -1,18 +1,17 @@
 import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
 import { jobsConfig } from "./config.ts";
+import { startDispatcher } from "./dispatcher.ts";
 import type { Jobs } from "./jobs.ts";
-import { compareQueues } from "./periodic/compare-queues.ts";
 import { forgetOldJobs } from "./periodic/forget-old.ts";
+import { prepareJobs } from "./periodic/prepare-jobs.ts";
 import { restoreLost } from "./periodic/restore-lost.ts";
 import { countAllUnfinished } from "./queries/jobs.ts";
-import { openLocationQueues } from "./queues/location-queues.ts";
-import { openQueueFeeder } from "./queues/queue-feeder.ts";
+import { openQueue } from "./queue.ts";
 import { createJobRoute } from "./routes/create-job.ts";
 import { getJob } from "./routes/get-job.ts";
-import { keepWorking } from "./running/keep-working.ts";
-import { jobHandler } from "./running/run-job.ts";
-import type { Perform } from "./running/wait-out.ts";
+import { jobHandler } from "./run-job.ts";
+import type { Perform } from "./wait-out.ts";
 
 /** The jobs service, given what doing a job is. */
 export function defineJobsService({ perform }: { perform: Perform }) {
@@ -21,10 +20,9 @@ export function defineJobsService({ perform }: { perform: Perform }) {
     module: import.meta.url,
     config: jobsConfig,
     open({ db, log, metrics, registry }, config) {
-      const queues = openLocationQueues(config, { concurrency: config.JOBS_CONCURRENCY, log });
-      queues.handle(jobHandler({ db, log, perform }));
-      const feeder = openQueueFeeder({ db, queues, log });
-      const working = keepWorking({ db, queues, log });
+      const queue = openQueue(config, { concurrency: config.JOBS_CONCURRENCY_PER_PROCESS, log });
+      const dispatcher = startDispatcher({ db, queue, maxPerLocation: config.JOBS_CONCURRENCY, log });
+      queue.work(jobHandler({ db, log, perform }), dispatcher.wake);
       metrics.observe("jobs_unfinished", "Public jobs that have not finished", () => countAllUnfinished(db.sql));
       const limits = {
         unfinishedPerKey: config.JOBS_UNFINISHED_PER_KEY,
@@ -40,19 +38,18 @@ export function defineJobsService({ perform }: { perform: Perform }) {
       const locations = locationsFrom(registry, "jobs");
       return {
         services: {
-          ...{ db, log, queues, feeder, limits, locations },
+          ...{ db, log, queue, dispatcher, limits, locations },
           kept: { days: config.JOBS_KEPT_DAYS, perLocation: config.JOBS_KEPT_PER_LOCATION },
         },
-        checks: { redis: () => queues.check() },
-        queues: () => queues.opened(),
+        checks: { redis: queue.check },
+        queues: () => [queue.queue],
         async close() {
-          await working.stop();
-          await feeder.settle();
-          await queues.close();
+          await dispatcher.stop();
+          await queue.close();
         },
       };
     },
     routes: [createJobRoute, getJob],
-    periodic: [restoreLost, compareQueues, forgetOldJobs],
+    periodic: [restoreLost, prepareJobs, forgetOldJobs],
   });
 }

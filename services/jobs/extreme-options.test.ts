@@ -46,7 +46,7 @@ describe("the largest number that an option takes", () => {
   ])("repeat.%s has the job repeated", async (_, repeat) => {
     const shop = jobs.openShop();
     const { id } = await shop.create({ message: "Again and again", jobOptions: { repeat } });
-    await eventually("the job to be in its queue", async () => await shop.queue.getJobScheduler(id));
+    await eventually("a run to be due", async () => await shop.nextRun(id));
     expect((await shop.status(id)).state).toBe("repeating");
   });
 

@@ -1,7 +1,6 @@
 import type { Job, JobStatus } from "@pragma/contracts/job";
 import type { JobRow } from "./queries/jobs.ts";
-import { jobName } from "./queues/job-options.ts";
-import { queueNameOf } from "./queues/location-queues.ts";
+import { jobName, queueNameOf } from "./queue.ts";
 
 export function jobReply({ id, location_id, message, duration, options, timestamp }: JobRow): Job {
   return {

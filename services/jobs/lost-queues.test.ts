@@ -2,6 +2,7 @@ import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { startPrivateServers } from "@pragma/runtime/testing/private-servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { prepareJobs } from "./periodic/prepare-jobs.ts";
 import { startJobs, type TestJobs, unlike } from "./testing/start-jobs.ts";
 
 let jobs: TestJobs;
@@ -94,5 +95,66 @@ describe("while Redis is away", () => {
       await alone.remove();
       await servers.stop();
     }
+  });
+});
+
+describe("a job that the queue does not have", () => {
+  const isGone = async (job: { remove(): Promise<unknown> } | undefined) => job?.remove();
+
+  it("is given to it again", async () => {
+    const one = await startJobs();
+    const shop = one.openShop();
+    const busy = await shop.create({ message: "busy", duration: 60_000 });
+    await shop.inState(busy.id, "active");
+    const other = one.openShop();
+    await one.queue.pause();
+    const { id } = await other.create({ message: "lost alone" });
+    await eventually("it to be queued", async () => Boolean(await other.queued(id)));
+    await isGone(await other.queued(id));
+    await one.queue.resume();
+    await other.inState(id, "completed");
+    expect(one.begun).toEqual(["busy", "lost alone"]);
+    await one.remove();
+  });
+
+  it("and whose process died, is done by another when the lease has expired, and not before", async () => {
+    const one = await startJobs();
+    const shop = one.openShop();
+    const { id } = await shop.create({ message: "orphaned" });
+    await shop.inState(id, "completed");
+    const dead = { finished_at: null, outcome: null, result: null, queued_at: new Date(Date.now() - 60_000) };
+    await one.db.sql`
+      update jobs set ${one.db.sql(dead)}, held_until = now() + interval '6 seconds' where id = ${id}`;
+    await isGone(await shop.queued(id));
+    await sleep(4_500);
+    expect(one.begun).toHaveLength(1);
+    await shop.inState(id, "completed");
+    expect(one.begun).toEqual(["orphaned", "orphaned"]);
+    await one.remove();
+  });
+});
+
+describe("jobs of a version that kept them in queues of their locations", () => {
+  it("are done after an upgrade, in their time, and a parent after its children", async () => {
+    const shop = jobs.openShop();
+    const later = { delay: 2_000 };
+    const plain = await shop.create({ message: unlike("plain"), jobOptions: later });
+    const parent = await shop.create({ message: unlike("parent"), jobOptions: later });
+    const child = await shop.create({
+      message: unlike("child"),
+      jobOptions: { delay: 4_000, parent: { id: parent.id } },
+    });
+    const repeat = { every: 500, limit: 2, startDate: Date.now() + 2_000 };
+    const repeating = await shop.create({ message: unlike("repeating"), jobOptions: { repeat } });
+    await jobs.db.sql`delete from jobs where location_id = ${shop.locationId} and run_of is not null`;
+    await jobs.db.sql`
+      update jobs set due_at = null, position = 0, pending_children = 0, last_due = null, queued_at = now()
+      where location_id = ${shop.locationId}`;
+    await prepareJobs.run({ db: jobs.db });
+    expect((await shop.status(plain.id)).state).toBe("delayed");
+    await shop.inState(parent.id, "waiting-children");
+    for (const { id } of [plain, child, parent, repeating]) await shop.inState(id, "completed");
+    const all = [plain, child, parent, repeating].map(({ payload }) => timesBegun(payload.message));
+    expect(all).toEqual([1, 1, 1, 2]);
   });
 });

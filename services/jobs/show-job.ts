@@ -1,44 +1,40 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { type JobStatus, jobStates } from "@pragma/contracts/job";
-import { z } from "zod";
+import type { JobStatus } from "@pragma/contracts/job";
 import { statusReply } from "./job-reply.ts";
 import type { Jobs } from "./jobs.ts";
 import { findJob, type JobRow } from "./queries/jobs.ts";
-
-type Place = Pick<JobStatus, "state" | "progress">;
+import { type JobQueue, queuedId } from "./queue.ts";
 
 /**
- * A job and how far it is: what it came to from PostgreSQL, where it waits from its queue.
+ * A job and how far it is: all from PostgreSQL but the progress of one that is being done, which the queue has.
  *
  * @throws `ApiError` job_not_found, also for a job of another location.
  */
 export async function showJob(
-  { db, queues }: Pick<Jobs, "db" | "queues">,
+  { db, queue }: Pick<Jobs, "db" | "queue">,
   { locationId, id }: { locationId: string; id: string },
 ): Promise<JobStatus> {
   const job = await findJob(db.sql, { location_id: locationId, id });
   if (!job) throw new ApiError("job_not_found", { detail: `This location has no job ${id}.` });
   if (job.outcome) return statusReply(job, { state: job.outcome, progress: job.progress });
-  if (job.options.repeat) return statusReply(job, { state: "repeating", progress: 0 });
-  return statusReply(job, (await placeInQueue(queues, job)) ?? placeKnown(job));
+  return statusReply(job, await whereabouts(queue, job));
 }
 
-const live = z.enum(jobStates).exclude(["completed", "failed", "repeating"]);
-
-/** Undefined when its queue does not have it, or cannot be asked. */
-async function placeInQueue(queues: Jobs["queues"], job: JobRow): Promise<Place | undefined> {
-  try {
-    // A queue that is opened while Redis is away would wait for it.
-    if (queues.redis.status !== "ready") return undefined;
-    const found = await queues.of(job.location_id).getJob(job.id);
-    const state = live.safeParse(await found?.getState());
-    if (!found || !state.success) return undefined;
-    return { state: state.data, progress: typeof found.progress === "number" ? found.progress : 0 };
-  } catch {
-    return undefined;
+/** An unfinished job's state, and how far it is. */
+async function whereabouts(queue: JobQueue, job: JobRow): Promise<Pick<JobStatus, "state" | "progress">> {
+  if (job.options.repeat) return { state: "repeating", progress: 0 };
+  const now = new Date();
+  if (job.held_until && job.held_until > now) {
+    return { state: "active", progress: Math.max(job.progress, await progressOf(queue, job)) };
   }
+  if (job.due_at && job.due_at > now) return { state: "delayed", progress: 0 };
+  if (job.pending_children > 0) return { state: "waiting-children", progress: 0 };
+  return { state: job.priority > 0 ? "prioritized" : "waiting", progress: 0 };
 }
 
-function placeKnown({ held_until, progress }: JobRow): Place {
-  return { state: held_until && held_until > new Date() ? "active" : "waiting", progress };
+/** In percent, as the process reports it that does the job; 0 when the queue cannot be asked. */
+async function progressOf({ isReady, queue }: JobQueue, job: JobRow): Promise<number> {
+  if (!isReady()) return 0;
+  const queued = await queue.getJob(queuedId(job)).catch(() => undefined);
+  return typeof queued?.progress === "number" ? queued.progress : 0;
 }

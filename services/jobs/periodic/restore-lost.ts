@@ -1,31 +1,21 @@
 import type { PeriodicTask } from "@pragma/runtime/define-service";
-import { isRedisFull } from "@pragma/runtime/redis";
 import type { Jobs } from "../jobs.ts";
-import { findUnqueued, markUnqueued } from "../queries/queueing.ts";
+import { findOverdue } from "../queries/waiting.ts";
 
-/** Jobs given to their queues in one turn. */
 const portion = 500;
+/** A job that is in the queue for so many seconds, and that no process does, is looked for. */
+const overdueSeconds = 3;
 
-/**
- * Gives jobs to their queues that are in none: Redis was away when they came in, or has lost them. That Redis was
- * emptied is seen at once by a mark of this service's own that is missing then.
- */
-export const restoreLost: PeriodicTask<Pick<Jobs, "db" | "queues" | "feeder" | "log">> = {
-  name: "give jobs to their queues",
+/** Gives jobs to the queue again that are not there: Redis has lost them, or the process died that was to add them. */
+export const restoreLost: PeriodicTask<Pick<Jobs, "db" | "queue" | "log">> = {
+  name: "give lost jobs to their queue",
   everySeconds: 2,
-  async run({ db, queues, feeder, log }) {
-    const mark = `${queues.prefix}:jobs-are-here`;
-    if (!(await queues.redis.exists(mark))) {
-      await markUnqueued(db.sql);
-      await queues.redis.set(mark, "1");
-      log.info("queues are filled from PostgreSQL");
+  async run({ db, queue, log }) {
+    if (!queue.isReady()) return;
+    let restored = 0;
+    for (const job of await findOverdue(db.sql, { seconds: overdueSeconds, limit: portion })) {
+      if (await queue.add(job)) restored += 1;
     }
-    for (const job of await findUnqueued(db.sql, portion)) {
-      await feeder.feed(job).catch((error) => {
-        // What is wrong with one job does not hold up the others; Redis being away or full does.
-        if (queues.redis.status !== "ready" || isRedisFull(error)) throw error;
-        log.warn({ err: error, jobId: job.id, locationId: job.location_id }, "job not queued yet");
-      });
-    }
+    if (restored > 0) log.info({ jobs: restored }, "lost jobs are in their queue again");
   },
 };

@@ -16,7 +16,7 @@ describe("a job", () => {
     const shop = jobs.openShop();
     const created = await shop.create({ message: "Count the stock", duration: 800 });
     expect(created).toMatchObject({
-      queueName: shop.queue.name,
+      queueName: `jobs-${shop.locationId}`,
       jobName: "message",
       jobOptions: {},
       payload: { message: "Count the stock", duration: 800 },

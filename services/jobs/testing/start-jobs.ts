@@ -2,19 +2,23 @@ import { randomUUID } from "node:crypto";
 import { Job, type JobOptions, JobStatus } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { type Problem, problemSchema } from "@pragma/contracts/problem";
+import { unreadEvents } from "@pragma/runtime/job-queue";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
-import { Queue } from "bullmq";
+import { Queue, type Job as QueuedJob } from "bullmq";
 import { Redis } from "ioredis";
 import { expect } from "vitest";
 import { defineJobsService } from "../define-jobs-service.ts";
-import { type Perform, waitOut } from "../running/wait-out.ts";
+import { queuedId, queueName } from "../queue.ts";
+import { type Perform, waitOut } from "../wait-out.ts";
 
-/** A location with a key of its own, and its queue as BullMQ sees it. */
+/** A location with a key of its own. */
 export interface TestShop {
   principal: Principal;
-  queue: Queue;
+  locationId: string;
+  /** The job as BullMQ has it. */
+  queued(id: string): Promise<QueuedJob | undefined>;
   /** Creates a job that has to be new. */
   create(body: NewJobBody): Promise<Job>;
   ask(body: NewJobBody): Promise<Response>;
@@ -23,6 +27,8 @@ export interface TestShop {
   /** The job, once it is in this state. */
   inState(id: string, state: JobStatus["state"]): Promise<JobStatus>;
   isForgotten(id: string): Promise<boolean>;
+  /** When the next run of a repeating job is due. */
+  nextRun(id: string): Promise<Date | undefined>;
 }
 
 interface NewJobBody {
@@ -35,7 +41,8 @@ export interface TestJobs extends TestService {
   /** The messages of jobs in the order in which they were begun, each time that they were. */
   begun: string[];
   redis: Redis;
-  prefix: string;
+  /** The queue as BullMQ sees it. */
+  queue: Queue;
   openShop(): TestShop;
   /** Starts another process of the service beside. */
   startAnother(): Promise<TestService>;
@@ -67,13 +74,12 @@ export async function startJobs(variables: Record<string, string> = {}): Promise
   const redis = new Redis(environment.variables.REDIS_URL ?? "");
   redis.on("error", () => {});
   const prefix = environment.namespace;
-  const queues: Queue[] = [];
+  const queue = new Queue(queueName, { connection: redis, prefix, streams: unreadEvents });
+  queue.on("error", () => {});
 
   function openShop(): TestShop {
     const principal = testPrincipal({ scopes: ["jobs:write"] });
-    const queue = new Queue(`jobs-${principal.location?.id}`, { connection: redis, prefix });
-    queue.on("error", () => {});
-    queues.push(queue);
+    const locationId = principal.location?.id ?? "";
     const ask = (body: NewJobBody) => service.ask("POST", "/v1/jobs/", { principal, body });
     const status = async (id: string) => {
       const response = await service.ask("GET", `/v1/jobs/${encodeURIComponent(id)}`, { principal });
@@ -83,7 +89,8 @@ export async function startJobs(variables: Record<string, string> = {}): Promise
     };
     return {
       principal,
-      queue,
+      locationId,
+      queued: (id) => queue.getJob(queuedId({ location_id: locationId, id })),
       ask,
       status,
       async create(body) {
@@ -103,6 +110,12 @@ export async function startJobs(variables: Record<string, string> = {}): Promise
           const job = await status(id);
           return job.state === state && job;
         }),
+      async nextRun(id) {
+        const [run] = await service.db.sql<{ due_at: Date }[]>`
+          select due_at from jobs
+          where location_id = ${locationId} and run_of = ${id} and queued_at is null order by due_at desc limit 1`;
+        return run?.due_at;
+      },
       async isForgotten(id) {
         const response = await service.ask("GET", `/v1/jobs/${encodeURIComponent(id)}`, { principal });
         return response.status === 404;
@@ -119,13 +132,13 @@ export async function startJobs(variables: Record<string, string> = {}): Promise
     ...service,
     begun,
     redis,
-    prefix,
+    queue,
     openShop,
     startAnother: () => startTestService(definition, environment),
     emptyRedis,
     async remove() {
       await service.stop();
-      await Promise.all(queues.map((queue) => queue.close()));
+      await queue.close();
       await emptyRedis();
       redis.disconnect();
       await environment.remove();

@@ -3,47 +3,25 @@ import type { KeepFinished } from "@pragma/contracts/job-repeat";
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
 import type { JobKey, JobRow } from "./jobs.ts";
 
-/** Takes hold of an unfinished job for so many seconds, unless somebody else has hold of it. */
-export async function holdJob(sql: Sql, { location_id, id }: JobKey, seconds: number): Promise<JobRow | undefined> {
-  const [job] = await sql<JobRow[]>`
-    update jobs set held_until = now() + make_interval(secs => ${seconds})
-    where location_id = ${location_id} and id = ${id} and finished_at is null
-      and (held_until is null or held_until < now())
-    returning *`;
-  return job;
-}
-
-/** Keeps hold of a job, and notes how far it is. */
-export async function keepHold(
-  sql: Sql,
-  { location_id, id }: JobKey,
-  { seconds, progress }: { seconds: number; progress: number },
-): Promise<void> {
-  await sql`
-    update jobs set held_until = now() + make_interval(secs => ${seconds}), progress = ${progress}
-    where location_id = ${location_id} and id = ${id} and finished_at is null`;
-}
-
-/** Lets go of a job that has not finished; `isPerformed` when all is done but to wait for its children. */
-export async function letGo(
-  sql: Sql,
-  { location_id, id }: JobKey,
-  { isPerformed = false, attemptFailed }: { isPerformed?: boolean; attemptFailed?: string } = {},
-): Promise<void> {
-  const failed = attemptFailed !== undefined;
-  await sql`
-    update jobs set
-      held_until = null, progress = 0, is_performed = is_performed or ${isPerformed}, attempts_made = attempts_made + ${failed ? 1 : 0},
-      failure = ${failed ? attemptFailed : sql`failure`}
-    where location_id = ${location_id} and id = ${id} and finished_at is null`;
-}
-
 /** What a job came to. */
 export type Outcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"; failure: string };
 
-/** Notes what an unfinished job came to; whether that had not been noted before. */
-export async function noteOutcome(tx: Transaction, { location_id, id }: JobKey, given: Outcome): Promise<boolean> {
-  const { count } = await tx`
+/** Locks a job until the transaction ends; undefined when it has finished. */
+export async function lockUnfinished(tx: Transaction, { location_id, id }: JobKey): Promise<JobRow | undefined> {
+  const [job] = await tx<JobRow[]>`
+    select * from jobs where location_id = ${location_id} and id = ${id} and finished_at is null for update`;
+  return job;
+}
+
+/** Records that all is done of a job but to wait for its children. */
+export async function recordPerformed(tx: Transaction, { location_id, id }: JobKey): Promise<void> {
+  await tx`
+    update jobs set is_performed = true, held_until = null, queued_at = null, progress = 0
+    where location_id = ${location_id} and id = ${id}`;
+}
+
+export async function recordOutcome(tx: Transaction, { location_id, id }: JobKey, given: Outcome): Promise<void> {
+  await tx`
     update jobs set
       outcome = ${given.outcome}, finished_at = now(), held_until = null,
       ${
@@ -51,31 +29,35 @@ export async function noteOutcome(tx: Transaction, { location_id, id }: JobKey, 
           ? tx`result = ${tx.json({ ...given.result })}, failure = null, progress = 100`
           : tx`failure = ${given.failure}, attempts_made = attempts_made + 1`
       }
-    where location_id = ${location_id} and id = ${id} and finished_at is null`;
-  return count > 0;
+    where location_id = ${location_id} and id = ${id}`;
 }
 
-/** Notes that a repeating job was done, or failed, when it was due; the same time twice is noted once. */
-export async function noteRun(
-  tx: Transaction,
-  { location_id, id }: JobKey,
-  { due, given }: { due: number; given: Outcome },
-): Promise<JobRow | undefined> {
-  const [job] = await tx<JobRow[]>`
-    update jobs set
-      runs = runs + 1, last_due = greatest(last_due, ${due}::bigint),
-      ${given.outcome === "completed" ? tx`result = ${tx.json({ ...given.result })}, failure = null` : tx`failure = ${given.failure}`}
-    where location_id = ${location_id} and id = ${id} and finished_at is null and last_due is distinct from ${due}
+/** Has a parent wait for one child fewer; undefined when it has finished. */
+export async function releaseParent(tx: Transaction, { location_id, id }: JobKey): Promise<JobRow | undefined> {
+  const [parent] = await tx<JobRow[]>`
+    update jobs set pending_children = greatest(0, pending_children - 1)
+    where location_id = ${location_id} and id = ${id} and finished_at is null
     returning *`;
-  return job;
+  return parent;
 }
 
-/** Ends a repeating job. */
+/** Records what a run came to with its repeating job, and deletes the run. */
+export async function recordRun(tx: Transaction, run: JobRow, given: Outcome): Promise<void> {
+  await tx`
+    update jobs set
+      runs = runs + 1,
+      ${given.outcome === "completed" ? tx`result = ${tx.json({ ...given.result })}, failure = null` : tx`failure = ${given.failure}`}
+    where location_id = ${run.location_id} and id = ${run.run_of}`;
+  await tx`delete from jobs where location_id = ${run.location_id} and id = ${run.id}`;
+}
+
+/** Ends a repeating job that has no run left. */
 export async function endRepeating(tx: Transaction, { location_id, id }: JobKey): Promise<void> {
   await tx`
     update jobs set
       outcome = case when failure is null then 'completed' else 'failed' end, progress = 100, finished_at = now()
-    where location_id = ${location_id} and id = ${id} and finished_at is null`;
+    where location_id = ${location_id} and id = ${id} and finished_at is null
+      and not exists (select 1 from jobs as run where run.location_id = ${location_id} and run.run_of = ${id})`;
 }
 
 /** A hundred years, in seconds: an age that no job reaches, and that a date can be before another by. */
