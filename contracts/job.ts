@@ -41,11 +41,11 @@ export const JobOptions = z
     ignoreDependencyOnFailure: z
       .boolean()
       .optional()
-      .meta({ description: "When this job fails, its parent goes on, and knows of the failure" }),
+      .meta({ description: "When this job fails, its parent goes on" }),
     removeDependencyOnFailure: z
       .boolean()
       .optional()
-      .meta({ description: "When this job fails, its parent goes on as if this job had never been its child" }),
+      .meta({ description: "When this job fails, its parent goes on: the same as ignoreDependencyOnFailure" }),
     repeat: Repeat.optional(),
     jobId: JobId.optional().meta({
       description:

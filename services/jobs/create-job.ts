@@ -11,7 +11,6 @@ import { checkJob, type JobLimits } from "./check-job.ts";
 import type { Jobs } from "./jobs.ts";
 import {
   countChild,
-  countOfLocation,
   countUnfinished,
   findJob,
   findOriginal,
@@ -20,8 +19,8 @@ import {
   lockCreation,
   lockJob,
 } from "./queries/jobs.ts";
-import { queueNameOf } from "./queue.ts";
 import { scheduleRun } from "./repeat-job.ts";
+import { queueNameOf } from "./show-job.ts";
 
 interface CreateJob {
   locationId: string;
@@ -59,18 +58,14 @@ export async function createJob(
       timestamp: jobOptions.timestamp ?? Date.now(),
       traceparent: context.traceparent,
     };
-    const row = await insertJob(tx, given, dueDateOf(given));
+    const { delay = 0 } = jobOptions;
+    const begin = given.timestamp + delay;
+    const row = await insertJob(tx, given, delay > 0 && begin > Date.now() ? new Date(begin) : undefined);
     if (!row) throw new Error("A job was inserted and is not there.");
     await scheduleRun(tx, row);
     afterCommit(tx, () => dispatcher.wake(locationId));
     return { job: row, isNew: true };
   });
-}
-
-/** When the delay of a job is over; undefined when it has none, or it is over already. */
-export function dueDateOf({ options, timestamp }: Pick<JobRow, "options" | "timestamp">): Date | undefined {
-  const { delay = 0 } = options;
-  return delay > 0 && timestamp + delay > Date.now() ? new Date(timestamp + delay) : undefined;
 }
 
 async function findSame(tx: Transaction, locationId: string, { jobOptions }: NewJob): Promise<JobRow | undefined> {
@@ -101,11 +96,10 @@ async function checkLimits(
   limits: JobLimits,
 ): Promise<void> {
   const { repeat, parent } = job.jobOptions;
-  const ofKey = await countUnfinished(tx, principal.keyId);
+  const { ofKey, ofLocation, repeating } = await countUnfinished(tx, locationId, principal.keyId);
   if (ofKey >= limits.unfinishedPerKey) throw tooMany("API key", limits.unfinishedPerKey);
-  const ofLocation = await countOfLocation(tx, locationId);
-  if (ofLocation.unfinished >= limits.unfinishedPerLocation) throw tooMany("location", limits.unfinishedPerLocation);
-  if (repeat && ofLocation.repeating >= limits.repeatingPerLocation) {
+  if (ofLocation >= limits.unfinishedPerLocation) throw tooMany("location", limits.unfinishedPerLocation);
+  if (repeat && repeating >= limits.repeatingPerLocation) {
     throw reached("repeating_jobs", limits.repeatingPerLocation, "repeating jobs per location");
   }
   if (parent && !(await countChild(tx, { location_id: locationId, id: parent.id }, limits.childrenPerParent))) {

@@ -4,7 +4,6 @@ import { jobsConfig } from "./config.ts";
 import { startDispatcher } from "./dispatcher.ts";
 import type { Jobs } from "./jobs.ts";
 import { forgetOldJobs } from "./periodic/forget-old.ts";
-import { prepareJobs } from "./periodic/prepare-jobs.ts";
 import { restoreLost } from "./periodic/restore-lost.ts";
 import { countAllUnfinished } from "./queries/jobs.ts";
 import { openQueue } from "./queue.ts";
@@ -21,7 +20,7 @@ export function defineJobsService({ perform }: { perform: Perform }) {
     config: jobsConfig,
     open({ db, log, metrics, registry }, config) {
       const queue = openQueue(config, { concurrency: config.JOBS_CONCURRENCY_PER_PROCESS, log });
-      const dispatcher = startDispatcher({ db, queue, maxPerLocation: config.JOBS_CONCURRENCY, log });
+      const dispatcher = startDispatcher(db, queue, { maxPerLocation: config.JOBS_CONCURRENCY, log });
       queue.work(jobHandler({ db, log, perform }), dispatcher.wake);
       metrics.observe("jobs_unfinished", "Public jobs that have not finished", () => countAllUnfinished(db.sql));
       const limits = {
@@ -50,6 +49,6 @@ export function defineJobsService({ perform }: { perform: Perform }) {
       };
     },
     routes: [createJobRoute, getJob],
-    periodic: [restoreLost, prepareJobs, forgetOldJobs],
+    periodic: [restoreLost, forgetOldJobs],
   });
 }

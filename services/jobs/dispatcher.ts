@@ -5,27 +5,18 @@ import { sleep } from "@pragma/runtime/sleep";
 import { admitJobs, findDueLocations, untilNextDue } from "./queries/waiting.ts";
 import type { JobQueue } from "./queue.ts";
 
-/** Gives jobs to the queue that are due, at most so many of each location at a time. */
-export interface Dispatcher {
-  /** Has a location looked at now: it has a new job, or one of its jobs has ended. */
-  wake(locationId: string): void;
-  stop(): Promise<void>;
+interface DispatcherOptions {
+  maxPerLocation: number;
+  log: Logger;
 }
 
 /** How long at most until all locations are looked at, in milliseconds. */
 const pollMs = 1_000;
 
-export function startDispatcher({
-  db,
-  queue,
-  maxPerLocation,
-  log,
-}: {
-  db: Database;
-  queue: JobQueue;
-  maxPerLocation: number;
-  log: Logger;
-}): Dispatcher {
+export type Dispatcher = ReturnType<typeof startDispatcher>;
+
+/** Gives jobs to the queue that are due, at most so many of each location at a time. */
+export function startDispatcher(db: Database, queue: JobQueue, { maxPerLocation, log }: DispatcherOptions) {
   const outage = openOutageLog(log, "jobs cannot be given to their queue");
   const woken: string[] = [];
   let waking = new AbortController();
@@ -54,7 +45,8 @@ export function startDispatcher({
 
   const running = run();
   return {
-    wake(locationId) {
+    /** Has a location looked at now: it has a new job, or one of its jobs has ended. */
+    wake(locationId: string) {
       woken.push(locationId);
       waking.abort();
     },

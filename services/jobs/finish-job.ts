@@ -1,51 +1,57 @@
+import type { JobResult } from "@pragma/contracts/job";
 import type { Transaction } from "@pragma/runtime/postgres";
-import type { JobKey, JobRow } from "./queries/jobs.ts";
-import {
-  endRepeating,
-  forgetFinished,
-  lockUnfinished,
-  type Outcome,
-  recordOutcome,
-  recordPerformed,
-  recordRun,
-  releaseParent,
-} from "./queries/outcomes.ts";
+import { forgetFinished } from "./queries/forgetting.ts";
+import { countRuns, deleteJob, type JobKey, type JobRow, lockJob, updateJob } from "./queries/jobs.ts";
+
+/** What a job came to. */
+export type Outcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"; failure: string };
 
 /**
  * Records what a job came to, once; tells its parent or its repeating job; and forgets what its options say to forget
  * then. A job that has children to wait for finishes with the last of them.
  */
 export async function finishJob(tx: Transaction, key: JobKey, given: Outcome): Promise<void> {
-  const job = await lockUnfinished(tx, key);
-  if (!job) return;
+  const job = await lockJob(tx, key);
+  if (!job || job.finished_at) return;
+  const { outcome } = given;
+  const isCompleted = outcome === "completed";
+  const cause = isCompleted ? { result: tx.json({ ...given.result }), failure: null } : { failure: given.failure };
   if (job.run_of !== null) {
-    await recordRun(tx, job, given);
-    // The next run was inserted when this one began: there is none when the limit or the end was reached.
-    await endRepeating(tx, { location_id: job.location_id, id: job.run_of });
+    const repeating = { location_id: job.location_id, id: job.run_of };
+    await updateJob(tx, repeating, { ...cause, runs: tx`runs + 1` });
+    await deleteJob(tx, job);
+    await endRepeating(tx, repeating);
     return;
   }
-  if (given.outcome === "completed" && job.pending_children > 0) {
-    await recordPerformed(tx, job);
+  if (isCompleted && job.pending_children > 0) {
+    await updateJob(tx, job, { is_performed: true, held_until: null, queued_at: null, progress: 0 });
     return;
   }
-  await recordOutcome(tx, job, given);
-  await informParent(tx, job, given.outcome);
+  const counts = isCompleted ? { progress: 100 } : { attempts_made: job.attempts_made + 1 };
+  await updateJob(tx, job, { ...cause, ...counts, outcome, held_until: null, finished_at: tx`now()` });
+  await informParent(tx, job, outcome);
   const { removeOnComplete, removeOnFail } = job.options;
-  const keep = given.outcome === "completed" ? removeOnComplete : removeOnFail;
-  await forgetFinished(tx, { ...key, outcome: given.outcome }, keep);
+  await forgetFinished(tx, key, { outcome, keep: isCompleted ? removeOnComplete : removeOnFail });
+}
+
+/** Ends a repeating job that has no run left: the next is inserted when one begins, until the limit or end. */
+export async function endRepeating(tx: Transaction, key: JobKey): Promise<void> {
+  if ((await countRuns(tx, key)) > 0) return;
+  const outcome = tx`case when failure is null then 'completed' else 'failed' end`;
+  await updateJob(tx, key, { outcome, progress: 100, finished_at: tx`now()` });
 }
 
 /** A child that failed, and says nothing of its parent, leaves it waiting. */
 async function informParent(tx: Transaction, child: JobRow, outcome: Outcome["outcome"]): Promise<void> {
   const { parent, failParentOnFailure, ignoreDependencyOnFailure, removeDependencyOnFailure } = child.options;
   if (!parent) return;
-  const parentKey = { location_id: child.location_id, id: parent.id };
+  const key = { location_id: child.location_id, id: parent.id };
   if (outcome === "failed" && failParentOnFailure) {
-    await finishJob(tx, parentKey, { outcome, failure: `child ${child.id} failed` });
+    await finishJob(tx, key, { outcome, failure: `child ${child.id} failed` });
   } else if (outcome === "completed" || ignoreDependencyOnFailure || removeDependencyOnFailure) {
-    const waiting = await releaseParent(tx, parentKey);
+    const waiting = await updateJob(tx, key, { pending_children: tx`greatest(0, pending_children - 1)` });
     if (!waiting?.is_performed || waiting.pending_children > 0) return;
     const { message, duration } = waiting;
-    await finishJob(tx, parentKey, { outcome: "completed", result: { message, waited: duration } });
+    await finishJob(tx, key, { outcome: "completed", result: { message, waited: duration } });
   }
 }

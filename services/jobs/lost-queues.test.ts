@@ -2,7 +2,6 @@ import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { startPrivateServers } from "@pragma/runtime/testing/private-servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { prepareJobs } from "./periodic/prepare-jobs.ts";
 import { startJobs, type TestJobs, unlike } from "./testing/start-jobs.ts";
 
 let jobs: TestJobs;
@@ -150,8 +149,6 @@ describe("jobs of a version that kept them in queues of their locations", () => 
     await jobs.db.sql`
       update jobs set due_at = null, position = 0, pending_children = 0, last_due = null, queued_at = now()
       where location_id = ${shop.locationId}`;
-    await prepareJobs.run({ db: jobs.db });
-    expect((await shop.status(plain.id)).state).toBe("delayed");
     await shop.inState(parent.id, "waiting-children");
     for (const { id } of [plain, child, parent, repeating]) await shop.inState(id, "completed");
     const all = [plain, child, parent, repeating].map(({ payload }) => timesBegun(payload.message));

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import {
   connectForAsking,
   connectForWorking,
@@ -17,24 +18,11 @@ export type QueuedJob = Job<JobKey, void>;
 /** Does a job that the queue gives out. The signal is given when the process stops. */
 export type JobHandler = (job: QueuedJob, token: string, signal: AbortSignal) => Promise<void>;
 
-/** The queue of all locations, which holds the jobs that may begin now. */
-export interface JobQueue {
-  queue: Queue<JobKey, void>;
-  /** Adds a job, or has one tried again that failed; false when it is there already. Rejects while Redis is away. */
-  add(job: JobRow): Promise<boolean>;
-  /** Begins to do jobs; `onEnd` is called with the location of each one that has left the queue. */
-  work(handle: JobHandler, onEnd: (locationId: string) => void): void;
-  isReady(): boolean;
-  check(): Promise<void>;
-  /** Gives back what is being done, and closes. */
-  close(): Promise<void>;
-}
+export type JobQueue = ReturnType<typeof openQueue>;
 
 export const queueName = "jobs-public";
 /** The name of every job in the queue. */
 export const jobName = "message";
-/** What clients know as their location's queue. */
-export const queueNameOf = (locationId: string) => `jobs-${locationId}`;
 /** The id that a job has in the queue. A user's id has no `~` and BullMQ's has no colon. */
 export const queuedId = ({ location_id, id }: JobKey) => `${location_id}.${id.replace(":", "~")}`;
 
@@ -53,15 +41,18 @@ const closeTimeoutMs = 5_000;
  */
 const maxStalledCount = 100;
 
+/** Opens the queue of all locations, which holds the jobs that may begin now. */
 export function openQueue(
   config: z.infer<typeof jobQueueConfig>,
   { concurrency, log }: { concurrency: number; log: Logger },
-): JobQueue {
+) {
   const prefix = config.NAMESPACE;
   const stopping = new AbortController();
+  // Every job that is being done listens.
+  setMaxListeners(0, stopping.signal);
   const asking = connectForAsking(config, log);
   const working = connectForWorking(config, stopping.signal);
-  const queue: JobQueue["queue"] = new Queue(queueName, {
+  const queue: Queue<JobKey, void> = new Queue(queueName, {
     ...{ connection: asking, prefix, skipVersionCheck: true, streams: unreadEvents },
   });
   queue.on("error", () => {});
@@ -70,7 +61,8 @@ export function openQueue(
   return {
     queue,
     isReady: () => asking.status === "ready",
-    async add(job) {
+    /** Adds a job, or has one tried again that failed; false when it is there already. Rejects while Redis is away. */
+    async add(job: JobRow): Promise<boolean> {
       const { location_id, id, timestamp, attempts_made, options } = job;
       const known = await queue.getJob(queuedId(job));
       const state = await known?.getState();
@@ -86,7 +78,8 @@ export function openQueue(
       await queue.add(jobName, { location_id, id }, { ...keptInQueue, ...kept, jobId: queuedId(job), timestamp });
       return true;
     },
-    work(handle, onEnd) {
+    /** Begins to do jobs; `onEnd` is called with the location of each one that has left the queue. */
+    work(handle: JobHandler, onEnd: (locationId: string) => void): void {
       worker = new Worker(queueName, (job, token = "") => handle(job, token, stopping.signal), {
         ...{ connection: working, prefix, concurrency, skipVersionCheck: true, maxStalledCount },
       });
@@ -98,6 +91,7 @@ export function openQueue(
     async check() {
       await asking.ping();
     },
+    /** Gives back what is being done, and closes. */
     async close() {
       stopping.abort();
       // What cannot be given back, because Redis is away, is restored when its lease has expired.

@@ -2,7 +2,7 @@ import type { Repeat } from "@pragma/contracts/job-repeat";
 import type { Transaction } from "@pragma/runtime/postgres";
 import { CronExpressionParser } from "cron-parser";
 import { instantOf, latestDate } from "./check-repeat.ts";
-import { countRuns, insertJob, type JobRow, recordDue } from "./queries/jobs.ts";
+import { countRuns, insertJob, type JobRow, updateJob } from "./queries/jobs.ts";
 
 /**
  * Inserts the next run of a repeating job as a job of its own: the first when the job is created, every other when the
@@ -18,7 +18,7 @@ export async function scheduleRun(tx: Transaction, job: JobRow): Promise<void> {
   // The message stays with the repeating job.
   const run = { location_id, key_id, consumer, duration, message: "", traceparent: null, timestamp: due };
   await insertJob(tx, { ...run, id: `${job.id}:${due}`, run_of: job.id, options }, new Date(due));
-  await recordDue(tx, job, due);
+  await updateJob(tx, job, { last_due: due });
 }
 
 /**

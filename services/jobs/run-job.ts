@@ -6,10 +6,9 @@ import { sleep } from "@pragma/runtime/sleep";
 import { SpanKind } from "@pragma/runtime/tracing";
 import { type BackoffOptions, Backoffs, WaitingError } from "bullmq";
 import { latestDate } from "./check-repeat.ts";
-import { finishJob } from "./finish-job.ts";
-import type { JobKey, JobRow } from "./queries/jobs.ts";
-import { lockUnfinished, type Outcome } from "./queries/outcomes.ts";
-import { acquireJob, leaseSeconds, releaseJob, renewLease, retryLater } from "./queries/waiting.ts";
+import { finishJob, type Outcome } from "./finish-job.ts";
+import { type JobKey, type JobRow, lockJob, updateJob } from "./queries/jobs.ts";
+import { acquireJob, leaseEnd, leaseSeconds } from "./queries/waiting.ts";
 import type { JobHandler, QueuedJob } from "./queue.ts";
 import { scheduleRun } from "./repeat-job.ts";
 import type { Perform } from "./wait-out.ts";
@@ -60,7 +59,7 @@ function acquire(db: Database, key: JobKey): Promise<JobRow | undefined> {
   return db.transaction(async (tx) => {
     const job = await acquireJob(tx, key);
     if (!job || job.run_of === null) return job;
-    const repeating = await lockUnfinished(tx, { location_id: job.location_id, id: job.run_of });
+    const repeating = await lockJob(tx, { location_id: job.location_id, id: job.run_of });
     if (!repeating) return undefined;
     if (repeating.last_due === job.timestamp) await scheduleRun(tx, repeating);
     return { ...job, message: repeating.message };
@@ -79,7 +78,8 @@ async function performLeased(
     queued.updateProgress(percent).catch(() => {});
     queued.log(`${new Date().toISOString()} ${percent} %`).catch(() => {});
   };
-  const renewing = setInterval(() => void renewLease(db.sql, job, progress).catch(() => {}), (leaseSeconds * 1000) / 3);
+  const renew = () => updateJob(db.sql, job, { held_until: leaseEnd(db.sql), progress }).catch(() => {});
+  const renewing = setInterval(renew, (leaseSeconds * 1000) / 3);
   try {
     return await perform({ message: job.message, duration: job.duration }, { report, signal });
   } finally {
@@ -103,12 +103,14 @@ async function recordFailure(
   if (attemptsMade >= attempts) return finish(db, job, { outcome: "failed", failure });
   const strategy = Backoffs.normalize(backoff as number | BackoffOptions);
   const waitMs = strategy ? ((await Backoffs.calculate(strategy, attemptsMade, error, queued)) ?? 0) : 0;
-  await retryLater(db.sql, job, { failure, dueAt: new Date(Math.min(latestDate, Date.now() + waitMs)) });
+  const due = Math.min(latestDate, Date.now() + waitMs);
+  const waiting = { held_until: null, queued_at: null, progress: 0, due_at: new Date(due), position: due / 1000 };
+  await updateJob(db.sql, job, { ...waiting, attempts_made: attemptsMade, failure });
 }
 
 /** Another process does the job at once. */
 async function giveBack(db: Database, job: JobRow, { queued, token }: { queued: QueuedJob; token: string }) {
-  await releaseJob(db.sql, job);
+  await updateJob(db.sql, job, { held_until: null, progress: 0 });
   await queued.moveToWait(token).catch(() => {});
   throw new WaitingError();
 }

@@ -1,6 +1,6 @@
 import type { PeriodicTask } from "@pragma/runtime/define-service";
 import type { Jobs } from "../jobs.ts";
-import { forgetExcess, forgetOld } from "../queries/outcomes.ts";
+import { forgetExcess, forgetOld } from "../queries/forgetting.ts";
 
 const portion = 5_000;
 

@@ -81,21 +81,18 @@ export async function findOriginal(
   return job;
 }
 
-export async function countUnfinished(tx: Transaction, keyId: string): Promise<number> {
-  const [row] = await tx<{ count: number }[]>`
-    select count(*) from jobs where key_id = ${keyId} and finished_at is null and run_of is null`;
-  return row?.count ?? 0;
-}
-
-/** The location's unfinished jobs, and those of them that repeat. */
-export async function countOfLocation(
+/** The unfinished jobs of a key and of a location, and those of the location that repeat. */
+export async function countUnfinished(
   tx: Transaction,
   locationId: string,
-): Promise<{ unfinished: number; repeating: number }> {
-  const [row] = await tx<{ unfinished: number; repeating: number }[]>`
-    select count(*) as unfinished, count(*) filter (where options ? 'repeat') as repeating
-    from jobs where location_id = ${locationId} and finished_at is null and run_of is null`;
-  return row ?? { unfinished: 0, repeating: 0 };
+  keyId: string,
+): Promise<{ ofKey: number; ofLocation: number; repeating: number }> {
+  const [counts] = await tx<{ ofKey: number; ofLocation: number; repeating: number }[]>`
+    select count(*) filter (where key_id = ${keyId}) as "ofKey",
+      count(*) filter (where location_id = ${locationId}) as "ofLocation",
+      count(*) filter (where location_id = ${locationId} and options ? 'repeat') as repeating
+    from jobs where (key_id = ${keyId} or location_id = ${locationId}) and finished_at is null and run_of is null`;
+  return counts ?? { ofKey: 0, ofLocation: 0, repeating: 0 };
 }
 
 /** Counts one more child of a job, which the job then waits for; false when it has had `maximum` already. */
@@ -116,26 +113,37 @@ export async function countAllUnfinished(sql: Sql): Promise<number> {
  * there is one of the id.
  */
 export async function insertJob(tx: Transaction, job: NewJobRow, dueAt?: Date): Promise<JobRow | undefined> {
-  const { options, ...given } = job;
-  const { deduplication, priority = 0, lifo = false, repeat } = options;
-  const row = {
-    ...given,
-    options: tx.json(options),
-    priority: Math.min(priority, PRIORITY_LIMIT),
-    deduplication_id: deduplication?.id ?? null,
-  };
-  const [inserted] = await tx<JobRow[]>`insert into jobs ${tx(row)} on conflict do nothing returning *`;
-  if (!inserted) return undefined;
+  const { deduplication, priority = 0, lifo, repeat } = job.options;
   const ttl = deduplication?.ttl ?? 0;
-  const [ready] = await tx<JobRow[]>`
-    update jobs set
-      due_at = ${repeat ? null : tx`due`},
-      position = extract(epoch from due) * ${lifo ? -1 : 1}::int,
-      deduplicated_until = ${ttl > 0 ? tx`clock_timestamp() + make_interval(secs => ${ttl / 1000})` : null}
-    from (select coalesce(${dueAt ?? null}::timestamptz, clock_timestamp()) as due) as given
-    where location_id = ${job.location_id} and id = ${job.id}
-    returning jobs.*`;
-  return ready;
+  const position = dueAt ? dueAt.getTime() / 1000 : tx`extract(epoch from clock_timestamp())`;
+  const row = {
+    ...job,
+    options: tx.json(job.options),
+    priority: Math.min(priority, PRIORITY_LIMIT),
+    due_at: repeat ? null : (dueAt ?? tx`clock_timestamp()`),
+    position: lifo ? tx`-${position}` : position,
+    deduplication_id: deduplication?.id ?? null,
+    deduplicated_until: ttl > 0 ? tx`clock_timestamp() + make_interval(secs => ${ttl / 1000})` : null,
+  };
+  const [inserted] = await tx<JobRow[]>`insert into jobs ${tx(row as never)} on conflict do nothing returning *`;
+  return inserted;
+}
+
+/** Changes a job that has not finished; undefined when it has. */
+export async function updateJob(
+  sql: Sql | Transaction,
+  { location_id, id }: JobKey,
+  changes: { [Column in keyof JobRow | "position"]?: unknown },
+): Promise<JobRow | undefined> {
+  const [job] = await sql<JobRow[]>`
+    update jobs set ${sql(changes as never)}
+    where location_id = ${location_id} and id = ${id} and finished_at is null
+    returning *`;
+  return job;
+}
+
+export async function deleteJob(tx: Transaction, { location_id, id }: JobKey): Promise<void> {
+  await tx`delete from jobs where location_id = ${location_id} and id = ${id}`;
 }
 
 /** How many runs of a repeating job have been inserted that have not finished. */
@@ -143,34 +151,4 @@ export async function countRuns(tx: Transaction, { location_id, id }: JobKey): P
   const [row] = await tx<{ count: number }[]>`
     select count(*) from jobs where location_id = ${location_id} and run_of = ${id}`;
   return row?.count ?? 0;
-}
-
-/** Records when the latest run of a repeating job is due, in milliseconds since 1970. */
-export async function recordDue(tx: Transaction, { location_id, id }: JobKey, due: number): Promise<void> {
-  await tx`update jobs set last_due = ${due} where location_id = ${location_id} and id = ${id}`;
-}
-
-/** Unfinished jobs that an earlier version created, and that are not ready to be done. */
-export async function findUnprepared(sql: Sql, limit: number): Promise<JobRow[]> {
-  return sql<JobRow[]>`
-    select * from jobs
-    where finished_at is null and due_at is null and not exists (
-      select 1 from jobs as run where run.location_id = jobs.location_id and run.run_of = jobs.id)
-    limit ${limit}`;
-}
-
-/** Makes a job of an earlier version ready: it is due at `dueAt`, or now, and waits for the children that it has. */
-export async function prepareJob(tx: Transaction, job: JobRow, dueAt?: Date): Promise<void> {
-  const { priority = 0, lifo = false } = job.options;
-  await tx`
-    update jobs set
-      queued_at = null, due_at = due, priority = ${Math.min(priority, PRIORITY_LIMIT)},
-      position = extract(epoch from due) * ${lifo ? -1 : 1}::int,
-      pending_children = (
-        select count(*) from jobs as child
-        where child.location_id = ${job.location_id} and child.options -> 'parent' ->> 'id' = ${job.id}
-          and (child.finished_at is null or child.outcome = 'failed' and not child.options ?| array[
-            'failParentOnFailure', 'ignoreDependencyOnFailure', 'removeDependencyOnFailure']))
-    from (select coalesce(${dueAt ?? null}::timestamptz, created_at) as due from jobs where location_id = ${job.location_id} and id = ${job.id}) as given
-    where location_id = ${job.location_id} and id = ${job.id} and due_at is null`;
 }

@@ -1,4 +1,5 @@
 import { advisoryLockKey, type Database, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { PRIORITY_LIMIT } from "bullmq";
 import type { JobKey, JobRow } from "./jobs.ts";
 
 /** Another process may do a job when the one that does it has not renewed its lease for so many seconds. */
@@ -59,38 +60,39 @@ export async function findOverdue(sql: Sql, { seconds, limit }: { seconds: numbe
     returning *`;
 }
 
+/** Until when a process does a job that acquires or renews its lease now. */
+export const leaseEnd = (sql: Sql | Transaction) => sql`now() + make_interval(secs => ${leaseSeconds})`;
+
 /** Acquires the lease of a job that was given to the queue, unless another process has it. */
 export async function acquireJob(tx: Transaction, { location_id, id }: JobKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    update jobs set held_until = now() + make_interval(secs => ${leaseSeconds})
+    update jobs set held_until = ${leaseEnd(tx)}
     where location_id = ${location_id} and id = ${id} and ${isInQueue(tx)} and ${isUnleased(tx)}
     returning *`;
   return job;
 }
 
-/** Renews the lease of a job, and records how far it is. */
-export async function renewLease(sql: Sql, { location_id, id }: JobKey, progress: number): Promise<void> {
-  await sql`
-    update jobs set held_until = now() + make_interval(secs => ${leaseSeconds}), progress = ${progress}
-    where location_id = ${location_id} and id = ${id} and finished_at is null and held_until is not null`;
-}
-
-/** Releases the lease of a job that stays in the queue. */
-export async function releaseJob(sql: Sql, { location_id, id }: JobKey): Promise<void> {
-  await sql`
-    update jobs set held_until = null, progress = 0
-    where location_id = ${location_id} and id = ${id} and finished_at is null`;
-}
-
-/** Records that an attempt failed: the job waits again, until `dueAt`. */
-export async function retryLater(
-  sql: Sql,
-  { location_id, id }: JobKey,
-  { failure, dueAt }: { failure: string; dueAt: Date },
-): Promise<void> {
+/** Has the jobs wait that a version created whose queues knew when each is due. */
+export async function prepareJobs(sql: Sql): Promise<void> {
   await sql`
     update jobs set
-      held_until = null, queued_at = null, progress = 0, attempts_made = attempts_made + 1, failure = ${failure},
-      due_at = ${dueAt}, position = extract(epoch from ${dueAt}::timestamptz)
-    where location_id = ${location_id} and id = ${id} and finished_at is null`;
+      queued_at = null,
+      due_at = to_timestamp((timestamp + coalesce((options ->> 'delay')::float8, 0)) / 1000),
+      priority = least(coalesce((options ->> 'priority')::int, 0), ${PRIORITY_LIMIT}),
+      position = extract(epoch from created_at) * case when (options ->> 'lifo')::boolean then -1 else 1 end,
+      pending_children = (
+        select count(*) from jobs as child
+        where child.location_id = jobs.location_id and child.options -> 'parent' ->> 'id' = jobs.id
+          and (child.finished_at is null or child.outcome = 'failed' and not child.options ?| array[
+            'failParentOnFailure', 'ignoreDependencyOnFailure', 'removeDependencyOnFailure']))
+    where finished_at is null and due_at is null and not options ? 'repeat'`;
+}
+
+/** Repeating jobs that have no run: such a version created them. */
+export async function findWithoutRun(sql: Sql, limit: number): Promise<JobRow[]> {
+  return sql<JobRow[]>`
+    select * from jobs
+    where finished_at is null and due_at is null and options ? 'repeat' and not exists (
+      select 1 from jobs as run where run.location_id = jobs.location_id and run.run_of = jobs.id)
+    limit ${limit}`;
 }
