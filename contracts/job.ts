@@ -38,10 +38,7 @@ export const JobOptions = z
       .optional()
       .meta({ description: "A duplicate is not added: the reply is the first job's" }),
     failParentOnFailure: z.boolean().optional().meta({ description: "When this job fails, its parent fails" }),
-    ignoreDependencyOnFailure: z
-      .boolean()
-      .optional()
-      .meta({ description: "When this job fails, its parent goes on" }),
+    ignoreDependencyOnFailure: z.boolean().optional().meta({ description: "When this job fails, its parent goes on" }),
     removeDependencyOnFailure: z
       .boolean()
       .optional()
@@ -133,7 +130,7 @@ export const Job = z
 
 export type Job = z.infer<typeof Job>;
 
-export const jobStates = [
+const jobStates = [
   "waiting",
   "delayed",
   "prioritized",

@@ -25,7 +25,7 @@ export async function scheduleRun(tx: Transaction, job: JobRow): Promise<void> {
  * When a repeating job is due after it was due at `lastDue`, in milliseconds since 1970. Times that were missed are left
  * out. Undefined when it is not due any more.
  */
-export function nextDue(repeat: Repeat, lastDue: number | null, now: number): number | undefined {
+function nextDue(repeat: Repeat, lastDue: number | null, now: number): number | undefined {
   const { every, pattern = "", tz = "UTC", startDate, endDate, immediately } = repeat;
   const begin = Math.max(now, startDate === undefined ? now : instantOf(startDate), lastDue ?? now);
   let due = begin;
