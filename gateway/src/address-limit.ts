@@ -1,11 +1,11 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { ApiError } from "@pragma/contracts/errors";
+import { type Rate, TokenBucket } from "@pragma/runtime/token-bucket";
 import { LRUCache } from "lru-cache";
 import { networkOf } from "./client-address.ts";
 import type { GatewayMiddleware } from "./gateway-request.ts";
 import { routeTable } from "./route-table.ts";
-import { type Rate, TokenBucket } from "./token-bucket.ts";
 
 /** How many addresses are remembered; the one unused for longest is forgotten first. */
 const maxAddresses = 50_000;

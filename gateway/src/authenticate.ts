@@ -1,9 +1,9 @@
 import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
 import { apiKeyPrefix, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
+import type { Rate } from "@pragma/runtime/token-bucket";
 import { AddressBuckets } from "./address-limit.ts";
 import type { GatewayMiddleware } from "./gateway-request.ts";
 import type { KeyCache, KnownKey } from "./key-cache.ts";
-import type { Rate } from "./token-bucket.ts";
 
 /** Returns what the API key of a request stands for; `address` is asked for only when the key is not known yet. */
 export type Authenticate = (authorization: string | undefined, address: () => string) => Promise<KnownKey>;

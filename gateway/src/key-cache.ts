@@ -1,6 +1,6 @@
 import type { Principal } from "@pragma/contracts/principal";
+import type { Rate } from "@pragma/runtime/token-bucket";
 import { LRUCache } from "lru-cache";
-import type { Rate } from "./token-bucket.ts";
 
 /** What a key stands for. The principal is one object for as long as it is known, so that it is signed once a minute. */
 export interface KnownKey {

@@ -1,8 +1,8 @@
 import type { Logger } from "@pragma/runtime/logger";
 import { openRedis, type RedisConfig } from "@pragma/runtime/redis";
 import { sleep } from "@pragma/runtime/sleep";
+import type { Rate } from "@pragma/runtime/token-bucket";
 import type { Redis, Result } from "ioredis";
-import type { Rate } from "./token-bucket.ts";
 
 /** What a gateway was given of a key's tokens, and what is left for everybody. */
 export interface Lease {

@@ -3,10 +3,10 @@ import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { type PrivateServer, startPrivateServer } from "@pragma/runtime/testing/private-server";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { TokenBucket } from "@pragma/runtime/token-bucket";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type LeaseStore, openLeaseStore } from "./lease-store.ts";
 import { createRateLimiter, type RateLimitDecision, type RateLimiter } from "./rate-limit.ts";
-import { TokenBucket } from "./token-bucket.ts";
 
 const log = createLogger({ name: "test", level: "silent" });
 const rate = { perSecond: 50, burst: 200 };

@@ -1,8 +1,8 @@
 import { ApiError } from "@pragma/contracts/errors";
+import { type Rate, TokenBucket } from "@pragma/runtime/token-bucket";
 import { LRUCache } from "lru-cache";
 import type { GatewayMiddleware } from "./gateway-request.ts";
 import type { LeaseStore } from "./lease-store.ts";
-import { type Rate, TokenBucket } from "./token-bucket.ts";
 
 /** Whether a request may pass, and what its response says of the limit. */
 export interface RateLimitDecision {

@@ -1,6 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { afterCommit } from "@pragma/runtime/postgres";
-import type { RequestContext } from "@pragma/runtime/request-context";
 import { changeState, type WebhookRow } from "./queries/webhooks.ts";
 import type { Webhooks } from "./webhooks.ts";
 
@@ -9,7 +8,6 @@ interface Changing {
   /** Null: of any location. */
   locationId: string | null;
   state: "active" | "paused";
-  context: RequestContext;
 }
 
 /**
@@ -18,15 +16,13 @@ interface Changing {
  * @throws `ApiError` webhook_not_found.
  */
 export async function changeWebhookState(
-  { db, clock, announce }: Pick<Webhooks, "db" | "clock" | "announce">,
-  { state, context, ...which }: Changing,
+  { db, clock, wake }: Pick<Webhooks, "db" | "clock" | "wake">,
+  { state, ...which }: Changing,
 ): Promise<WebhookRow> {
   return db.transaction(async (tx) => {
     const webhook = await changeState(tx, which, { state, now: clock() });
     if (!webhook) throw new ApiError("webhook_not_found");
-    const { traceparent } = context;
-    if (state === "active")
-      afterCommit(tx, () => void announce([{ kind: "wake", webhookId: webhook.id, traceparent }]));
+    if (state === "active") afterCommit(tx, () => wake.everyInstance([webhook.id]));
     return webhook;
   });
 }

@@ -1,5 +1,4 @@
 import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
-import { jobQueueConfig } from "@pragma/runtime/job-queue";
 import { z } from "zod";
 import { parseDuration } from "./duration.ts";
 import { parseAllowlist } from "./endpoint/allowlist.ts";
@@ -23,7 +22,6 @@ const allowlist = z.string().transform((text, context) => {
 const places = (least: number, most: number) => numberFromEnv(z.number().int().min(least).max(most));
 
 export const webhooksConfig = z.object({
-  ...jobQueueConfig.shape,
   /** Encrypt the recipients' secrets. */
   DATA_KEYS: runtimeConfig.shape.DATA_KEYS,
   /** In `production` endpoints are https only, and none is on this machine. */

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { SentEvent } from "@pragma/contracts/webhook";
 import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-body";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
-import { firstAttempts, jobOf, type WebhookJob } from "./delivering/announce.ts";
 import { type DeliveryRow, insertMessage } from "./queries/deliveries.ts";
 import type { Listener } from "./queries/webhooks.ts";
 import type { Webhooks } from "./webhooks.ts";
@@ -27,7 +26,7 @@ export interface Telling<Event extends SentEvent> {
  * @returns the deliveries, in the order of the listeners.
  */
 export async function emit<Event extends SentEvent>(
-  { clock, announce, bodies }: Pick<Webhooks, "clock" | "announce" | "bodies">,
+  { clock, wake }: Pick<Webhooks, "clock" | "wake">,
   tx: Transaction,
   listeners: readonly Listener[],
   telling: Telling<Event>,
@@ -36,16 +35,10 @@ export async function emit<Event extends SentEvent>(
   const { messageId, event, traceparent } = telling;
   const now = clock();
   const body = messageBody(telling);
-  const deliveries = listeners.map(({ id, isActive }) => ({ id: randomUUID(), webhookId: id, isActive }));
+  const deliveries = listeners.map(({ id }) => ({ id: randomUUID(), webhookId: id }));
   await insertMessage(tx, { id: messageId, body, event, now, traceparent }, deliveries);
-  const due = deliveries.filter(({ isActive }) => isActive).map(({ id, webhookId }) => ({ deliveryId: id, webhookId }));
-  if (due.length > 0) {
-    afterCommit(tx, () => {
-      bodies.note({ id: messageId, body, traceparent });
-      const jobs = event === "test" ? due.map(testOf) : [firstAttempts(messageId, due)];
-      void announce(jobs.map((job) => ({ ...job, traceparent })));
-    });
-  }
+  const due = listeners.filter(({ isActive }) => isActive).map(({ id }) => id);
+  afterCommit(tx, () => (event === "test" ? wake.tests() : wake.deliveries(due)));
   return deliveries.map(({ id, webhookId }) => ({
     id,
     createdAt: now,
@@ -56,10 +49,6 @@ export async function emit<Event extends SentEvent>(
     nextAttemptAt: now,
     settledAt: null,
   }));
-}
-
-function testOf({ deliveryId, webhookId }: { deliveryId: string; webhookId: string }): WebhookJob {
-  return jobOf("test", webhookId, { deliveryId, generation: 1, attempt: 1 });
 }
 
 /** What is sent, as JSON text. */

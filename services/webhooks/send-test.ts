@@ -7,7 +7,7 @@ import type { Webhooks } from "./webhooks.ts";
 
 /** Sends a test message to a webhook, also when it is paused or disabled. It is sent once. */
 export async function sendTest(
-  services: Pick<Webhooks, "db" | "clock" | "announce" | "bodies">,
+  services: Pick<Webhooks, "db" | "clock" | "wake">,
   { webhook, context }: { webhook: Pick<WebhookRow, "id" | "locationId">; context: RequestContext },
 ): Promise<DeliveryRow> {
   const { id, locationId } = webhook;

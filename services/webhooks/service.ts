@@ -1,10 +1,8 @@
 import { defineService } from "@pragma/runtime/define-service";
-import { openJobQueue } from "@pragma/runtime/job-queue";
 import { locationsFrom } from "@pragma/runtime/locations";
 import { openVault } from "@pragma/runtime/vault";
 import { type Clock, systemClock } from "./clock.ts";
 import { webhooksConfig } from "./config.ts";
-import type { WebhookJob } from "./delivering/announce.ts";
 import { observeDeliveries } from "./delivering/observe-deliveries.ts";
 import { openDelivering } from "./delivering/open-delivering.ts";
 import { addressPolicy } from "./endpoint/address-policy.ts";
@@ -47,7 +45,7 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
     name: "webhooks",
     module: import.meta.url,
     config: webhooksConfig,
-    open({ db, log, metrics, registry }, config) {
+    open({ db, log, metrics, signals, registry }, config) {
       const isProduction = config.NODE_ENV === "production";
       const policy = addressPolicy(config.WEBHOOK_ALLOWLIST, { allowLoopback: !isProduction });
       const endpoints = {
@@ -56,11 +54,6 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
         httpsOnly: isProduction,
       };
       const vault = openVault(config.DATA_KEYS);
-      const queue = openJobQueue<WebhookJob>(config, {
-        name: "webhooks-deliveries",
-        log,
-        metrics,
-      });
       const timeout = config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
       // Half of it for the endpoint to answer, half for that to be written down.
       const claimedFor = 2 * timeout;
@@ -68,21 +61,22 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
         db,
         log,
         metrics,
+        signals,
         clock,
         vault,
-        queue,
         endpoints,
         schedule: config.WEBHOOK_SCHEDULE,
         timeout,
         claimedFor,
+        pollMs: sweepEvery * 1_000,
         endpointConcurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
         concurrency: config.WEBHOOK_CONCURRENCY,
         rate: config.WEBHOOK_ENDPOINT_RATE,
-        hostRate: { rate: config.WEBHOOK_HOST_RATE, burst: config.WEBHOOK_HOST_BURST },
+        hostRate: { perSecond: config.WEBHOOK_HOST_RATE, burst: config.WEBHOOK_HOST_BURST },
       });
       observeDeliveries(metrics, { db, clock });
       const locations = locationsFrom(registry, "webhooks");
-      const { announce, bodies } = delivering;
+      const { wake } = delivering;
       return {
         services: {
           db,
@@ -91,16 +85,13 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
           vault,
           locations,
           endpoints,
-          announce,
-          bodies,
-          together: openTellTogether({ db, clock, announce, bodies }),
+          wake,
+          together: openTellTogether({ db, clock, wake }),
           claimedFor,
           maxRecipients: config.RECIPIENTS_PER_LOCATION,
           maxWebhooks: config.WEBHOOKS_PER_LOCATION,
           keptDays: config.WEBHOOK_KEPT_DAYS,
         },
-        checks: { redis: () => queue.check() },
-        queues: () => [queue.queue],
         close: () => delivering.close(),
       };
     },

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { WebhookJob } from "./delivering/announce.ts";
 import { openTellTogether, type TellTogether } from "./tell-together.ts";
 import { orderEvent } from "./testing/event-sender.ts";
 import { type Subscription, startWebhooks, type TestWebhooks } from "./testing/start-webhooks.ts";
@@ -8,13 +7,14 @@ import { type Subscription, startWebhooks, type TestWebhooks } from "./testing/s
 let service: TestWebhooks;
 let subscription: Subscription;
 let together: TellTogether;
-const announced: WebhookJob[][] = [];
+const woken: string[][] = [];
 
 beforeAll(async () => {
   service = await startWebhooks();
   subscription = await service.subscribe("http://127.0.0.1:1024/", { events: ["order.paid", "report.finalized"] });
-  const announce = async (jobs: readonly WebhookJob[]) => void announced.push([...jobs]);
-  together = openTellTogether({ db: service.db, clock: () => new Date(), announce, bodies: { note() {} } });
+  const deliveries = (webhookIds: readonly string[]) => void woken.push([...webhookIds]);
+  const wake = { deliveries, everyInstance: deliveries, tests() {}, recoveries() {} };
+  together = openTellTogether({ db: service.db, clock: () => new Date(), wake });
 });
 afterAll(() => service?.remove());
 
@@ -44,29 +44,28 @@ describe("events that come together", () => {
     expect(found).toEqual([listener, [], [], listener]);
   });
 
-  it("are told once each, as they are, by one job each in one step", async () => {
+  it("are told once each, as they are, and the scheduler is woken once", async () => {
     const listeners = [
       { id: subscription.webhook.id, isActive: true },
       { id: randomUUID(), isActive: true },
     ];
     const ids = Array.from({ length: 20 }, () => randomUUID());
-    announced.length = 0;
+    woken.length = 0;
     expect(await Promise.all(ids.map((id) => together.tell(listeners, test(id))))).toEqual(ids.map(() => true));
     expect(await bodyOf(ids[7] ?? "")).toMatchObject({ meta: { id: ids[7], event: "test" }, data: test("").data });
-    expect(announced).toHaveLength(1);
-    expect(announced[0]).toHaveLength(20);
+    expect(woken).toHaveLength(1);
     // There is no other webhook of that id, and nothing is left for it.
     expect(await service.db.sql`select 1 from deliveries where message_id = any(${ids}::uuid[])`).toHaveLength(20);
 
     expect(await Promise.all(ids.map((id) => together.tell(listeners, test(id))))).toEqual(ids.map(() => false));
-    expect(announced).toHaveLength(1);
+    expect(woken).toHaveLength(1);
   });
 
   it("are told though one of them cannot be", async () => {
     const good = [{ id: subscription.webhook.id, isActive: false }];
     const bad = [{ id: "no id", isActive: true }];
     const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
-    announced.length = 0;
+    woken.length = 0;
     const told = await Promise.allSettled([
       together.tell(good, test(ids[0])),
       together.tell(bad, test(ids[1])),
@@ -75,8 +74,8 @@ describe("events that come together", () => {
     expect(told).toMatchObject([{ value: true }, { status: "rejected" }, { value: true }]);
     expect(await bodyOf(ids[2])).toBeDefined();
     expect(await bodyOf(ids[1])).toBeUndefined();
-    // Of a webhook that is not active nobody is told.
-    expect(announced.flat()).toEqual([]);
+    // For a webhook that is not active nothing is woken.
+    expect(woken.flat()).toEqual([]);
   });
 });
 

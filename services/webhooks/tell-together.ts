@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { SentEvent } from "@pragma/contracts/webhook";
 import { isPassing } from "@pragma/runtime/passing-cause";
-import { firstAttempts } from "./delivering/announce.ts";
 import { batched } from "./delivering/batched.ts";
 import { messageBody, type Telling } from "./emit.ts";
 import { insertTold, type Told } from "./queries/told.ts";
@@ -23,12 +22,7 @@ export interface TellTogether {
 
 type Written = { isNew: boolean } | { error: unknown };
 
-export function openTellTogether({
-  db,
-  clock,
-  announce,
-  bodies,
-}: Pick<Webhooks, "db" | "clock" | "announce" | "bodies">): TellTogether {
+export function openTellTogether({ db, clock, wake }: Pick<Webhooks, "db" | "clock" | "wake">): TellTogether {
   const find = batched((happenings: Happening[]) => listenersTo(db.sql, happenings), { size: 50, atATime: 2 });
   const write = batched(writeAll, { size: 50, atATime: 2 });
 
@@ -37,7 +31,8 @@ export function openTellTogether({
     const told = items.map((item) => item.told);
     try {
       const isNew = await insertTold(db.sql, told, clock());
-      sendOff(items.filter(({ told: { messageId } }) => isNew.has(messageId)));
+      const due = items.filter(({ told: { messageId } }) => isNew.has(messageId)).flatMap((item) => item.due);
+      if (due.length > 0) wake.deliveries(due);
       return told.map(({ messageId }) => ({ isNew: isNew.has(messageId) }));
     } catch (error) {
       if (items.length === 1 || isPassing(error)) return items.map(() => ({ error }));
@@ -45,24 +40,14 @@ export function openTellTogether({
     }
   }
 
-  function sendOff(items: Item[]): void {
-    const due = items.filter((item) => item.due.length > 0);
-    for (const { told } of due) bodies.note({ id: told.messageId, body: told.body, traceparent: told.traceparent });
-    const jobs = due.map(({ told: { messageId, traceparent }, due }) => ({
-      ...firstAttempts(messageId, due),
-      traceparent,
-    }));
-    if (jobs.length > 0) void announce(jobs);
-  }
-
   return {
     listenersTo: find,
     async tell(listeners, telling) {
       const { messageId, event, traceparent } = telling;
-      const deliveries = listeners.map(({ id, isActive }) => ({ deliveryId: randomUUID(), webhookId: id, isActive }));
+      const deliveries = listeners.map(({ id }) => ({ deliveryId: randomUUID(), webhookId: id }));
       const told = { messageId, event, body: messageBody(telling), traceparent, deliveries };
-      const due = deliveries.filter(({ isActive }) => isActive);
-      const written = await write({ told, due: due.map(({ deliveryId, webhookId }) => ({ deliveryId, webhookId })) });
+      const due = listeners.filter(({ isActive }) => isActive).map(({ id }) => id);
+      const written = await write({ told, due });
       if ("error" in written) throw written.error;
       return written.isNew;
     },
@@ -71,6 +56,6 @@ export function openTellTogether({
 
 interface Item {
   told: Told;
-  /** Of webhooks that are active. */
-  due: Told["deliveries"];
+  /** The webhooks that are active. */
+  due: string[];
 }

@@ -4,8 +4,7 @@ import type { Logger } from "@pragma/runtime/logger";
 import type { Database } from "@pragma/runtime/postgres";
 import type { Vault } from "@pragma/runtime/vault";
 import type { Clock } from "./clock.ts";
-import type { Announce } from "./delivering/announce.ts";
-import type { MessageBodies } from "./delivering/message-bodies.ts";
+import type { Wake } from "./delivering/open-delivering.ts";
 import type { EndpointRules } from "./endpoint/check-endpoint.ts";
 import type { TellTogether } from "./tell-together.ts";
 
@@ -17,9 +16,7 @@ export interface Webhooks {
   vault: Vault;
   locations: Locations;
   endpoints: EndpointRules;
-  /** Has deliveries made that are written in the database. */
-  announce: Announce;
-  bodies: Pick<MessageBodies, "note">;
+  wake: Wake;
   together: TellTogether;
   /** How long a delivery is a worker's before it is presumed dead, in milliseconds. */
   claimedFor: number;

@@ -9,7 +9,6 @@ import { type Claim, releaseClaim } from "../queries/claims.ts";
 import type { RetrySchedule } from "../retry-schedule.ts";
 import { signMessage } from "../sign-message.ts";
 import type { EndpointDirectory, EndpointFacts } from "./endpoint-facts.ts";
-import type { Message, MessageBodies } from "./message-bodies.ts";
 import type { OutcomeLog } from "./outcome-log.ts";
 import type { Poster } from "./post-message.ts";
 
@@ -19,24 +18,16 @@ export interface Attempting {
   log: Logger;
   clock: Clock;
   directory: EndpointDirectory;
-  bodies: MessageBodies;
   poster: Poster;
   outcomes: OutcomeLog;
   schedule: RetrySchedule;
   /** Told how an attempt went, and what became of its delivery: `pending` is tried again. */
   onAttempt(attempt: { outcome: "succeeded" | "failed"; delivery: DeliveryState; seconds: number }): void;
-  /** Told of a delivery that is to be tried again. */
-  onRetry(claim: Claim, retry: Retry): void;
+  /** Told when a delivery is to be tried again. */
+  onRetry(claim: Claim, at: Date): void;
 }
 
-/** When an attempt is made again, and as a part of which trace. */
-export interface Retry {
-  at: Date;
-  /** Of the attempt that failed (W3C). */
-  traceparent: string;
-}
-
-/** When the message or the endpoint could not be read here, the delivery is taken up again so much later. */
+/** When the endpoint could not be read here, the delivery is taken up again so much later. */
 const takenUpAgain = 30_000;
 
 /**
@@ -48,21 +39,18 @@ const takenUpAgain = 30_000;
 export async function makeAttempt(attempting: Attempting, claim: Claim): Promise<"succeeded" | "failed" | "spared"> {
   const { clock, log, db } = attempting;
   let endpoint: EndpointFacts | undefined;
-  let message: Message;
   try {
     endpoint = await attempting.directory.find(claim.webhookId, claim.revision);
-    message = await attempting.bodies.find(claim.messageId);
     if (!endpoint) throw new Error(`There is no webhook ${claim.webhookId} any more.`);
   } catch (error) {
     log.error({ err: error, deliveryId: claim.deliveryId, webhookId: claim.webhookId }, "attempt not made");
     await releaseClaim(db.sql, claim, new Date(clock().getTime() + takenUpAgain)).catch(() => {});
     return "spared";
   }
-  const { body, traceparent } = message;
-  const letter = { claim, endpoint, body, at: clock() };
-  return withRequestContext(
-    { requestId: claim.messageId, traceparent, operation: sendingOf(claim, endpoint) },
-    (context) => send(attempting, letter, context),
+  const { messageId: requestId, traceparent } = claim;
+  const request = { claim, endpoint, body: Buffer.from(claim.body, "utf8"), at: clock() };
+  return withRequestContext({ requestId, traceparent, operation: sendingOf(claim, endpoint) }, (context) =>
+    send(attempting, request, context),
   );
 }
 
@@ -84,14 +72,14 @@ function sendingOf({ deliveryId, webhookId, event, generation, attempt }: Claim,
 
 async function send(
   attempting: Attempting,
-  letter: Letter,
+  request: UnsignedRequest,
   { trace, span, traceparent }: RequestContext,
 ): Promise<"succeeded" | "failed" | "spared"> {
   const { clock, log } = attempting;
-  const { claim } = letter;
-  const startedAt = letter.at;
+  const { claim } = request;
+  const startedAt = request.at;
   const started = performance.now();
-  const posted = await post(attempting, letter);
+  const posted = await post(attempting, request);
   const milliseconds = Math.round(performance.now() - started);
   const endedAt = clock();
   const isTest = claim.event === "test";
@@ -113,19 +101,19 @@ async function send(
     { deliveryId, webhookId, messageId, event, generation, attempt, traceId, status, milliseconds, state, error },
     "attempt",
   );
-  if (nextAttemptAt) attempting.onRetry({ ...claim, attempt: attempt + 1 }, { at: nextAttemptAt, traceparent });
+  if (nextAttemptAt) attempting.onRetry(claim, nextAttemptAt);
   if (error === null) return "succeeded";
   return isTest ? "spared" : "failed";
 }
 
-interface Letter {
+interface UnsignedRequest {
   claim: Claim;
   endpoint: EndpointFacts;
   body: Uint8Array;
   at: Date;
 }
 
-async function post({ poster }: Attempting, { claim, endpoint, body, at }: Letter): Promise<Posted> {
+async function post({ poster }: Attempting, { claim, endpoint, body, at }: UnsignedRequest): Promise<Posted> {
   const { url, fault, apiKey, secrets } = endpoint;
   if (fault) return { status: null, reason: `The endpoint's address ${fault.message}.` };
   const current = secrets.filter(({ expiresAt }) => expiresAt > at.getTime()).map(({ secret }) => secret);

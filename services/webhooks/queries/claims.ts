@@ -1,15 +1,11 @@
 import type { SentEvent } from "@pragma/contracts/webhook";
 import type { Sql } from "@pragma/runtime/postgres";
 
-/** Which attempt of which delivery: what a job is about. */
-export interface AttemptName {
+/** A delivery that this process has taken, to make the attempt that comes next. */
+export interface Claim {
   deliveryId: string;
   generation: number;
   attempt: number;
-}
-
-/** A delivery that this process has taken, to make the attempt that comes next. */
-export interface Claim extends AttemptName {
   webhookId: string;
   /** Of the webhook as it is now. */
   revision: number;
@@ -17,31 +13,26 @@ export interface Claim extends AttemptName {
   event: SentEvent;
   /** How many attempts of this generation have failed. */
   failures: number;
+  /** What is sent. */
+  body: string;
+  /** Of what the message tells of (W3C). */
+  traceparent: string | null;
 }
 
-interface Claiming {
+interface Lease {
   now: Date;
   /** When whoever claims is presumed dead. */
   lapsesAt: Date;
 }
 
-const claim = (sql: Sql) => sql`
-  d.id as "deliveryId", d.generation, d.attempt, d.failures, d.event, d.message_id as "messageId",
-  d.webhook_id as "webhookId", w.revision`;
-
-/** Takes those of these deliveries whose next attempt is the one named, and is due. */
-export async function claimNamed(sql: Sql, names: AttemptName[], { now, lapsesAt }: Claiming): Promise<Claim[]> {
-  return sql<Claim[]>`
-    update deliveries d set state = 'sending', due_at = ${lapsesAt}
-    from unnest(
-      ${names.map(({ deliveryId }) => deliveryId)}::uuid[], ${names.map(({ generation }) => generation)}::int[],
-      ${names.map(({ attempt }) => attempt)}::int[]
-    ) as named (id, generation, attempt), webhooks w
-    where d.id = named.id and d.generation = named.generation and d.attempt = named.attempt
-      and d.state = 'pending' and d.due_at <= ${now}
-      and w.id = d.webhook_id and (w.state = 'active' or (d.event = 'test' and w.state <> 'deleted'))
-    returning ${claim(sql)}`;
-}
+/** Claims those of the deliveries in `due` whose webhook is in one of these states. */
+const claim = (sql: Sql, { lapsesAt }: Lease, states: string[]) => sql`
+  update deliveries d set state = 'sending', due_at = ${lapsesAt}
+  from due, webhooks w, messages m
+  where d.id = due.id and w.id = d.webhook_id and w.state = any(${states}) and m.id = d.message_id
+  returning
+    d.id as "deliveryId", d.generation, d.attempt, d.failures, d.event, d.message_id as "messageId",
+    d.webhook_id as "webhookId", w.revision, m.body, m.traceparent`;
 
 /** How many deliveries of a webhook are wanted at most. */
 export interface Pull {
@@ -49,24 +40,32 @@ export interface Pull {
   limit: number;
 }
 
-/** Takes what is due of these webhooks, each webhook's longest due first. */
-export async function claimDue(sql: Sql, pulls: Pull[], { now, lapsesAt }: Claiming): Promise<Claim[]> {
+/** Claims what is due of these webhooks, each webhook's longest due first. */
+export async function claimDue(sql: Sql, pulls: Pull[], lease: Lease): Promise<Claim[]> {
   return sql<Claim[]>`
     with due as (
       select due.id from unnest(
         ${pulls.map(({ webhookId }) => webhookId)}::uuid[], ${pulls.map(({ limit }) => limit)}::int[]
-      ) as pull (webhook_id, most)
+      ) as pull (webhook_id, max_count)
       cross join lateral (
         select id from deliveries
-        where webhook_id = pull.webhook_id and state = 'pending' and due_at <= ${now}
-        order by due_at limit pull.most
+        where webhook_id = pull.webhook_id and state = 'pending' and due_at <= ${lease.now}
+        order by due_at limit pull.max_count
         for update skip locked
       ) due
     )
-    update deliveries d set state = 'sending', due_at = ${lapsesAt}
-    from due, webhooks w
-    where d.id = due.id and w.id = d.webhook_id and w.state = 'active'
-    returning ${claim(sql)}`;
+    ${claim(sql, lease, ["active"])}`;
+}
+
+/** Claims test messages that are due, of paused and disabled webhooks too: they wait for no other message. */
+export async function claimTests(sql: Sql, limit: number, lease: Lease): Promise<Claim[]> {
+  return sql<Claim[]>`
+    with due as (
+      select id from deliveries where state = 'pending' and event = 'test' and due_at <= ${lease.now}
+      order by due_at limit ${limit}
+      for update skip locked
+    )
+    ${claim(sql, lease, ["active", "paused", "disabled"])}`;
 }
 
 /**
@@ -79,7 +78,7 @@ const goneOn = (sql: Sql, { attempts }: { attempts: number }) => sql`
   failures = case when d.again then 0 else d.failures end`;
 
 /** Gives a claim back unused: the attempt was not made. */
-export async function releaseClaim(sql: Sql, { deliveryId, generation, attempt }: AttemptName, dueAt: Date) {
+export async function releaseClaim(sql: Sql, { deliveryId, generation, attempt }: Claim, dueAt: Date) {
   await sql`
     update deliveries d set ${goneOn(sql, { attempts: 0 })}, due_at = ${dueAt}
     where id = ${deliveryId} and generation = ${generation} and attempt = ${attempt} and state = 'sending'`;
@@ -113,14 +112,6 @@ export async function takeBackLapsed(
 }
 
 const interrupted = "The attempt was interrupted: whether the message arrived is not known.";
-
-/** Test messages that were due before a time and are still not taken, up to so many. */
-export async function testsOverdue(sql: Sql, dueBefore: Date, limit: number): Promise<AttemptName[]> {
-  return sql<AttemptName[]>`
-    select d.id as "deliveryId", d.generation, d.attempt from deliveries d join webhooks w on w.id = d.webhook_id
-    where d.state = 'pending' and d.event = 'test' and d.due_at <= ${dueBefore} and w.state <> 'deleted'
-    order by d.due_at limit ${limit}`;
-}
 
 /** The webhooks that have deliveries which were due before a time and are still not taken. */
 export async function webhooksOverdue(sql: Sql, dueBefore: Date): Promise<string[]> {

@@ -2,7 +2,6 @@ import type { Attempt, Delivery, DeliveryState } from "@pragma/contracts/deliver
 import type { SentEvent } from "@pragma/contracts/webhook";
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
 import type { Stretch } from "@pragma/runtime/reply-with-page";
-import type { AttemptName } from "./claims.ts";
 
 type DeliveryDates = "createdAt" | "nextAttemptAt" | "settledAt";
 
@@ -139,15 +138,13 @@ export async function findAttempts(
     ) latest order by generation, number`;
 }
 
-type MadeAgain = DeliveryRow & Pick<AttemptName, "generation" | "attempt">;
-
 /** Has a delivery made again from now, from its first attempt, unless one is under way: then undefined. */
-export async function makeAgain(tx: Transaction, which: DeliveryOf, now: Date): Promise<MadeAgain | undefined> {
-  const [row] = await tx<MadeAgain[]>`
+export async function makeAgain(tx: Transaction, which: DeliveryOf, now: Date): Promise<DeliveryRow | undefined> {
+  const [row] = await tx<DeliveryRow[]>`
     update deliveries d set
       state = 'pending', generation = d.generation + 1, attempt = 1, failures = 0, due_at = ${now}
     from webhooks w
     where ${isOf(tx, which)} and d.state <> 'sending'
-    returning ${shown(tx)}, d.generation, d.attempt`;
+    returning ${shown(tx)}`;
   return row;
 }

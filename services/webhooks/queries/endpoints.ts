@@ -21,16 +21,3 @@ export async function findEndpoints(sql: Sql, webhookIds: string[]): Promise<End
     from webhooks w join recipients r on r.id = w.recipient_id
     where w.id = any(${webhookIds}::uuid[]) and w.state <> 'deleted'`;
 }
-
-export interface MessageRow {
-  id: string;
-  body: string;
-  traceparent: string | null;
-}
-
-/** What is sent, by the message's id. */
-export async function findMessages(sql: Sql, messageIds: string[]): Promise<Map<string, MessageRow>> {
-  const rows = await sql<MessageRow[]>`
-    select id, body, traceparent from messages where id = any(${messageIds}::uuid[])`;
-  return new Map(rows.map((row) => [row.id, row]));
-}

@@ -40,7 +40,7 @@ export async function findRecovery(
   return row;
 }
 
-/** An unfinished recovery and the place it has reached, locked; undefined when it is finished, or being worked on. */
+/** An unfinished recovery and the place it has reached. */
 export interface RecoveryPlace {
   id: string;
   webhookId: string;
@@ -50,12 +50,13 @@ export interface RecoveryPlace {
   reachedId: string | null;
 }
 
-export async function lockRecovery(tx: Transaction, id: string): Promise<RecoveryPlace | undefined> {
+/** Locks the recovery that has come least far, of those that no one else works on. */
+export async function lockNextRecovery(tx: Transaction): Promise<RecoveryPlace | undefined> {
   const [row] = await tx<RecoveryPlace[]>`
     select
       id, webhook_id as "webhookId", since, created_at as "createdAt", reached_at as "reachedAt",
       reached_id as "reachedId"
-    from recoveries where id = ${id} and finished_at is null for update skip locked`;
+    from recoveries where finished_at is null order by recovered, created_at limit 1 for update skip locked`;
   return row;
 }
 
@@ -91,10 +92,4 @@ export async function recoverPortion(
       finished_at = ${portion.length < limit ? now : null}
     where id = ${id}`;
   return portion.length;
-}
-
-export async function unfinishedRecoveries(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id from recoveries where finished_at is null order by created_at limit 100`;
-  return rows.map(({ id }) => id);
 }

@@ -18,8 +18,8 @@ export const pauseWebhookRoute = defineRoute({
   request: { params: webhookParams },
   responses: { 200: { description: "The webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
-  async handle({ params, principal, services, context }) {
+  async handle({ params, principal, services }) {
     const which = { id: params.id, locationId: readableLocation(principal) };
-    return json(200, await changeWebhookState(services, { ...which, state: "paused", context }));
+    return json(200, await changeWebhookState(services, { ...which, state: "paused" }));
   },
 });

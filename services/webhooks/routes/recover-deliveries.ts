@@ -19,8 +19,8 @@ export const recoverDeliveriesRoute = defineRoute({
   request: { params: webhookParams, body: jsonBody(RecoverDeliveries) },
   responses: { 202: { description: "The recovery, which has begun", schema: Recovery } },
   errors: ["webhook_not_found"],
-  async handle({ params, body, principal, services, context }) {
+  async handle({ params, body, principal, services }) {
     const { id: webhookId } = await knownWebhook(services, { id: params.id, principal });
-    return json(202, await beginRecovery(services, { webhookId, since: body.since, context }));
+    return json(202, await beginRecovery(services, { webhookId, since: body.since }));
   },
 });

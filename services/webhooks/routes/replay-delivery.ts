@@ -25,8 +25,8 @@ export const replayDeliveryRoute = defineRoute({
     },
   },
   errors: ["delivery_not_found", "delivery_under_way"],
-  async handle({ params, principal, services, context }) {
+  async handle({ params, principal, services }) {
     const which = { id: params.id, locationId: readableLocation(principal) };
-    return json(202, await replayDelivery(services, { ...which, context }));
+    return json(202, await replayDelivery(services, which));
   },
 });

@@ -9,15 +9,15 @@ const times = (count: number, work: () => void) => {
 const whenMade = (deliveries: PretendDeliveries, webhookId: string, count: number) =>
   eventually(`${count} deliveries to ${webhookId}`, () => deliveries.made(webhookId) === count);
 
-describe("the lane to an endpoint", () => {
+describe("the queue of an endpoint", () => {
   it("has so many messages under way, and makes all in the end", async () => {
     const deliveries = pretendDeliveries({ a: { takes: 5 } }, { concurrency: 8 });
     times(200, () => deliveries.due("a"));
     await whenMade(deliveries, "a", 200);
     expect(deliveries.most("a")).toBe(8);
     // What waits is asked for a few at a time, not one by one.
-    expect(deliveries.fetches).toBeLessThan(110);
-    await deliveries.lanes.close();
+    expect(deliveries.claims).toBeLessThan(110);
+    await deliveries.scheduler.close();
   });
 
   it("keeps to its pace", async () => {
@@ -27,16 +27,14 @@ describe("the lane to an endpoint", () => {
     expect(deliveries.made("a")).toBeGreaterThanOrEqual(40);
     expect(deliveries.made("a")).toBeLessThan(56);
     await whenMade(deliveries, "a", 60);
-    await deliveries.lanes.close();
+    await deliveries.scheduler.close();
   });
 
-  it("keeps to its host's rate with all other lanes to that host, and leaves other hosts alone", async () => {
-    const noisy = Object.fromEntries(
-      Array.from({ length: 30 }, (_, index) => [`n${index}`, { takes: 1, origin: "n" }]),
-    );
+  it("keeps to its host's rate with all other endpoints of that host, and leaves other hosts alone", async () => {
+    const noisy = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`n${index}`, { takes: 1, host: "n" }]));
     const deliveries = pretendDeliveries(
       { ...noisy, other: { takes: 1 } },
-      { concurrency: 20, hostRate: { rate: 100, burst: 40 } },
+      { concurrency: 20, hostRate: { perSecond: 100, burst: 40 } },
     );
     const since = performance.now();
     for (const webhookId of Object.keys(noisy)) times(10, () => deliveries.due(webhookId));
@@ -52,15 +50,15 @@ describe("the lane to an endpoint", () => {
     expect(seconds).toBeGreaterThan(2.5);
     // Tokens that were taken for more than was due are not lost.
     expect(seconds).toBeLessThan(6);
-    await deliveries.lanes.close();
+    await deliveries.scheduler.close();
   });
 
-  it("finds what nobody announced, once it is woken", async () => {
+  it("finds what it was not woken for, once it is woken", async () => {
     const deliveries = pretendDeliveries({ a: { takes: 1 } }, { concurrency: 4 });
     times(25, () => deliveries.dueUnannounced("a"));
-    deliveries.lanes.wake("a");
+    deliveries.scheduler.wake(["a"]);
     await whenMade(deliveries, "a", 25);
-    await deliveries.lanes.close();
+    await deliveries.scheduler.close();
   });
 
   it("goes on when the database is back", async () => {
@@ -72,7 +70,7 @@ describe("the lane to an endpoint", () => {
     await sleep(50);
     deliveries.isAway = false;
     await whenMade(deliveries, "a", 33);
-    await deliveries.lanes.close();
+    await deliveries.scheduler.close();
   });
 
   it("sends a probe now and then to an endpoint that only fails, and everything once one arrives", async () => {
@@ -82,7 +80,7 @@ describe("the lane to an endpoint", () => {
     await whenMade(deliveries, "a", 5);
     await sleep(50);
     expect(deliveries.made("a")).toBe(5);
-    expect(deliveries.lanes.spared).toBe(1);
+    expect(deliveries.scheduler.spared).toBe(1);
     for (const [pause, probes] of [
       [1_000, 6],
       [2_000, 7],
@@ -91,45 +89,33 @@ describe("the lane to an endpoint", () => {
       [8_000, 10],
     ] as const) {
       deliveries.now += pause;
-      deliveries.lanes.wake("a");
+      deliveries.scheduler.wake(["a"]);
       await sleep(30);
       expect(deliveries.made("a")).toBe(probes);
     }
     endpoints.a.fails = false;
     deliveries.now += 8_000;
-    deliveries.lanes.wake("a");
+    deliveries.scheduler.wake(["a"]);
     await whenMade(deliveries, "a", 50);
-    expect(deliveries.lanes.spared).toBe(0);
-    await deliveries.lanes.close();
+    expect(deliveries.scheduler.spared).toBe(0);
+    await deliveries.scheduler.close();
   });
 
   it("finishes what is under way when it is closed, and begins nothing new", async () => {
     const deliveries = pretendDeliveries({ a: { takes: 30 } }, { concurrency: 4 });
     times(20, () => deliveries.due("a"));
     await eventually("some to be under way", () => deliveries.most("a") === 4);
-    await deliveries.lanes.close();
+    await deliveries.scheduler.close();
     const made = deliveries.made("a");
     expect(made).toBeGreaterThanOrEqual(4);
     deliveries.due("a");
     await sleep(60);
     expect(deliveries.made("a")).toBe(made);
   });
-
-  it("is forgotten once it has nothing to do", async () => {
-    const deliveries = pretendDeliveries({ a: { takes: 1 } });
-    deliveries.due("a");
-    await whenMade(deliveries, "a", 1);
-    await sleep(5);
-    deliveries.lanes.forgetIdle();
-    expect(deliveries.lanes.isBehind("a")).toBe(false);
-    deliveries.due("a");
-    await whenMade(deliveries, "a", 2);
-    await deliveries.lanes.close();
-  });
 });
 
 describe("a healthy endpoint", () => {
-  const crowd = (count: number, endpoint: { takes: number; origin?: string }) =>
+  const crowd = (count: number, endpoint: { takes: number; host?: string }) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`slow ${index}`, endpoint]));
 
   /** How long a message takes that is due while everybody else is busy, in milliseconds. */
@@ -146,7 +132,7 @@ describe("a healthy endpoint", () => {
     const deliveries = pretendDeliveries({ ...slow, healthy: { takes: 0 } }, { concurrency: 20, places: 50 });
     for (const webhookId of Object.keys(slow)) times(100, () => deliveries.due(webhookId));
     await sleep(100);
-    expect(deliveries.lanes.underWay).toBeGreaterThanOrEqual(40);
+    expect(deliveries.scheduler.active).toBeGreaterThanOrEqual(40);
     for (const _ of [1, 2, 3]) expect(await delayOf(deliveries, "healthy")).toBeLessThan(200);
   });
 
@@ -163,11 +149,11 @@ describe("a healthy endpoint", () => {
   });
 
   it("waits for none of a host with many endpoints", async () => {
-    const slow = crowd(40, { takes: 5_000, origin: "https://dead.example" });
+    const slow = crowd(40, { takes: 5_000, host: "dead.example" });
     const deliveries = pretendDeliveries({ ...slow, healthy: { takes: 0 } }, { concurrency: 20, places: 50 });
     for (const webhookId of Object.keys(slow)) times(20, () => deliveries.due(webhookId));
     await sleep(100);
-    expect(deliveries.lanes.underWay).toBeLessThanOrEqual(20);
+    expect(deliveries.scheduler.active).toBeLessThanOrEqual(20);
     expect(await delayOf(deliveries, "healthy")).toBeLessThan(200);
   });
 });

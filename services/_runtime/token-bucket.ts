@@ -27,16 +27,16 @@ export class TokenBucket {
     return Math.min(this.#rate.burst, this.#tokens + elapsed * this.#rate.perSecond);
   }
 
-  /** Takes one, unless there is less than one. */
-  take(now: number): boolean {
+  /** Takes one, or as many as are given, unless there are fewer. */
+  take(now: number, count = 1): boolean {
     const left = this.left(now);
-    if (left < 1) return false;
-    this.set(left - 1, now);
+    if (left < count) return false;
+    this.set(left - count, now);
     return true;
   }
 
-  giveBack(now: number): void {
-    this.set(Math.min(this.#rate.burst, this.left(now) + 1), now);
+  giveBack(now: number, count = 1): void {
+    this.set(Math.min(this.#rate.burst, this.left(now) + count), now);
   }
 
   /** What another, who counts for everybody, says is left. */

@@ -1,0 +1,89 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Logger } from "./logger.ts";
+import { openOutageLog } from "./outage-log.ts";
+import { sleep } from "./sleep.ts";
+
+interface ClaimLoopOptions<Item> {
+  /** What is claimed, for the log. */
+  name: string;
+  log: Logger;
+  /**
+   * Returns up to so many of the items that are due, each under a lease that outlasts the work on it: what a process has
+   * claimed that then dies is due again once the lease has ended.
+   */
+  claim(limit: number): Promise<Item[]>;
+  /** Works on one item, and ends its lease. The signal is given when the loop closes. */
+  work(item: Item, signal: AbortSignal): Promise<void>;
+  /** How many items are worked on at a time. */
+  concurrency: number;
+  /** How often the loop claims when nothing wakes it. */
+  pollMs: number;
+}
+
+/** Claims work from the database, and does it. */
+export interface ClaimLoop {
+  /** Claims as soon as there is room: something may be due. */
+  wake(): void;
+  /** Claims nothing more; resolves when the work under way is over. */
+  close(): Promise<void>;
+}
+
+/** How long the loop waits after it could not claim. */
+const failurePauseMs = 500;
+
+/** Starts a loop that claims what is due when it is woken, when work that filled it ends, and every `pollMs`. */
+export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop {
+  const { name, log, claim, work, concurrency, pollMs } = options;
+  const closing = new AbortController();
+  const active = new Set<Promise<void>>();
+  const outage = openOutageLog(log, `${name} cannot be claimed`);
+  let isWoken = false;
+  let claiming: Promise<void> | undefined;
+
+  function wake(): void {
+    isWoken = true;
+    if (!closing.signal.aborted && active.size < concurrency) claiming ??= claimWhileWoken();
+  }
+
+  async function claimWhileWoken(): Promise<void> {
+    while (isWoken && !closing.signal.aborted && active.size < concurrency) {
+      // What wakes it in this turn is claimed together.
+      await nextTurn();
+      isWoken = false;
+      const limit = concurrency - active.size;
+      try {
+        const items = await claim(limit);
+        for (const item of items) begin(item);
+        if (items.length >= limit) isWoken = true;
+        outage.recovered();
+      } catch (error) {
+        outage.failed(error);
+        await sleep(failurePauseMs, closing.signal);
+        isWoken = true;
+      }
+    }
+    claiming = undefined;
+  }
+
+  function begin(item: Item): void {
+    const done = work(item, closing.signal)
+      .catch((error) => log.error({ err: error }, `work on ${name} failed`))
+      .finally(() => {
+        active.delete(done);
+        if (isWoken) wake();
+      });
+    active.add(done);
+  }
+
+  const polling = setInterval(wake, pollMs);
+  wake();
+  return {
+    wake,
+    async close() {
+      clearInterval(polling);
+      closing.abort();
+      await claiming;
+      await Promise.all(active);
+    },
+  };
+}
