@@ -3,7 +3,6 @@ const rules: Record<string, (namespace: string) => string> = {
   gateway: (namespace) =>
     `~${namespace}:limit:* -@all +@connection +info +eval +evalsha +script|load +time +hmget +hset +pexpire`,
   reporting: (namespace) => `~${namespace}:reporting-exports:* ${queueCommands}`,
-  webhooks: (namespace) => `~${namespace}:webhooks-deliveries:* ${queueCommands}`,
   jobs: (namespace) => `~${namespace}:jobs-* ${queueCommands}`,
 };
 

@@ -119,6 +119,20 @@ describe("twenty subscribers, of which two are dead, two slow and two flapping",
   );
 });
 
+it("gets every paid order while Redis is stopped", async () => {
+  const shop = await openShop(product, { scopes: ["orders:write", "webhooks:write"] });
+  const only = { healthy: 1, slow: 0, flapping: 0, refusing: 0, silent: 0 };
+  const { subscribers, close } = await openSubscribers(shop, only, extent);
+  await servers.kill("redis");
+  try {
+    const orderIds = await payOrders(shop, { orders: 40, perSecond: 40, atATime: 10 });
+    await eventually("every order", () => subscribers.every((each) => missing(each, orderIds).length === 0), patience);
+  } finally {
+    close();
+    await servers.start("redis");
+  }
+}, 60_000);
+
 /** Whoever gets an order, and however often, gets it as one message. */
 function expectOneMessagePerOrder(subscribers: Subscriber[], orderIds: string[]): void {
   const messages = new Map<string, Set<string>>();

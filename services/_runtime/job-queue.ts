@@ -29,7 +29,7 @@ interface JobOptions extends JobsOptions {
 }
 
 export interface JobQueueOptions {
-  /** Unique in the installation, e.g. `webhooks-deliveries`. */
+  /** Unique in the installation, e.g. `reporting-exports`. */
   name: string;
   log: Logger;
   metrics: Metrics;
