@@ -21,9 +21,11 @@ interface ClaimLoopOptions<Item> {
 }
 
 /** Claims work from the database, and does it. */
-export interface ClaimLoop {
+export interface ClaimLoop<Item> {
   /** Claims as soon as there is room: something may be due. */
   wake(): void;
+  /** Works on an item that was claimed otherwise. */
+  begin(item: Item): void;
   /** Claims nothing more; resolves when the work under way is over. */
   close(): Promise<void>;
 }
@@ -32,7 +34,7 @@ export interface ClaimLoop {
 const failurePauseMs = 500;
 
 /** Starts a loop that claims what is due when it is woken, when work that filled it ends, and every `pollMs`. */
-export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop {
+export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop<Item> {
   const { name, log, claim, work, concurrency, pollMs } = options;
   const closing = new AbortController();
   const active = new Set<Promise<void>>();
@@ -79,6 +81,7 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop
   wake();
   return {
     wake,
+    begin,
     async close() {
       clearInterval(polling);
       closing.abort();

@@ -7,6 +7,7 @@ import { observeDeliveries } from "./delivering/observe-deliveries.ts";
 import { openDelivering } from "./delivering/open-delivering.ts";
 import { addressPolicy } from "./endpoint/address-policy.ts";
 import { openResolver, type ResolveHost } from "./endpoint/resolve-host.ts";
+import { openMessageBatcher } from "./message-batcher.ts";
 import { removeOld } from "./periodic/remove-old.ts";
 import { sweepDue } from "./periodic/sweep-due.ts";
 import { deleteRecipientRoute } from "./routes/delete-recipient.ts";
@@ -29,7 +30,6 @@ import { endpointEvents } from "./subscriptions/endpoint-events.ts";
 import { orderEvents } from "./subscriptions/order-events.ts";
 import { ordersErased } from "./subscriptions/orders-erased.ts";
 import { reportFinalized } from "./subscriptions/report-finalized.ts";
-import { openTellTogether } from "./tell-together.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 interface Surroundings {
@@ -86,7 +86,7 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
           locations,
           endpoints,
           wake,
-          together: openTellTogether({ db, clock, wake }),
+          messages: openMessageBatcher({ db, clock, wake, claimedFor }),
           claimedFor,
           maxRecipients: config.RECIPIENTS_PER_LOCATION,
           maxWebhooks: config.WEBHOOKS_PER_LOCATION,

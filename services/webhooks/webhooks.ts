@@ -6,7 +6,7 @@ import type { Vault } from "@pragma/runtime/vault";
 import type { Clock } from "./clock.ts";
 import type { Wake } from "./delivering/open-delivering.ts";
 import type { EndpointRules } from "./endpoint/check-endpoint.ts";
-import type { TellTogether } from "./tell-together.ts";
+import type { MessageBatcher } from "./message-batcher.ts";
 
 /** What the webhooks service stands on. */
 export interface Webhooks {
@@ -17,7 +17,7 @@ export interface Webhooks {
   locations: Locations;
   endpoints: EndpointRules;
   wake: Wake;
-  together: TellTogether;
+  messages: MessageBatcher;
   /** How long a delivery is a worker's before it is presumed dead, in milliseconds. */
   claimedFor: number;
   /** How many recipients and webhooks a location may have. */

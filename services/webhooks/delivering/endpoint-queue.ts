@@ -46,6 +46,11 @@ export class EndpointQueue {
     return this.#isWaiting;
   }
 
+  /** Whether messages wait for it in the database. */
+  get isBehind(): boolean {
+    return this.#hasBacklog || this.#isWaiting;
+  }
+
   get isSpared(): boolean {
     return !this.#circuit.isClosed;
   }
@@ -80,13 +85,18 @@ export class EndpointQueue {
     return acquired;
   }
 
-  /** Gives room back that nothing was due for: it does not count for the rates. */
+  /** Says for how much of the room that was taken deliveries were due. */
   claimed({ acquired, count }: { acquired: number; count: number }): void {
-    const { endpointRate, hostRate } = this.#options;
     this.#hasBacklog = count === acquired;
-    endpointRate.giveBack(performance.now(), acquired - count);
-    hostRate().giveBack(performance.now(), acquired - count);
-    this.#release(acquired - count);
+    this.giveBack(acquired - count);
+  }
+
+  /** Gives room back unused: it does not count for the rates. */
+  giveBack(unused: number): void {
+    const { endpointRate, hostRate } = this.#options;
+    endpointRate.giveBack(performance.now(), unused);
+    hostRate().giveBack(performance.now(), unused);
+    this.#release(unused);
   }
 
   /** A message has ended; `spared` when the endpoint was not asked, or when that says nothing about it. */

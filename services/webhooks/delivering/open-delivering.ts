@@ -14,7 +14,7 @@ import { HostRates } from "./host-rates.ts";
 import { makeAttempt } from "./make-attempt.ts";
 import { openOutcomeLog } from "./outcome-log.ts";
 import { openPoster } from "./post-message.ts";
-import { Scheduler } from "./scheduler.ts";
+import { type Reservation, Scheduler } from "./scheduler.ts";
 
 interface DeliveringOptions {
   db: Database;
@@ -47,6 +47,8 @@ export interface Wake {
   everyInstance(webhookIds: readonly string[]): void;
   tests(): void;
   recoveries(): void;
+  /** Room to send one message at once, if its endpoint has any. */
+  reserve(webhookId: string): Reservation | undefined;
 }
 
 /** What takes deliveries from the database to their endpoints. */
@@ -133,6 +135,7 @@ export function openDelivering(options: DeliveringOptions): Delivering {
     },
     tests: () => tests.wake(),
     recoveries: () => recoveries.wake(),
+    reserve: (webhookId) => scheduler.reserve(webhookId),
   };
   signals.listen((webhookId) => scheduler.wake([webhookId]));
   metrics.observe(

@@ -36,6 +36,13 @@ interface Delivery {
   queue: EndpointQueue;
 }
 
+/** Room for one message to an endpoint. */
+export interface Reservation {
+  /** Makes the attempt, whose delivery was claimed as it was written. */
+  begin(claim: Claim): void;
+  cancel(): void;
+}
+
 /**
  * Claims what is due and has it delivered. Endpoints take turns, each for as many messages as it has room for: nothing
  * waits in memory, and no endpoint waits for another.
@@ -46,7 +53,7 @@ export class Scheduler {
   readonly #queues = new Map<string, EndpointQueue>();
   /** The webhooks that deliveries may be due of, the one that was served last at the end. */
   readonly #ready = new Set<string>();
-  readonly #loop: ClaimLoop;
+  readonly #loop: ClaimLoop<Delivery>;
   readonly #forgetting: NodeJS.Timeout;
 
   constructor(options: SchedulerOptions) {
@@ -70,6 +77,16 @@ export class Scheduler {
   wake(webhookIds: Iterable<string>): void {
     for (const webhookId of webhookIds) this.#ready.add(webhookId);
     this.#loop.wake();
+  }
+
+  /** Takes room for one message, unless its endpoint has none, or earlier messages wait for it. */
+  reserve(webhookId: string): Reservation | undefined {
+    const queue = this.#queues.get(webhookId);
+    if (!queue || queue.isBehind || this.#ready.has(webhookId) || queue.acquire(1) === 0) return undefined;
+    return {
+      begin: (claim) => this.#loop.begin({ claim, queue }),
+      cancel: () => queue.giveBack(1),
+    };
   }
 
   /** What is known of a webhook's endpoint does not count any more: it is another. */

@@ -16,41 +16,6 @@ const shown = (sql: Sql | Transaction) => sql`
   d.id, d.created_at as "createdAt", d.webhook_id as "webhookId", d.message_id as "messageId", d.event, d.state,
   case when d.state = 'pending' then d.due_at end as "nextAttemptAt", d.settled_at as "settledAt"`;
 
-interface NewMessage {
-  id: string;
-  body: string;
-  event: SentEvent;
-  now: Date;
-  /** Of what it tells of (W3C). */
-  traceparent: string;
-}
-
-interface NewDelivery {
-  id: string;
-  webhookId: string;
-}
-
-/** Writes down what is to be sent, unless it is there already, and deliveries of it, due at once. */
-export async function insertMessage(
-  tx: Transaction,
-  { id, body, event, now, traceparent }: NewMessage,
-  deliveries: NewDelivery[],
-): Promise<void> {
-  await tx`
-    with message as (
-      insert into messages (id, body, traceparent, created_at) values (${id}, ${body}, ${traceparent}, ${now})
-      on conflict (id) do nothing
-    )
-    insert into deliveries (
-      id, webhook_id, message_id, event, state, generation, attempt, failures, due_at, created_at
-    )
-    select given.*, ${id}, ${event}, 'pending', 1, 1, 0, ${now}, ${now}
-    from unnest(
-      ${deliveries.map((delivery) => delivery.id)}::uuid[], ${deliveries.map(({ webhookId }) => webhookId)}::uuid[]
-    ) as given (id, webhook_id)
-    where exists (select 1 from webhooks where id = given.webhook_id and state <> 'deleted')`;
-}
-
 export interface DeliveryFilter {
   webhookId: string;
   event?: SentEvent | undefined;

@@ -131,29 +131,29 @@ export interface Listener {
   isActive: boolean;
 }
 
-/** What happened where. */
-export interface Happening {
+/** An event at a location. */
+export interface EventMatch {
   locationId: string;
   event: SentEvent;
 }
 
-/** The webhooks that are to be told of each of these, in their order. */
-export async function listenersTo(sql: Sql, happenings: Happening[]): Promise<Listener[][]> {
+/** The webhooks that listen to each of these, in their order. */
+export async function findListeners(sql: Sql, matches: EventMatch[]): Promise<Listener[][]> {
   const rows = await sql<(Listener & { place: number })[]>`
-    select happening.place, w.id, w.state = 'active' as "isActive"
+    select match.place, w.id, w.state = 'active' as "isActive"
     from unnest(
-      ${happenings.map(({ locationId }) => locationId)}::uuid[], ${happenings.map(({ event }) => event)}::text[]
-    ) with ordinality as happening (location_id, event, place)
-    join webhooks w on w.location_id = happening.location_id
-    where w.state <> 'deleted' and happening.event = any(w.events)`;
-  const listeners = happenings.map((): Listener[] => []);
+      ${matches.map(({ locationId }) => locationId)}::uuid[], ${matches.map(({ event }) => event)}::text[]
+    ) with ordinality as match (location_id, event, place)
+    join webhooks w on w.location_id = match.location_id
+    where w.state <> 'deleted' and match.event = any(w.events)`;
+  const listeners = matches.map((): Listener[] => []);
   for (const { place, id, isActive } of rows) listeners[place - 1]?.push({ id, isActive });
   return listeners;
 }
 
 /** The other endpoints of the recipient whose endpoint this is, once each, as far as they are sent to. */
-export async function otherEndpoints(tx: Transaction, webhookId: string, endpointUrl: string): Promise<Listener[]> {
-  return tx<Listener[]>`
+export async function otherEndpoints(sql: Sql, webhookId: string, endpointUrl: string): Promise<Listener[]> {
+  return sql<Listener[]>`
     select distinct on (other.endpoint_url) other.id, true as "isActive"
     from webhooks w join webhooks other on other.recipient_id = w.recipient_id
     where w.id = ${webhookId} and other.state = 'active' and other.endpoint_url <> ${endpointUrl}

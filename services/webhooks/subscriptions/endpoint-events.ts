@@ -1,24 +1,23 @@
 import { on } from "@pragma/runtime/subscription";
-import { emit } from "../emit.ts";
 import { otherEndpoints } from "../queries/webhooks.ts";
 import type { Webhooks } from "../webhooks.ts";
 
-/** What becomes of an endpoint that fails is told to the recipient's other endpoints, whatever they have subscribed to. */
+/** What becomes of an endpoint that fails is sent to the recipient's other endpoints, whatever they have subscribed to. */
 export const endpointEvents = [
-  on<Webhooks, "endpoint.failing">("endpoint.failing", async ({ eventId, time, data, services, context, once }) => {
-    await once(async (tx) => {
-      const listeners = await otherEndpoints(tx, data.webhookId, data.endpointUrl);
-      const event = "endpoint.failing";
-      const { traceparent } = context;
-      await emit(services, tx, listeners, { messageId: eventId, event, time, sequence: null, data, traceparent });
-    });
-  }),
-  on<Webhooks, "endpoint.disabled">("endpoint.disabled", async ({ eventId, time, data, services, context, once }) => {
-    await once(async (tx) => {
-      const listeners = await otherEndpoints(tx, data.webhookId, data.endpointUrl);
-      const event = "endpoint.disabled";
-      const { traceparent } = context;
-      await emit(services, tx, listeners, { messageId: eventId, event, time, sequence: null, data, traceparent });
-    });
-  }),
+  on<Webhooks, "endpoint.failing">(
+    "endpoint.failing",
+    async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent }, onceTogether }) => {
+      const listeners = await otherEndpoints(db.sql, data.webhookId, data.endpointUrl);
+      const message = { messageId, event: "endpoint.failing", time, sequence: null, data, traceparent } as const;
+      await onceTogether(() => messages.send(listeners, message));
+    },
+  ),
+  on<Webhooks, "endpoint.disabled">(
+    "endpoint.disabled",
+    async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent }, onceTogether }) => {
+      const listeners = await otherEndpoints(db.sql, data.webhookId, data.endpointUrl);
+      const message = { messageId, event: "endpoint.disabled", time, sequence: null, data, traceparent } as const;
+      await onceTogether(() => messages.send(listeners, message));
+    },
+  ),
 ];

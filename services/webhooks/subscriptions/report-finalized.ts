@@ -4,12 +4,12 @@ import type { Webhooks } from "../webhooks.ts";
 /** A till has its report: told to the webhooks of its location, each revision of the till anew. */
 export const reportFinalized = on<Webhooks, "report.finalized">(
   "report.finalized",
-  async ({ eventId, time, data, services: { together }, context, onceTogether }) => {
+  async ({ eventId, time, data, services: { messages }, context, onceTogether }) => {
     const event = "report.finalized";
-    const listeners = await together.listenersTo({ locationId: data.locationId, event });
+    const listeners = await messages.findListeners({ locationId: data.locationId, event });
     if (listeners.length === 0) return;
     const { traceparent } = context;
-    const telling = { messageId: eventId, event, time, sequence: data.revision, data, traceparent } as const;
-    await onceTogether(() => together.tell(listeners, telling));
+    const message = { messageId: eventId, event, time, sequence: data.revision, data, traceparent } as const;
+    await onceTogether(() => messages.send(listeners, message));
   },
 );

@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openTellTogether, type TellTogether } from "./tell-together.ts";
+import { type MessageBatcher, openMessageBatcher } from "./message-batcher.ts";
 import { orderEvent } from "./testing/event-sender.ts";
 import { type Subscription, startWebhooks, type TestWebhooks } from "./testing/start-webhooks.ts";
 
 let service: TestWebhooks;
 let subscription: Subscription;
-let together: TellTogether;
+let messages: MessageBatcher;
 const woken: string[][] = [];
 
 beforeAll(async () => {
   service = await startWebhooks();
   subscription = await service.subscribe("http://127.0.0.1:1024/", { events: ["order.paid", "report.finalized"] });
   const deliveries = (webhookIds: readonly string[]) => void woken.push([...webhookIds]);
-  const wake = { deliveries, everyInstance: deliveries, tests() {}, recoveries() {} };
-  together = openTellTogether({ db: service.db, clock: () => new Date(), wake });
+  const wake = { deliveries, everyInstance: deliveries, tests() {}, recoveries() {}, reserve: () => undefined };
+  messages = openMessageBatcher({ db: service.db, clock: () => new Date(), wake, claimedFor: 30_000 });
 });
 afterAll(() => service?.remove());
 
@@ -35,10 +35,10 @@ describe("events that come together", () => {
   it("find who listens to each", async () => {
     const { locationId, webhook } = subscription;
     const found = await Promise.all([
-      together.listenersTo({ locationId, event: "order.paid" }),
-      together.listenersTo({ locationId, event: "order.call" }),
-      together.listenersTo({ locationId: randomUUID(), event: "order.paid" }),
-      together.listenersTo({ locationId, event: "report.finalized" }),
+      messages.findListeners({ locationId, event: "order.paid" }),
+      messages.findListeners({ locationId, event: "order.call" }),
+      messages.findListeners({ locationId: randomUUID(), event: "order.paid" }),
+      messages.findListeners({ locationId, event: "report.finalized" }),
     ]);
     const listener = [{ id: webhook.id, isActive: true }];
     expect(found).toEqual([listener, [], [], listener]);
@@ -51,13 +51,13 @@ describe("events that come together", () => {
     ];
     const ids = Array.from({ length: 20 }, () => randomUUID());
     woken.length = 0;
-    expect(await Promise.all(ids.map((id) => together.tell(listeners, test(id))))).toEqual(ids.map(() => true));
+    expect(await Promise.all(ids.map((id) => messages.send(listeners, test(id))))).toEqual(ids.map(() => true));
     expect(await bodyOf(ids[7] ?? "")).toMatchObject({ meta: { id: ids[7], event: "test" }, data: test("").data });
     expect(woken).toHaveLength(1);
     // There is no other webhook of that id, and nothing is left for it.
     expect(await service.db.sql`select 1 from deliveries where message_id = any(${ids}::uuid[])`).toHaveLength(20);
 
-    expect(await Promise.all(ids.map((id) => together.tell(listeners, test(id))))).toEqual(ids.map(() => false));
+    expect(await Promise.all(ids.map((id) => messages.send(listeners, test(id))))).toEqual(ids.map(() => false));
     expect(woken).toHaveLength(1);
   });
 
@@ -67,15 +67,14 @@ describe("events that come together", () => {
     const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
     woken.length = 0;
     const told = await Promise.allSettled([
-      together.tell(good, test(ids[0])),
-      together.tell(bad, test(ids[1])),
-      together.tell(good, test(ids[2])),
+      messages.send(good, test(ids[0])),
+      messages.send(bad, test(ids[1])),
+      messages.send(good, test(ids[2])),
     ]);
     expect(told).toMatchObject([{ value: true }, { status: "rejected" }, { value: true }]);
     expect(await bodyOf(ids[2])).toBeDefined();
     expect(await bodyOf(ids[1])).toBeUndefined();
-    // For a webhook that is not active nothing is woken.
-    expect(woken.flat()).toEqual([]);
+    expect(woken.flat()).toEqual([subscription.webhook.id, subscription.webhook.id]);
   });
 });
 
