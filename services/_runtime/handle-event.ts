@@ -24,9 +24,11 @@ export async function handleEvent<Services>(
     throw new PermanentError(`The data of ${envelope.type} is not what it should be: ${data.error.message}`);
   const key = { event_id: envelope.id, subscription: subscription.type };
   const { sql } = database;
-  const [known] =
-    await sql`select 1 from inbox where event_id = ${key.event_id} and subscription = ${key.subscription}`;
-  if (known) return false;
+  if (!subscription.isBatched) {
+    const [known] =
+      await sql`select 1 from inbox where event_id = ${key.event_id} and subscription = ${key.subscription}`;
+    if (known) return false;
+  }
 
   let hadEffect = false;
   await subscription.handle({

@@ -34,6 +34,8 @@ export interface Subscription<Services, Type extends EventType = EventType> {
    * are not, nor stay parked.
    */
   revisionOf?: (data: EventData<Type>) => number;
+  /** Whether all that it does goes through `onceTogether`: then it is not looked up before whether an event was handled. */
+  isBatched: boolean;
   handle(handling: Handling<Type, Services>): Promise<void>;
 }
 
@@ -47,10 +49,11 @@ export function on<Services, Type extends EventType>(
   {
     concurrency = 8,
     maxPerLocation = Math.max(1, Math.floor(concurrency * 0.75)),
+    isBatched = false,
     revisionOf,
-  }: Partial<Pick<Subscription<Services, Type>, "concurrency" | "maxPerLocation" | "revisionOf">> = {},
+  }: Partial<Pick<Subscription<Services, Type>, "concurrency" | "maxPerLocation" | "isBatched" | "revisionOf">> = {},
 ): Subscription<Services> {
-  const subscription: Subscription<Services, Type> = { type, concurrency, maxPerLocation, handle };
+  const subscription: Subscription<Services, Type> = { type, concurrency, maxPerLocation, isBatched, handle };
   if (revisionOf) subscription.revisionOf = revisionOf;
   return subscription as unknown as Subscription<Services>;
 }

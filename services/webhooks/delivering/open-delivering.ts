@@ -65,6 +65,7 @@ const timerMarginMs = 2;
 /** Test messages under way at once, beside all others. */
 const testConcurrency = 25;
 const failuresInARow = 10;
+const maxIdsOfSignal = 1_000;
 
 export function openDelivering(options: DeliveringOptions): Delivering {
   const { db, log, metrics, signals, clock, schedule, pollMs } = options;
@@ -131,13 +132,15 @@ export function openDelivering(options: DeliveringOptions): Delivering {
     deliveries: (webhookIds) => scheduler.wake(webhookIds),
     everyInstance(webhookIds) {
       scheduler.wake(webhookIds);
-      for (const webhookId of webhookIds) signals.send(webhookId, "due");
+      for (let from = 0; from < webhookIds.length; from += maxIdsOfSignal) {
+        signals.send("due", webhookIds.slice(from, from + maxIdsOfSignal).join(" "));
+      }
     },
     tests: () => tests.wake(),
     recoveries: () => recoveries.wake(),
     reserve: (webhookId) => scheduler.reserve(webhookId),
   };
-  signals.listen((webhookId) => scheduler.wake([webhookId]));
+  signals.listen((_, webhookIds) => scheduler.wake(webhookIds.split(" ")));
   metrics.observe(
     "webhook_messages_under_way",
     "Messages that endpoints have not answered yet",

@@ -61,6 +61,25 @@ describe("the queue of an endpoint", () => {
     await deliveries.scheduler.close();
   });
 
+  it("reserves room for what is new, unless there is none or earlier messages wait", async () => {
+    const deliveries = pretendDeliveries({ a: { takes: 30 } }, { concurrency: 4 });
+    const { scheduler } = deliveries;
+    expect(scheduler.reserve("a")).toBeUndefined();
+    deliveries.due("a");
+    await whenMade(deliveries, "a", 1);
+    await eventually("nothing under way", () => scheduler.active === 0);
+    const reserved = [1, 2, 3, 4, 5].map(() => scheduler.reserve("a"));
+    expect(reserved.map((each) => each !== undefined)).toEqual([true, true, true, true, false]);
+    expect(scheduler.active).toBe(4);
+    for (const each of reserved) each?.cancel();
+    expect(scheduler.active).toBe(0);
+    times(20, () => deliveries.due("a"));
+    await eventually("some to be under way", () => scheduler.active === 4);
+    expect(scheduler.reserve("a")).toBeUndefined();
+    await whenMade(deliveries, "a", 21);
+    await scheduler.close();
+  });
+
   it("goes on when the database is back", async () => {
     const deliveries = pretendDeliveries({ a: { takes: 1 } });
     times(3, () => deliveries.due("a"));

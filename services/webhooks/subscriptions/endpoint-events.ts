@@ -11,6 +11,7 @@ export const endpointEvents = [
       const message = { messageId, event: "endpoint.failing", time, sequence: null, data, traceparent } as const;
       await onceTogether(() => messages.send(listeners, message));
     },
+    { isBatched: true },
   ),
   on<Webhooks, "endpoint.disabled">(
     "endpoint.disabled",
@@ -19,5 +20,6 @@ export const endpointEvents = [
       const message = { messageId, event: "endpoint.disabled", time, sequence: null, data, traceparent } as const;
       await onceTogether(() => messages.send(listeners, message));
     },
+    { isBatched: true },
   ),
 ];

@@ -18,6 +18,6 @@ export const orderEvents = (["order.call", "order.paid", "order.canceled", "orde
       const message = { messageId: eventId, event, time, sequence, data, traceparent };
       await onceTogether(() => messages.send(listeners, message));
     },
-    { concurrency },
+    { concurrency, isBatched: true },
   ),
 );

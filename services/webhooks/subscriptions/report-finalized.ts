@@ -12,4 +12,5 @@ export const reportFinalized = on<Webhooks, "report.finalized">(
     const message = { messageId: eventId, event, time, sequence: data.revision, data, traceparent } as const;
     await onceTogether(() => messages.send(listeners, message));
   },
+  { isBatched: true },
 );
