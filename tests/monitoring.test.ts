@@ -40,7 +40,7 @@ beforeAll(async () => {
   product = await startProduct(environment.variables);
   const receiver = await startReceiver();
   const endpoint = receiver.endpoint();
-  const shop = await openShop(product, { scopes: ["tills:write", "webhooks:write", "jobs:write"] });
+  const shop = await openShop(product, { scopes: ["tills:write", "webhooks:write", "jobs:write", "accounting:write"] });
   const { data: recipient } = await shop.api.POST("/v1/recipients", { body: { name: "Measured" } });
   await shop.api.POST("/v1/webhooks", {
     body: { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["report.finalized"] },
@@ -49,9 +49,15 @@ beforeAll(async () => {
   const till = generateTill({ seed: 1, tillId: randomUUID(), orders: 2, day: "2026-04-01" });
   await shop.ask("POST", "/v2/tills/", { body: till });
   await eventually("the webhook", () => endpoint.received.length > 0);
-  exported = await eventually("the delivery to be measured", async () => {
+  const config = await shop.ask("POST", "/v1/accounting/configs", { body: {} });
+  const { id: accountingConfigId } = (await config.json()) as { id: string };
+  await shop.ask("POST", "/v1/accounting/exports", {
+    body: [{ tillId: till.id, accountingConfigId, accountingProvider: "FULLL" }],
+  });
+  const measured = ["webhook_attempt_duration_seconds_count", "queue_job_duration_seconds_count"];
+  exported = await eventually("the delivery and the export to be measured", async () => {
     const found = await readMetrics(`${product.process("all").opsUrl}/metrics`);
-    return found.has("webhook_attempt_duration_seconds_count") && found;
+    return measured.every((name) => found.has(name)) && found;
   });
   await receiver.close();
 }, 90_000);

@@ -52,7 +52,7 @@ it("claims once for all that wakes it in one turn, and again for what wakes it w
 
 it("finds what no one woke it for", async () => {
   const { close, state } = startLoop({ pollMs: 20 });
-  await eventually("the first claim", () => state.claims === 1);
+  await eventually("the first claim", () => state.claims >= 1);
   state.due = [1];
   await eventually("the work", () => state.done.length === 1);
   await close();
