@@ -23,7 +23,7 @@ export interface LocationPast {
 
 /** The last day of every past. */
 const lastDay = "2026-05-29";
-const mostOrdersPerTill = 1_000;
+const maxOrdersPerTill = 1_000;
 
 export function openPast(databaseUrl: string, namespace: string): Past {
   const schema = schemaOf(namespace, "reporting");
@@ -51,7 +51,7 @@ export async function writePast(
   tell: (detail: string) => void,
 ): Promise<string> {
   const locationId = randomUUID();
-  const tillsPerDay = Math.ceil(ordersPerDay / mostOrdersPerTill);
+  const tillsPerDay = Math.ceil(ordersPerDay / maxOrdersPerTill);
   const ordersPerTill = ordersPerDay / tillsPerDay;
   const tills = days * tillsPerDay;
   for (let till = 0; till < tills; till += 1) {

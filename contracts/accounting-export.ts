@@ -13,7 +13,7 @@ const accountingProvider = z
   .meta({ description: "Accounting software that the file is for", example: "FULLL" });
 
 /** Tills of one export at most: a year of days, and some. */
-export const mostExportedTills = 500;
+export const maxExportedTills = 500;
 
 /** A till to export. */
 const AccountingExportItem = z
@@ -28,9 +28,9 @@ const AccountingExportItem = z
   .meta({ id: "AccountingExportItem", description: "A till to export", example: accountingExportItemsExample[0] });
 
 /** What an export is to hold. */
-export const CreateAccountingExport = limitedList(AccountingExportItem, mostExportedTills, { min: 1 }).meta({
+export const CreateAccountingExport = limitedList(AccountingExportItem, maxExportedTills, { min: 1 }).meta({
   id: "CreateAccountingExport",
-  description: `The tills to export: 1 to ${mostExportedTills}`,
+  description: `The tills to export: 1 to ${maxExportedTills}`,
   example: accountingExportItemsExample,
 });
 

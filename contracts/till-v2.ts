@@ -68,7 +68,7 @@ export const ClerkShift = z
 export type ClerkShift = z.infer<typeof ClerkShift>;
 
 /** How many orders a till has at most. */
-export const mostOrders = 10_000;
+export const maxOrders = 10_000;
 
 /**
  * The till of a closed shift, as the point of sale pushes it: everything that its report and orders are made from.
@@ -104,7 +104,7 @@ export const TillV2 = z
     }),
     declaredPaymentList: limitedList(DeclaredPayment, 1_000).meta({ description: "Payments as declared, by method" }),
     clerkShiftList: limitedList(ClerkShift, 1_000).meta({ description: "The clerks' shifts" }),
-    orderList: limitedList(OrderData, mostOrders)
+    orderList: limitedList(OrderData, maxOrders)
       .check(refuseTwice("order", "id"))
       .meta({ description: "Every order of the shift, each once" }),
   })

@@ -199,17 +199,17 @@ describe("in trouble", () => {
   it("a server that holds as many bodies as it can refuses every further one", async () => {
     const variables = { ...environment.variables, RECEIVING_BUDGET_MB: "56" };
     const single = await startProduct(variables, { adminKey: product.adminKey });
-    let giveBack = () => {};
+    let release = () => {};
     try {
       await expectOfAll(
         "overloaded",
         async () => {
-          giveBack = await fillReceivingBudget(single.url, world.shop.key, product.adminKey);
+          release = await fillReceivingBudget(single.url, world.shop.key, product.adminKey);
         },
         single.url,
       );
     } finally {
-      giveBack();
+      release();
       await single.stop();
     }
   });

@@ -27,8 +27,8 @@ export class AddressBuckets {
     return bucket.take(this.#now()) ? 0 : Math.max(1, Math.ceil(bucket.wait(this.#now()) / 1000));
   }
 
-  giveBack(address: string): void {
-    this.#bucketOf(address).giveBack(this.#now());
+  refund(address: string): void {
+    this.#bucketOf(address).refund(this.#now());
   }
 
   #bucketOf(address: string): TokenBucket {

@@ -53,7 +53,7 @@ export function createAuthenticate(cache: KeyCache, { failures, lookups, now = D
       take(buckets, address, "with keys that had to be looked up", lookups);
       key = await cache.find(hash);
       if (key && !key.isRevoked) {
-        buckets.giveBack(address);
+        buckets.refund(address);
         return key;
       }
     }

@@ -35,13 +35,13 @@ function pathOf(path: readonly PropertyKey[]): string {
 }
 
 /** Up to here faults are counted; beyond, a reply says that there are more. */
-export const mostCounted = 10_000;
+export const maxCounted = 10_000;
 
 /** Throws `invalid_request` if there is any fault; the reply lists the first hundred and says how many there are. */
 export function refuseFaults(faults: Fault[], count = faults.length): void {
   if (count === 0) return;
   const shown = faults.slice(0, maxFaults);
-  const number = count > mostCounted ? `more than ${mostCounted}` : String(count);
+  const number = count > maxCounted ? `more than ${maxCounted}` : String(count);
   const more = count > shown.length ? `, of which the first ${shown.length} are listed` : "";
   throw new ApiError("invalid_request", {
     detail: `The request has ${number} ${count === 1 ? "fault" : "faults"}${more}: see errors.`,

@@ -1,6 +1,6 @@
 import { type Fault, maxFaults } from "@pragma/contracts/errors";
 import type { z } from "zod";
-import { type FaultyBody, faultsOf, mostCounted } from "./faults.ts";
+import { type FaultyBody, faultsOf, maxCounted } from "./faults.ts";
 
 /** Gathers the faults of a body that is checked part by part: keeps those that a reply lists, and counts all. */
 export class FoundFaults implements FaultyBody {
@@ -21,7 +21,7 @@ export class FoundFaults implements FaultyBody {
 
   /** Whether there are so many that no reply tells one more from one less. */
   get arePlenty(): boolean {
-    return this.count > mostCounted;
+    return this.count > maxCounted;
   }
 
   #list(fault: Fault): void {

@@ -15,7 +15,7 @@ function allowance(): Allowance {
   return each;
 }
 afterEach(() => {
-  for (const each of opened.splice(0)) each.giveBack();
+  for (const each of opened.splice(0)) each.release();
   setReceivingBudget(undefined);
   setMinBodyRate({ bytes: 32 * kibibyte, windowSeconds: 10 });
 });
@@ -93,7 +93,7 @@ describe("the bodies in hand", () => {
     const limit = { name: "bodies in hand of a location", maximum: 100 * mebibyte, unit: "bytes" };
     expect(() => taking(1, "one")).toThrow(expect.objectContaining({ code: "overloaded", limit }));
     taking(100 * mebibyte, "other");
-    mine.giveBack();
+    mine.release();
     taking(60 * mebibyte, "one");
   });
 

@@ -42,12 +42,12 @@ export interface Allowance {
    * @throws `ApiError` overloaded when the process, or this sender in it, holds too much already.
    */
   take(bytes: number, sender?: string): void;
-  giveBack(): void;
+  release(): void;
 }
 
 export function openAllowance(): Allowance {
   let taken = 0;
-  let giveBackShare = () => {};
+  let releaseShare = () => {};
   return {
     take(bytes, sender) {
       if (sender !== undefined && heldBy(sender) + bytes > shareOfSender()) throw shareTaken();
@@ -57,14 +57,14 @@ export function openAllowance(): Allowance {
       taken += bytes;
       if (sender === undefined) return;
       heldBySender.set(sender, heldBy(sender) + bytes);
-      giveBackShare = () => {
+      releaseShare = () => {
         const left = heldBy(sender) - taken;
         if (left > 0) heldBySender.set(sender, left);
         else heldBySender.delete(sender);
       };
     },
-    giveBack() {
-      giveBackShare();
+    release() {
+      releaseShare();
       held -= taken;
       taken = 0;
     },

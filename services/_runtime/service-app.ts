@@ -104,7 +104,7 @@ async function serve<Services>(
     } catch (error) {
       reply = replyToError(error, { requestId, log, logFields });
     } finally {
-      allowance.giveBack();
+      allowance.release();
       permit?.release();
     }
     const { status } = reply;

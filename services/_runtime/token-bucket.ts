@@ -35,7 +35,7 @@ export class TokenBucket {
     return true;
   }
 
-  giveBack(now: number, count = 1): void {
+  refund(now: number, count = 1): void {
     this.set(Math.min(this.#rate.burst, this.left(now) + count), now);
   }
 

@@ -44,7 +44,7 @@ export function jobHandler(running: Running): JobHandler {
         const error = cause instanceof Error ? cause : new Error(String(cause));
         if (signal.aborted) {
           log.info({ ...fields(), isGivenBack: true }, "job");
-          await giveBack(db, job, { queued, token });
+          await returnToQueue(db, job, { queued, token });
         }
         log.error({ ...fields(), err: error }, "job failed");
         await retryTransient(() => recordFailure(db, job, { queued, error }), signal);
@@ -109,7 +109,7 @@ async function recordFailure(
 }
 
 /** Another process does the job at once. */
-async function giveBack(db: Database, job: JobRow, { queued, token }: { queued: QueuedJob; token: string }) {
+async function returnToQueue(db: Database, job: JobRow, { queued, token }: { queued: QueuedJob; token: string }) {
   await updateJob(db.sql, job, { held_until: null, progress: 0 });
   await queued.moveToWait(token).catch(() => {});
   throw new WaitingError();

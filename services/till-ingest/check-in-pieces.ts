@@ -1,7 +1,7 @@
 import { toUuid } from "@pragma/contracts/client-id";
 import { limitedList } from "@pragma/contracts/length-limits";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
-import { mostOrders } from "@pragma/contracts/till-v2";
+import { maxOrders } from "@pragma/contracts/till-v2";
 import { FoundFaults } from "@pragma/runtime/found-faults";
 import { checkPartLimits } from "@pragma/runtime/json-limits";
 import { z } from "zod";
@@ -20,7 +20,7 @@ interface Pieces<Head extends z.ZodType> {
 export function orderIds<Field extends string>(idField: Field) {
   return limitedList(
     z.unknown().transform((order) => ({ [idField]: idOf(order, idField) }) as Record<Field, string | undefined>),
-    mostOrders,
+    maxOrders,
   ).check(refuseTwice("order", idField));
 }
 
@@ -39,7 +39,7 @@ export function checkInPieces<Head extends z.ZodType>(
   if (excess) found.add({ path: "", ...excess });
   const result = excess ? undefined : head.safeParse(input);
   found.addFound(result?.error, input, "");
-  for (const [index, each] of orders.slice(0, mostOrders).entries()) {
+  for (const [index, each] of orders.slice(0, maxOrders).entries()) {
     if (found.arePlenty) break;
     checkOrder(each, order, { path: `${ordersAt.join(".")}[${index}]`, found });
   }

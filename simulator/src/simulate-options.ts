@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { mostOrders } from "@pragma/contracts/till-v2";
+import { maxOrders } from "@pragma/contracts/till-v2";
 import { defaultTimeZone, TimeZone } from "@pragma/contracts/time-zone";
 import { z } from "zod";
 
@@ -54,7 +54,7 @@ const options = z.object({
   days: count(1, 10_000).prefault("1"),
   forever: z.boolean().default(false),
   history: count(0, 1_000).prefault("0"),
-  orders: count(1, mostOrders).prefault("60"),
+  orders: count(1, maxOrders).prefault("60"),
   from: z.iso.date({ error: "must be a day, YYYY-MM-DD" }).optional(),
   seed: text.default("simulator"),
   "time-zone": TimeZone.default(defaultTimeZone),

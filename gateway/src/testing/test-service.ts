@@ -57,7 +57,7 @@ export function testService(seen: Seen): ServiceFetch {
         if (error instanceof ApiError) return problem(request, error);
         throw error;
       } finally {
-        allowance.giveBack();
+        allowance.release();
       }
     },
     refuse: (request) => problem(request, new ApiError("unsupported_media_type")),

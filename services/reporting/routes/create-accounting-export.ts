@@ -1,8 +1,4 @@
-import {
-  CreateAccountingExport,
-  mostExportedTills,
-  StartedAccountingExport,
-} from "@pragma/contracts/accounting-export";
+import { CreateAccountingExport, maxExportedTills, StartedAccountingExport } from "@pragma/contracts/accounting-export";
 import { jsonBody } from "@pragma/runtime/define-route";
 import { json } from "@pragma/runtime/reply";
 import { formatsDescribed } from "../accounting/described.ts";
@@ -18,7 +14,7 @@ export const createAccountingExport = defineRoute({
   scope: "accounting:write",
   summary: "Export tills to accounting software",
   description:
-    `Has journal entries made from the reports of 1 to ${mostExportedTills} tills, and files of them that accounting software imports. Tills of the same location, config and provider come into one file, in the order in which they were closed. ` +
+    `Has journal entries made from the reports of 1 to ${maxExportedTills} tills, and files of them that accounting software imports. Tills of the same location, config and provider come into one file, in the order in which they were closed. ` +
     "The export is made beside everything else: ask for it by its id until its state is done or failed. " +
     "A till whose figures contradict each other is left out, and the export says by how much they do; the others are in their files all the same. " +
     `A location other than the key's needs a key that may act for any.\n\n${formatsDescribed}`,

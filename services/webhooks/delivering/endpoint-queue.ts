@@ -88,14 +88,14 @@ export class EndpointQueue {
   /** Says for how much of the room that was taken deliveries were due. */
   claimed({ acquired, count }: { acquired: number; count: number }): void {
     this.#hasBacklog = count === acquired;
-    this.giveBack(acquired - count);
+    this.cancel(acquired - count);
   }
 
   /** Gives room back unused: it does not count for the rates. */
-  giveBack(unused: number): void {
+  cancel(unused: number): void {
     const { endpointRate, hostRate } = this.#options;
-    endpointRate.giveBack(performance.now(), unused);
-    hostRate().giveBack(performance.now(), unused);
+    endpointRate.refund(performance.now(), unused);
+    hostRate().refund(performance.now(), unused);
     this.#release(unused);
   }
 

@@ -85,7 +85,7 @@ export class Scheduler {
     if (!queue || queue.isBehind || this.#ready.has(webhookId) || queue.acquire(1) === 0) return undefined;
     return {
       begin: (claim) => this.#loop.begin({ claim, queue }),
-      cancel: () => queue.giveBack(1),
+      cancel: () => queue.cancel(1),
     };
   }
 

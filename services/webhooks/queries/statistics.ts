@@ -1,7 +1,7 @@
 import type { WebhookDetails } from "@pragma/contracts/webhook";
 import type { Sql } from "@pragma/runtime/postgres";
 
-const mostCounted = 10_000;
+const maxCounted = 10_000;
 
 type Statistics = WebhookDetails["statistics"];
 
@@ -10,7 +10,7 @@ export async function findStatistics(sql: Sql, webhookId: string, now: Date): Pr
   const [[waiting], [day], [ever]] = await Promise.all([
     sql<[{ pending: number }]>`
       select count(*) as pending from (
-        select 1 from deliveries where webhook_id = ${webhookId} and state = 'pending' limit ${mostCounted}
+        select 1 from deliveries where webhook_id = ${webhookId} and state = 'pending' limit ${maxCounted}
       ) counted`,
     sql<[{ succeeded: number; failed: number; milliseconds: number }]>`
       select
