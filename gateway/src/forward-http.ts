@@ -4,9 +4,9 @@ import { pipeline } from "node:stream/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
 import { hasBody, openBody } from "@pragma/runtime/body-stream";
-import { isPassing } from "@pragma/runtime/passing-cause";
 import { createKeyedSemaphore } from "@pragma/runtime/semaphore";
 import type { RemoteService } from "@pragma/runtime/service-registry";
+import { isTransient } from "@pragma/runtime/transient-error";
 import { type Dispatcher, errors, Pool } from "undici";
 import type { GatewayContext, GatewayRequest } from "./gateway-request.ts";
 
@@ -197,7 +197,7 @@ function asApiError(cause: unknown): unknown {
   if (cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError) {
     return upstreamTimeout(cause);
   }
-  if (!isClosed(cause) && !(cause instanceof errors.UndiciError) && !isPassing(cause)) return cause;
+  if (!isClosed(cause) && !(cause instanceof errors.UndiciError) && !isTransient(cause)) return cause;
   return new ApiError("service_unavailable", {
     detail: isClosed(cause)
       ? "The service went away while it was asked. What was asked may or may not have been done."

@@ -1,8 +1,8 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { problemOf } from "@pragma/contracts/problem";
 import type { Logger } from "./logger.ts";
-import { isPassing } from "./passing-cause.ts";
 import type { Reply } from "./reply.ts";
+import { isTransient } from "./transient-error.ts";
 
 const retryAfter = { "retry-after": "2" };
 
@@ -28,7 +28,7 @@ export function replyToError(error: unknown, { requestId, log, logFields = {} }:
 /** Returns the error of the catalogue that stands for whatever was thrown. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (isPassing(error)) {
+  if (isTransient(error)) {
     return new ApiError("service_unavailable", {
       detail: "Something that this service needs is away. Try again in a moment, a POST with the same Idempotency-Key.",
       headers: retryAfter,

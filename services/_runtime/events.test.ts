@@ -6,13 +6,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { defineService } from "./define-service.ts";
 import { publish } from "./outbox.ts";
-import { PassingError, PermanentError } from "./passing-cause.ts";
 import type { Database } from "./postgres.ts";
 import { on } from "./subscription.ts";
 import { eventually } from "./testing/eventually.ts";
 import { type PrivateServers, startPrivateServers } from "./testing/private-servers.ts";
 import { createTestEnvironment, type TestEnvironment } from "./testing/test-environment.ts";
 import { startTestService, type TestService } from "./testing/test-service.ts";
+import { PermanentError, TransientError } from "./transient-error.ts";
 
 type Changed = EventData<"location.updated">;
 
@@ -116,7 +116,7 @@ describe("a handler that fails", () => {
     let calls = 0;
     beforeEffect = () => {
       calls++;
-      if (calls < 7) throw new PassingError("not yet");
+      if (calls < 7) throw new TransientError("not yet");
     };
     const locationId = await tell();
     await hasEffect(locationId);

@@ -1,8 +1,8 @@
 import { type EventEnvelope, eventCatalogue, eventEnvelope } from "@pragma/contracts/events";
-import { PermanentError } from "./passing-cause.ts";
 import type { Database } from "./postgres.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { Subscription } from "./subscription.ts";
+import { PermanentError } from "./transient-error.ts";
 
 /**
  * Handles one event for one subscription, unless it was handled before.

@@ -3,8 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "./logger.ts";
 import { packageFolder } from "./package-folder.ts";
-import { PassingError } from "./passing-cause.ts";
 import { advisoryLockKey, type Database, type Transaction } from "./postgres.ts";
+import { TransientError } from "./transient-error.ts";
 
 interface Migration {
   name: string;
@@ -50,7 +50,7 @@ export async function migrate(database: Database, { folders, log }: { folders: s
 /**
  * Makes sure that a schema is as this version needs it, without changing anything: for services that may not.
  *
- * @throws `PassingError` while migrations are outstanding.
+ * @throws `TransientError` while migrations are outstanding.
  */
 export async function expectMigrated(
   { sql, schema }: Database,
@@ -63,7 +63,7 @@ export async function expectMigrated(
     : [];
   const missing = outstanding(await migrationsIn(folders), applied, { schema, log });
   if (missing.length === 0) return;
-  throw new PassingError(
+  throw new TransientError(
     `Schema ${schema} waits for ${missing.length} migration(s), and MIGRATE is off: run the migrate command.`,
   );
 }

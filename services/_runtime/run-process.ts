@@ -3,11 +3,11 @@ import { ConfigError, type Environment, numberFromEnv, readConfig } from "./conf
 import { createLogger, type Logger } from "./logger.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type OpsPart, startOpsServer } from "./ops-server.ts";
-import { isPassing } from "./passing-cause.ts";
 import { observeProcess } from "./process-metrics.ts";
 import { reasonOf } from "./reason-of.ts";
 import { sleep } from "./sleep.ts";
 import { startTracing } from "./start-tracing.ts";
+import { isTransient } from "./transient-error.ts";
 
 /** A part of a process: started in order, stopped in reverse. */
 export interface ProcessPart extends OpsPart {
@@ -94,7 +94,7 @@ export async function runProcess(
   process.on("unhandledRejection", (reason) => {
     // Drivers ask servers things of their own, such as PostgreSQL's for its types on every new connection, and leave
     // nobody to hear that the server went away meanwhile. Whoever waits for the connection is told, and tries again.
-    if (isPassing(reason)) {
+    if (isTransient(reason)) {
       log.error({ err: reason }, "failed unheard");
       return;
     }

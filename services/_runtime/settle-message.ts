@@ -15,7 +15,6 @@ import {
   unpark,
   withdrawAttempts,
 } from "./parked-messages.ts";
-import { isPassing, PermanentError } from "./passing-cause.ts";
 import type { Database } from "./postgres.ts";
 import { reasonOf } from "./reason-of.ts";
 import { type RequestContext, withRequestContext } from "./request-context.ts";
@@ -23,6 +22,7 @@ import { retryDelay } from "./retry-delay.ts";
 import { createSharedLock } from "./shared-lock.ts";
 import type { Subscription } from "./subscription.ts";
 import { failSpan, type Operation, SpanKind } from "./tracing.ts";
+import { isTransient, PermanentError } from "./transient-error.ts";
 
 export interface SettlerOptions<Services> {
   service: string;
@@ -95,7 +95,7 @@ export function createSettler<Services>(options: SettlerOptions<Services>): Sett
       log.info({ ...fields, ...logFields, hadEffect, milliseconds: seconds() * 1000 }, "event");
       return "handled";
     } catch (error) {
-      const tries = isPassing(error) ? 0 : (unexplained.get(eventId) ?? 0) + 1;
+      const tries = isTransient(error) ? 0 : (unexplained.get(eventId) ?? 0) + 1;
       unexplained.set(eventId, tries);
       const isHopeless = error instanceof PermanentError || tries >= triesUnexplained;
       if (span) failSpan(span, error);

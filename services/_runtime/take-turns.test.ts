@@ -9,7 +9,6 @@ import { readConfig, runtimeConfig } from "./config.ts";
 import { defineService } from "./define-service.ts";
 import { createLogger } from "./logger.ts";
 import { publish } from "./outbox.ts";
-import { PassingError, PermanentError } from "./passing-cause.ts";
 import { openDatabase } from "./postgres.ts";
 import { sleep } from "./sleep.ts";
 import { schemaOf } from "./start-service.ts";
@@ -18,6 +17,7 @@ import { eventually } from "./testing/eventually.ts";
 import { openStreamControl } from "./testing/stream-control.ts";
 import { createTestEnvironment, type TestEnvironment } from "./testing/test-environment.ts";
 import { startTestService, type TestService } from "./testing/test-service.ts";
+import { PermanentError, TransientError } from "./transient-error.ts";
 
 interface Pushed {
   locationId: string;
@@ -140,7 +140,7 @@ describe("an event under which the process ends", () => {
     let release = () => {};
     const attempts = () => service.db.sql<{ tries: number }[]>`select tries from handling_attempts`;
     handle = async () => {
-      if (begun.length === 1) throw new PassingError("not yet");
+      if (begun.length === 1) throw new TransientError("not yet");
       await new Promise<void>((resolve) => {
         release = resolve;
       });

@@ -1,6 +1,6 @@
 import type { Logger } from "./logger.ts";
-import { isPassing } from "./passing-cause.ts";
 import { sleep } from "./sleep.ts";
+import { isTransient } from "./transient-error.ts";
 
 const databasePatience = 60_000;
 
@@ -11,7 +11,7 @@ export async function whenDatabaseIsThere(work: () => Promise<void>, log: Logger
     try {
       return await work();
     } catch (error) {
-      if (!isPassing(error) || Date.now() > deadline) throw error;
+      if (!isTransient(error) || Date.now() > deadline) throw error;
       log.warn({ err: error }, "the database is not ready; trying until it is");
       await sleep(1_000);
     }

@@ -1,9 +1,9 @@
 import type { Logger } from "@pragma/runtime/logger";
-import { isPassing } from "@pragma/runtime/passing-cause";
 import type { Database } from "@pragma/runtime/postgres";
 import { withRequestContext } from "@pragma/runtime/request-context";
 import { sleep } from "@pragma/runtime/sleep";
 import { SpanKind } from "@pragma/runtime/tracing";
+import { isTransient } from "@pragma/runtime/transient-error";
 import { type BackoffOptions, Backoffs, WaitingError } from "bullmq";
 import { latestDate } from "./check-repeat.ts";
 import { finishJob, type Outcome } from "./finish-job.ts";
@@ -121,7 +121,7 @@ async function retryTransient<T>(work: () => Promise<T>, signal: AbortSignal): P
     try {
       return await work();
     } catch (error) {
-      if (!isPassing(error) || signal.aborted) throw error;
+      if (!isTransient(error) || signal.aborted) throw error;
       await sleep(500, signal);
     }
   }

@@ -1,5 +1,5 @@
-import { PermanentError } from "@pragma/runtime/passing-cause";
 import { createSemaphore } from "@pragma/runtime/semaphore";
+import { PermanentError } from "@pragma/runtime/transient-error";
 import { createWorkerPool, OutOfMemoryError } from "@pragma/runtime/worker-pool";
 import type { CalculatedTill, CalculateTill } from "./calculate-till.ts";
 

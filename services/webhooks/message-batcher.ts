@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { SentEvent } from "@pragma/contracts/webhook";
 import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-body";
-import { isPassing } from "@pragma/runtime/passing-cause";
+import { isTransient } from "@pragma/runtime/transient-error";
 import { batched } from "./delivering/batched.ts";
 import type { Reservation } from "./delivering/scheduler.ts";
 import { type InsertedDelivery, insertMessages, type NewMessage } from "./queries/insert-messages.ts";
@@ -63,7 +63,7 @@ export function openMessageBatcher({ db, clock, wake, claimedFor }: Batching): M
       if (due.length > 0) wake.deliveries(due);
       return messages.map(({ messageId }) => ({ isNew: inserted.has(messageId) }));
     } catch (error) {
-      if (items.length === 1 || isPassing(error)) return items.map(() => ({ error }));
+      if (items.length === 1 || isTransient(error)) return items.map(() => ({ error }));
       return (await Promise.all(items.map((item) => writeAll([item])))).flat();
     } finally {
       for (const reservation of reservations.values()) reservation.cancel();

@@ -1,5 +1,5 @@
 import { type AccountingRules, ReplaceAccountingConfig } from "@pragma/contracts/accounting-config";
-import { isPassing } from "@pragma/runtime/passing-cause";
+import { isTransient } from "@pragma/runtime/transient-error";
 import {
   type Claim,
   claimExport,
@@ -83,7 +83,7 @@ async function outcomeOf({ db, log }: Making, planned: PlannedFile, tillId: stri
   try {
     return exportTill(await reportOfTill(db.sql, { tillId, locationId }), configOf(planned));
   } catch (error) {
-    if (isPassing(error)) throw error;
+    if (isTransient(error)) throw error;
     log.error({ err: error, tillId }, "a till could not be exported");
     return failed("internal_error", "Something went wrong on our side. We have noted it.");
   }

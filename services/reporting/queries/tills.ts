@@ -1,5 +1,5 @@
-import { PermanentError } from "@pragma/runtime/passing-cause";
 import { advisoryLockKey, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { PermanentError } from "@pragma/runtime/transient-error";
 
 /** Lets one transaction at a time write a location's reports and orders. */
 export async function lockLocation(tx: Transaction, locationId: string): Promise<void> {

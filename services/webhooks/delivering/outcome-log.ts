@@ -1,8 +1,8 @@
 import type { Logger } from "@pragma/runtime/logger";
-import { isPassing } from "@pragma/runtime/passing-cause";
 import type { Database } from "@pragma/runtime/postgres";
 import { retryDelay } from "@pragma/runtime/retry-delay";
 import { sleep } from "@pragma/runtime/sleep";
+import { isTransient } from "@pragma/runtime/transient-error";
 import type { Clock } from "../clock.ts";
 import { type Outcome, recordAttempts } from "../queries/outcomes.ts";
 import { batched } from "./batched.ts";
@@ -46,9 +46,9 @@ export function openOutcomeLog({ db, clock, log }: LogOptions): OutcomeLog {
       try {
         return await write(outcomes);
       } catch (error) {
-        if (isPassing(error) && !closing.signal.aborted) {
+        if (isTransient(error) && !closing.signal.aborted) {
           await sleep(retryDelay(tries, { longest: 2_000 }), closing.signal);
-        } else if (outcomes.length > 1 && !isPassing(error)) {
+        } else if (outcomes.length > 1 && !isTransient(error)) {
           for (const outcome of outcomes) await persist([outcome]);
           return;
         } else {

@@ -1,7 +1,7 @@
 import postgres from "postgres";
 
 /** Thrown for a fault that goes away by itself: the work is tried again for as long as the cause lasts. */
-export class PassingError extends Error {}
+export class TransientError extends Error {}
 
 /** Thrown for a message that can never succeed: it is parked at once. */
 export class PermanentError extends Error {}
@@ -12,8 +12,8 @@ const passingClasses = ["08", "53", "57", "58"];
  * Serialisation failure, deadlock, lock not available, a replica that was a primary a moment ago, a session that was
  * idle for too long, and a plan that a migration has outdated.
  */
-const passingStates = new Set(["40001", "40P01", "55P03", "25006", "25P03", "0A000"]);
-const passingCodes = new Set([
+const transientStates = new Set(["40001", "40P01", "55P03", "25006", "25P03", "0A000"]);
+const transientCodes = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "ECONNABORTED",
@@ -35,17 +35,17 @@ const passingCodes = new Set([
   "UND_ERR_SOCKET",
   "UND_ERR_HEADERS_TIMEOUT",
 ]);
-const passingNames = new Set(["TimeoutError", "NoRespondersError", "ConnectionError", "ObjectStoreUnavailable"]);
+const transientNames = new Set(["TimeoutError", "NoRespondersError", "ConnectionError", "ObjectStoreUnavailable"]);
 
 /** Whether an error's cause is one that passes (a server that is away, a lock, a full disk), so that trying again helps. */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof PassingError) return true;
+export function isTransient(error: unknown): boolean {
+  if (error instanceof TransientError) return true;
   if (error instanceof postgres.PostgresError && error.code) {
-    return passingClasses.includes(error.code.slice(0, 2)) || passingStates.has(error.code);
+    return passingClasses.includes(error.code.slice(0, 2)) || transientStates.has(error.code);
   }
   if (!(error instanceof Error)) return false;
-  if (passingNames.has(error.name)) return true;
-  if ("code" in error && typeof error.code === "string" && passingCodes.has(error.code)) return true;
-  if (error instanceof AggregateError) return error.errors.every(isPassing);
-  return error.cause !== undefined && isPassing(error.cause);
+  if (transientNames.has(error.name)) return true;
+  if ("code" in error && typeof error.code === "string" && transientCodes.has(error.code)) return true;
+  if (error instanceof AggregateError) return error.errors.every(isTransient);
+  return error.cause !== undefined && isTransient(error.cause);
 }
