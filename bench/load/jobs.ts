@@ -2,7 +2,7 @@ import type { SignedAs } from "../sign-requests.ts";
 
 /** What the load generator can be told to do, and what it answers. It runs in a process of its own. */
 export interface Jobs {
-  steady: { job: SteadyLoad; answer: LoadAnswer };
+  steady: { job: SteadyLoad[]; answer: LoadAnswer[] };
   saturate: { job: SaturatingLoad; answer: LoadAnswer };
   alternate: { job: Alternation; answer: AlternationAnswer };
   push: { job: Pushes; answer: PushesAnswer };
@@ -20,7 +20,7 @@ interface Target {
   signedAs?: SignedAs | undefined;
 }
 
-/** Requests that begin at a fixed rate, whether those before them are answered or not. */
+/** Requests that begin at a fixed rate, whether those before them are answered or not. Several loads run side by side. */
 export interface SteadyLoad extends Target {
   path: string;
   perSecond: number;

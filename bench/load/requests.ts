@@ -6,7 +6,11 @@ import type { Alternation, AlternationAnswer, LoadAnswer, SaturatingLoad, Steady
 /** How often the requests that are due are sent, in milliseconds. */
 const beat = 1;
 
-export async function steady(load: SteadyLoad): Promise<LoadAnswer> {
+export function steady(loads: SteadyLoad[]): Promise<LoadAnswer[]> {
+  return Promise.all(loads.map(sendSteadily));
+}
+
+async function sendSteadily(load: SteadyLoad): Promise<LoadAnswer> {
   const pool = poolOf(load.origin, load.connections);
   const question = createQuestion(load);
   const latencies: number[] = [];
