@@ -82,7 +82,7 @@ app.get<PageQuery>(
     const last = rows.length > size ? shown.at(-1) : undefined;
     const origin = `${request.protocol}://${request.host}`;
     const page = pageReply({
-      ...{ items: Buffer.from(shown.map(({ body }) => body).join(",")), total: counted.total, index, size, origin },
+      ...{ items: shown.map(({ body }) => body), total: counted.total, index, size, origin },
       url: new URL(request.url, origin),
       nextPageToken: last ? encodePageToken({ ...placeOf(last), index: index + 1 }) : null,
     });

@@ -50,7 +50,7 @@ function needsKey(path: string): boolean {
 export function addressLimit(rate: Rate): GatewayMiddleware {
   const buckets = new AddressBuckets(rate);
   return async (context, next) => {
-    const { request } = context.var;
+    const request = context.get("request");
     const { method, headers } = request.incoming;
     const hasKey = headers.authorization !== undefined && method !== "OPTIONS" && method !== "TRACE";
     if (hasKey && needsKey(request.path)) return next();

@@ -56,7 +56,7 @@ export function createGatewayApp(steps: GatewayAppOptions): Hono<GatewayEnv> {
   );
   own("/openapi.json", (context) => sendDocument(context, documents.openapi));
   own("/openapi.full.json", authenticate, rateLimit, (context) => {
-    if (context.var.request.principal.scopes.includes("admin")) return sendDocument(context, documents.full);
+    if (context.get("request").principal.scopes.includes("admin")) return sendDocument(context, documents.full);
     throw new ApiError("scope_missing", { detail: "This document needs a key with the scope admin." });
   });
 
@@ -73,7 +73,7 @@ export function createGatewayApp(steps: GatewayAppOptions): Hono<GatewayEnv> {
     throw new ApiError("route_not_found", { detail: "Nothing is served at this address." });
   });
   app.onError((error, context) => {
-    const { request } = context.var;
+    const request = context.get("request");
     const { outgoing, requestId } = request;
     if (outgoing.destroyed && !outgoing.headersSent) return RESPONSE_ALREADY_SENT;
     request.errorCode = asApiError(error).code;

@@ -64,7 +64,7 @@ export function createAuthenticate(cache: KeyCache, { failures, lookups, now = D
 /** Finds out whose key a request carries. */
 export function authenticateRequests(authenticate: Authenticate): GatewayMiddleware {
   return async (context, next) => {
-    const { request } = context.var;
+    const request = context.get("request");
     request.key = await authenticate(request.incoming.headers.authorization, () => request.address);
     return next();
   };

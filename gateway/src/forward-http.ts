@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
@@ -71,8 +72,8 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
 
   const uploads = createKeyedSemaphore(maxUploadsPerKey);
 
-  async function send(request: GatewayRequest, target: string, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const { incoming, requestId, traceparent, origin, principal } = request;
+  async function send(request: GatewayRequest, target: string, abort: EventEmitter): Promise<Dispatcher.ResponseData> {
+    const { incoming, outgoing, requestId, traceparent, origin, principal } = request;
     const method = incoming.method as Dispatcher.HttpMethod;
     const signed = sign({ method, target, requestId, traceparent, origin, principal });
     if (pool.stats.queued >= maxQueued) {
@@ -81,27 +82,33 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
         headers: { "retry-after": "2" },
       });
     }
+    const body = isUpload(incoming) ? openBody(incoming) : hasBody(incoming) ? await buffer(openBody(incoming)) : null;
+    if (outgoing.destroyed) throw new errors.RequestAbortedError();
     return (request.isStream ? streams : pool).request({
       method,
       path: target,
       headers: { ...forwardedFrom(incoming), ...signed },
-      body: isUpload(incoming) ? openBody(incoming) : hasBody(incoming) ? await buffer(openBody(incoming)) : null,
-      signal,
+      body,
+      signal: abort,
     });
   }
 
-  async function forward({ req, var: { request } }: GatewayContext): Promise<Response> {
+  async function forward(context: GatewayContext): Promise<Response> {
+    const request = context.get("request");
     const { incoming, outgoing } = request;
-    const gone = new AbortController();
+    // Undici takes an emitter too: an AbortController costs a request several times as much.
+    const abort = new EventEmitter();
+    let isGone = false;
     if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
     outgoing.once("close", () => {
-      if (request.isAborted || request.isEnded) gone.abort();
+      isGone = request.isAborted || request.isEnded;
+      if (isGone) abort.emit("abort");
     });
-    const target = targetOf(req.url);
-    const reply = await send(request, target, gone.signal).catch((error: unknown) => {
+    const target = targetOf(context.req.url);
+    const reply = await send(request, target, abort).catch((error: unknown) => {
       if (!canRetry(incoming, error)) throw asApiError(error);
       request.isRetried = true;
-      return send(request, target, gone.signal).catch((again: unknown) => {
+      return send(request, target, abort).catch((again: unknown) => {
         throw asApiError(again);
       });
     });
@@ -122,7 +129,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     outgoing.flushHeaders();
     let brokenOff: unknown;
     reply.body.once("error", (error) => {
-      if (!gone.signal.aborted) brokenOff = error;
+      if (!isGone) brokenOff = error;
     });
     await pipeline(reply.body, outgoing).catch(() => {});
     if (brokenOff !== undefined) throw asApiError(brokenOff);
@@ -131,7 +138,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
 
   return {
     forward(context) {
-      const { incoming, principal } = context.var.request;
+      const { incoming, principal } = context.get("request");
       return isUpload(incoming) ? uploads.run(principal.keyId, () => forward(context)) : forward(context);
     },
     async close() {

@@ -23,7 +23,7 @@ export function createForwarder(registry: ServiceRegistry, timeouts: ForwardTime
   );
 
   async function forward(context: GatewayContext, service: ServiceName): Promise<Response> {
-    const { request } = context.var;
+    const request = context.get("request");
     const { incoming, outgoing } = request;
     const length = Number(incoming.headers["content-length"] ?? 0);
     if (length > maxBodyBytes) {
@@ -48,7 +48,7 @@ export function createForwarder(registry: ServiceRegistry, timeouts: ForwardTime
 
   return {
     forwardTo: (prefix, service) => (context) => {
-      context.var.request.route = { prefix, service };
+      context.get("request").route = { prefix, service };
       return forward(context, service);
     },
     async close() {
@@ -58,13 +58,10 @@ export function createForwarder(registry: ServiceRegistry, timeouts: ForwardTime
 }
 
 /** Hands the very same request to a service of this process. */
-async function forwardLocally(
-  { req, var: { request } }: GatewayContext,
-  service: ServiceFetch,
-  timeoutMs: number,
-): Promise<Response> {
+async function forwardLocally(context: GatewayContext, service: ServiceFetch, timeoutMs: number): Promise<Response> {
+  const request = context.get("request");
   const { incoming, outgoing } = request;
-  const response = Promise.resolve(service(req.raw, { incoming, outgoing, caller: request }));
+  const response = Promise.resolve(service(context.req.raw, { incoming, outgoing, caller: request }));
   let timer: NodeJS.Timeout | undefined;
   let isLate = false;
   const timeout = new Promise<never>((_, reject) => {

@@ -86,7 +86,7 @@ export function createOpenStreams({ findKey, checkIntervalMs, idleTimeoutMs }: O
 /** Marks a request whose response goes on for as long as the client likes. */
 export function trackStream(streams: OpenStreams): GatewayMiddleware {
   return (context, next) => {
-    const { request } = context.var;
+    const request = context.get("request");
     request.isStream = true;
     streams.add(request);
     return next() as Promise<undefined>;

@@ -150,7 +150,7 @@ export function createRateLimiter(
 /** Limits requests by their key, and tells the client how it stands. */
 export function rateLimit(limiter: RateLimiter): GatewayMiddleware {
   return async (context, next) => {
-    const { outgoing, key } = context.var.request;
+    const { outgoing, key } = context.get("request");
     if (!key) throw new Error("A request is limited once its key is known.");
     const { isAllowed, headers, retryAfter } = await limiter.take(key.principal.keyId, key.rateLimit);
     for (const name in headers) outgoing.setHeader(name, headers[name] as string);

@@ -35,8 +35,10 @@ describe("JSON texts that are put together", () => {
         expect(JSON.parse(listOf(items))).toEqual(parsed);
         expect(Object.entries(JSON.parse(objectOf(name, listOf(items))))).toEqual([[name, parsed]]);
         const rest = { ...others, data: undefined, meta: 1 };
-        const page = objectWithData(Buffer.from(items.join(",")), rest).toString();
-        expect(JSON.parse(page)).toEqual({ ...JSON.parse(JSON.stringify(rest)), data: parsed });
+        for (const data of [items, items.map((item) => Buffer.from(item))]) {
+          const page = objectWithData(data, rest).toString();
+          expect(JSON.parse(page)).toEqual({ ...JSON.parse(JSON.stringify(rest)), data: parsed });
+        }
       }),
     );
   });

@@ -16,7 +16,15 @@ export function listOf(items: string[]): string {
   return `[${items.join(",")}]`;
 }
 
-/** Returns the text of an object whose member `data` is a list, of items that are joined by commas; others come after it. */
-export function objectWithData(items: Uint8Array, others: object): Buffer {
-  return Buffer.concat([Buffer.from('{"data":['), items, Buffer.from(`],${JSON.stringify(others).slice(1)}`)]);
+const comma = Buffer.from(",");
+
+/** Returns the text of an object whose member `data` is the list of these JSON texts; its other members come after it. */
+export function objectWithData(items: (string | Uint8Array)[], others: object): Buffer {
+  const parts: Uint8Array[] = [Buffer.from('{"data":[')];
+  for (const [index, item] of items.entries()) {
+    if (index > 0) parts.push(comma);
+    parts.push(typeof item === "string" ? Buffer.from(item) : item);
+  }
+  parts.push(Buffer.from(`],${JSON.stringify(others).slice(1)}`));
+  return Buffer.concat(parts);
 }

@@ -14,7 +14,7 @@ interface Place {
 
 function page({ total, index, search = "", nextPageToken = null }: Place) {
   const url = new URL(`http://inside:4001/v1/things/${search}`);
-  const items = Buffer.from('{"id":1},{"id":2}');
+  const items = ['{"id":1}', Buffer.from('{"id":2}')];
   const reply = pageReply({ items, total, index, size: 10, origin, url, nextPageToken });
   return pageOf(z.object({ id: z.int() })).parse(JSON.parse(String(reply.body)));
 }

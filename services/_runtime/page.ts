@@ -12,8 +12,8 @@ export const pageConfig = {
 };
 
 interface PageParts {
-  /** Their JSON, joined by commas: put into the reply as it is. */
-  items: Uint8Array;
+  /** The JSON of each: put into the reply as it is. */
+  items: (string | Uint8Array)[];
   total: number;
   /** Zero-based. */
   index: number;

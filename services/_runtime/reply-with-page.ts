@@ -4,19 +4,17 @@ import { decodePageToken, encodePageToken, instantInToken, pageReply } from "./p
 import type { Reply } from "./reply.ts";
 import { createKeyedSemaphore } from "./semaphore.ts";
 
-/** A stretch of a list: after a place in its order, or so many items from its start. */
-export interface Stretch<Place = { at: string; id: string }> {
+/** Which part of a list is wanted: after a place in its order, or so many items from its start. */
+export interface PageRange<Place = { at: string; id: string }> {
   after: Place | null;
   offset: number;
   limit: number;
 }
 
-/** What was found of a stretch: fewer items than its limit where the list ends, or where more would be too large. */
-export interface FoundStretch<Place> {
-  /** The JSON of each, or of all, joined by commas, as the database sent it. */
-  items: string[] | Uint8Array;
-  /** How many items they are. */
-  count: number;
+/** What was found of a page: fewer items than its limit where the list ends, or where more would be too large. */
+export interface FoundPage<Place> {
+  /** The JSON of each, as the database sent it. */
+  items: (string | Uint8Array)[];
   /** How many items the whole list has. */
   total: number;
   /** The place of the last item, when the list goes on after it. */
@@ -43,10 +41,10 @@ type AskedByKey = Asked & Pick<RouteInput<undefined, undefined, undefined, unkno
  *
  * @throws `ApiError` invalid_page_token.
  */
-export async function replyWithStretch<Schema extends z.ZodType<Place>>(
+export async function replyWithLargePage<Schema extends z.ZodType<Place>>(
   { principal, ...asked }: AskedByKey,
   placeSchema: Schema,
-  find: (stretch: Stretch<z.output<Schema>>) => Promise<FoundStretch<z.output<Schema>>>,
+  find: (range: PageRange<z.output<Schema>>) => Promise<FoundPage<z.output<Schema>>>,
 ): Promise<Reply> {
   return reading.run(principal.keyId, () => replyWithFound(asked, placeSchema, find));
 }
@@ -54,23 +52,22 @@ export async function replyWithStretch<Schema extends z.ZodType<Place>>(
 async function replyWithFound<Schema extends z.ZodType<Place>>(
   { query, url, origin }: Asked,
   placeSchema: Schema,
-  find: (stretch: Stretch<z.output<Schema>>) => Promise<FoundStretch<z.output<Schema>>>,
+  find: (range: PageRange<z.output<Schema>>) => Promise<FoundPage<z.output<Schema>>>,
 ): Promise<Reply> {
   const { size, pageToken } = query;
   const token = pageToken === undefined ? undefined : decodePageToken(pageToken, placeSchema.and(tokenSchema));
   const index = token?.index ?? query.index;
   const limit = Math.min(token?.left ?? size, size);
-  const { items, count, total, last } = await find({
+  const { items, total, last } = await find({
     after: token ?? null,
     offset: token ? 0 : index * size,
     limit,
   });
-  const isCut = last !== null && count < limit;
-  const next = isCut ? { index, left: limit - count } : { index: index + 1 };
+  const isCut = last !== null && items.length < limit;
+  const next = isCut ? { index, left: limit - items.length } : { index: index + 1 };
   const nextPageToken = last && encodePageToken({ ...last, ...next });
   const isRest = token?.left !== undefined;
-  const joined = Array.isArray(items) ? Buffer.from(items.join(",")) : items;
-  return pageReply({ items: joined, total, index, size, url, origin, nextPageToken, isCut, isRest });
+  return pageReply({ items, total, index, size, url, origin, nextPageToken, isCut, isRest });
 }
 
 /** What the place of an item follows from: its time has milliseconds, as the column that the list is in the order of. */
@@ -89,15 +86,15 @@ export const createdPlace = z.object({ at: instantInToken, id: z.guid() });
  */
 export async function replyWithPage<Item extends Listed>(
   asked: Asked,
-  list: (stretch: Stretch) => Promise<{ rows: Item[]; total: number }>,
+  list: (range: PageRange) => Promise<{ rows: Item[]; total: number }>,
 ): Promise<Reply> {
-  return replyWithFound(asked, createdPlace, async ({ limit, ...stretch }) => {
+  return replyWithFound(asked, createdPlace, async ({ limit, ...range }) => {
     // One more than the page holds tells whether there is another page.
-    const { rows, total } = await list({ ...stretch, limit: limit + 1 });
+    const { rows, total } = await list({ ...range, limit: limit + 1 });
     const shown = rows.slice(0, limit);
     const last = rows.length > limit ? shown.at(-1) : undefined;
     const items = shown.map((item) => JSON.stringify(item));
-    return { items, count: shown.length, total, last: last ? placeOf(last) : null };
+    return { items, total, last: last ? placeOf(last) : null };
   });
 }
 

@@ -3,7 +3,7 @@ import type { RouteInput } from "@pragma/runtime/define-route";
 import { ownLocation } from "@pragma/runtime/own-location";
 import { dayInToken, instantInToken } from "@pragma/runtime/page";
 import type { Reply } from "@pragma/runtime/reply";
-import { replyWithStretch } from "@pragma/runtime/reply-with-page";
+import { replyWithLargePage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import type { Kind } from "./queries/day-counts.ts";
 import { findPage } from "./queries/lists.ts";
@@ -32,7 +32,7 @@ export async function replyWithPage(
 ): Promise<Reply> {
   const { since = null, until = null } = query;
   const filter = { locationId: ownLocation(principal, query.locationId), kind, since, until, reportId };
-  return replyWithStretch({ query, principal, url, origin }, placeSchema, (stretch) =>
-    findPage(services.db, filter, { ...stretch, body, maxBytes: services.pageMaxBytes }),
+  return replyWithLargePage({ query, principal, url, origin }, placeSchema, (range) =>
+    findPage(services.db, filter, { ...range, body, maxBytes: services.pageMaxBytes }),
   );
 }

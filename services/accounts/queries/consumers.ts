@@ -1,6 +1,6 @@
 import type { Consumer } from "@pragma/contracts/consumer";
 import type { Database, Sql, Transaction } from "@pragma/runtime/postgres";
-import type { Stretch } from "@pragma/runtime/reply-with-page";
+import type { PageRange } from "@pragma/runtime/reply-with-page";
 import type { Stored } from "../stored.ts";
 
 type ConsumerRow = Stored<Consumer>;
@@ -77,11 +77,11 @@ export async function updateConsumer(
   return row;
 }
 
-/** A stretch of the consumers, newest first, and how many there are: with a location, those that it created. */
+/** A page of the consumers, newest first, and how many there are: with a location, those that it created. */
 export async function listConsumers(
   { sql }: Database,
   { locationId }: { locationId: string | null },
-  { after, offset, limit }: Stretch,
+  { after, offset, limit }: PageRange,
 ): Promise<{ rows: ConsumerRow[]; total: number }> {
   const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
   const passes = locationId === null ? sql`true` : createdBy(sql, locationId);

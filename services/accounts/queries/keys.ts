@@ -3,7 +3,7 @@ import type { ApiKey } from "@pragma/contracts/api-key";
 import type { RateLimit } from "@pragma/contracts/consumer";
 import type { Scope } from "@pragma/contracts/scopes";
 import { advisoryLockKey, type Database, type Transaction } from "@pragma/runtime/postgres";
-import type { Stretch } from "@pragma/runtime/reply-with-page";
+import type { PageRange } from "@pragma/runtime/reply-with-page";
 import type { Stored } from "../stored.ts";
 
 export interface NewKey {
@@ -64,11 +64,11 @@ interface KeyFilter {
   locationId: string | null;
 }
 
-/** A stretch of the keys that pass the filter, newest first, and how many there are. */
+/** A page of the keys that pass the filter, newest first, and how many there are. */
 export async function listKeys(
   { sql }: Database,
   { locationId }: KeyFilter,
-  { after, offset, limit }: Stretch,
+  { after, offset, limit }: PageRange,
 ): Promise<{ rows: Stored<ApiKey>[]; total: number }> {
   const passes = locationId === null ? sql`true` : sql`k.location_id = ${locationId}`;
   const isAfter = after ? sql`(k.created_at, k.id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;

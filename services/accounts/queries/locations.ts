@@ -6,7 +6,7 @@ import type { Location, LocationHeader } from "@pragma/contracts/location";
 import type { LocationOptions } from "@pragma/contracts/location-options";
 import type { LocationSettingValues } from "@pragma/contracts/location-settings";
 import type { Database, Sql, Transaction } from "@pragma/runtime/postgres";
-import type { Stretch } from "@pragma/runtime/reply-with-page";
+import type { PageRange } from "@pragma/runtime/reply-with-page";
 import type { Stored } from "../stored.ts";
 
 export interface LocationRow extends Stored<Location> {
@@ -74,11 +74,11 @@ interface LocationFilter {
   legacyId: number | null;
 }
 
-/** A stretch of the locations that pass the filter, newest first, and how many there are. */
+/** A page of the locations that pass the filter, newest first, and how many there are. */
 export async function listLocations(
   { sql }: Database,
   { only, application, legacyId }: LocationFilter,
-  { after, offset, limit }: Stretch,
+  { after, offset, limit }: PageRange,
 ): Promise<{ rows: Stored<Location>[]; total: number }> {
   const passes = sql`
     (${only}::uuid is null or id = ${only}) and (${application}::text is null or application = ${application})

@@ -21,6 +21,6 @@ export const listConsumersRoute = defineRoute({
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = readableLocation(principal);
-    return replyWithPage({ query, url, origin }, (stretch) => listConsumers(services.db, { locationId }, stretch));
+    return replyWithPage({ query, url, origin }, (range) => listConsumers(services.db, { locationId }, range));
   },
 });

@@ -27,6 +27,6 @@ export const listKeysRoute = defineRoute({
   async handle({ query, principal, services, url, origin }) {
     const locationId =
       query.locationId === undefined ? readableLocation(principal) : ownLocation(principal, query.locationId);
-    return replyWithPage({ query, url, origin }, (stretch) => listKeys(services.db, { locationId }, stretch));
+    return replyWithPage({ query, url, origin }, (range) => listKeys(services.db, { locationId }, range));
   },
 });

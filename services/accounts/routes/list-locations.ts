@@ -33,6 +33,6 @@ export const listLocationsRoute = defineRoute({
       application: query.app ?? null,
       legacyId: query.legacyId ?? null,
     };
-    return replyWithPage({ query, url, origin }, (stretch) => listLocations(services.db, filter, stretch));
+    return replyWithPage({ query, url, origin }, (range) => listLocations(services.db, filter, range));
   },
 });

@@ -1,5 +1,5 @@
 import type { Sql } from "@pragma/runtime/postgres";
-import type { Stretch } from "@pragma/runtime/reply-with-page";
+import type { PageRange } from "@pragma/runtime/reply-with-page";
 import type { OrderFilter } from "../order-filter.ts";
 
 /** An order's place in the list of its location. */
@@ -15,7 +15,7 @@ export interface ListedOrder extends OrderPlace {
   position: number;
 }
 
-interface ListPart extends Stretch<OrderPlace> {
+interface ListPart extends PageRange<OrderPlace> {
   /** Of the texts of the orders: the first is given however large it is. */
   maxBytes: number;
 }

@@ -2,7 +2,7 @@ import { OrderLive } from "@pragma/contracts/order-live";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { ownLocation } from "@pragma/runtime/own-location";
 import { instantInToken } from "@pragma/runtime/page";
-import { replyWithStretch } from "@pragma/runtime/reply-with-page";
+import { replyWithLargePage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { filterOf, filterQuery } from "../order-filter.ts";
 import { defineRoute } from "../order-live.ts";
@@ -33,15 +33,14 @@ export const listOrdersRoute = defineRoute({
   async handle({ query, principal, services: { db, pageMaxBytes }, url, origin }) {
     const locationId = ownLocation(principal, query.locationId);
     const filter = filterOf(query);
-    return replyWithStretch({ query, principal, url, origin }, placeSchema, async (stretch) => {
+    return replyWithLargePage({ query, principal, url, origin }, placeSchema, async (range) => {
       const [total, { orders, hasMore }] = await Promise.all([
         countListed(db.sql, locationId, filter),
-        findListed(db.sql, { locationId, filter }, { ...stretch, maxBytes: pageMaxBytes }),
+        findListed(db.sql, { locationId, filter }, { ...range, maxBytes: pageMaxBytes }),
       ]);
       const last = hasMore ? orders.at(-1) : undefined;
       return {
         items: orders.map(({ body }) => body),
-        count: orders.length,
         total,
         last: last ? { at: last.at, id: last.id } : null,
       };

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import { type FoundStretch, placeOf, type Stretch } from "@pragma/runtime/reply-with-page";
+import { type FoundPage, type PageRange, placeOf } from "@pragma/runtime/reply-with-page";
 
 /** A config: the reply that is sent, and what it is found by. */
 export interface ConfigRow {
@@ -41,12 +41,12 @@ export async function deleteConfig(sql: Sql, which: ConfigOf): Promise<boolean> 
   return deleted.count === 1;
 }
 
-/** A stretch of a location's configs, newest first: no more than fit, but the first however large it is. */
+/** A page of a location's configs, newest first: no more than fit, but the first however large it is. */
 export async function listConfigs(
   sql: Sql,
   locationId: string,
-  { after, offset, limit, maxBytes }: Stretch & { maxBytes: number },
-): Promise<FoundStretch<{ at: string; id: string }>> {
+  { after, offset, limit, maxBytes }: PageRange & { maxBytes: number },
+): Promise<FoundPage<{ at: string; id: string }>> {
   const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
   const [rows, [counted]] = await Promise.all([
     sql<{ id: string; createdAt: Date; body: string; found: number }[]>`
@@ -66,7 +66,6 @@ export async function listConfigs(
   const last = rows.length < (rows[0]?.found ?? 0) ? rows.at(-1) : undefined;
   return {
     items: rows.map(({ body }) => body),
-    count: rows.length,
     total: counted.total,
     last: last ? placeOf(last) : null,
   };

@@ -1,5 +1,5 @@
 import type { Database, Sql } from "@pragma/runtime/postgres";
-import type { FoundStretch, Stretch } from "@pragma/runtime/reply-with-page";
+import type { FoundPage, PageRange } from "@pragma/runtime/reply-with-page";
 import type { Kind } from "./day-counts.ts";
 
 /** Where a report or order stands in the lists of its location: by day, then instant, then id. */
@@ -21,7 +21,7 @@ export interface ListFilter {
   reportId: string | null;
 }
 
-interface PageParts extends Stretch<Position> {
+interface PageParts extends PageRange<Position> {
   /** The column that holds the wanted shape. */
   body: string;
   /** Of its texts: the first is given however large it is. */
@@ -41,40 +41,50 @@ export async function findPage(
   { sql }: Database,
   filter: ListFilter,
   { after, offset, limit, body, maxBytes }: PageParts,
-): Promise<FoundStretch<Position>> {
+): Promise<FoundPage<Position>> {
   const { isListed, isCounted, records } = conditionsOf(sql, filter, body);
   const isByOffset = !after && offset > 0;
-  // The texts are joined where they are, and stay bytes: a hundred rows, or decoding them, cost this process more.
-  const [page] = await sql`
+  // As bytes: what is stored is sent, and to decode a hundred texts would cost more than the rest of the request.
+  const found: unknown = await sql`
     with ${isByOffset ? sql`first as (${firstAfter(sql, filter, offset)}),` : sql``} page as (
       select day, at, id, body from ${records} as record where ${isListed}
         ${after ? sql`and (day, at, id) < (${after.day}::date, ${after.at}::timestamptz, ${after.id}::uuid)` : sql``}
         ${isByOffset ? sql`and (day, at, id) <= ((select day from first), (select at from first), (select id from first))` : sql``}
       order by day desc, at desc, id desc limit ${limit + 1}
-    ), ranked as (
-      select *, row_number() over in_order as rank, sum(octet_length(body)) over in_order as bytes
-      from page window in_order as (order by day desc, at desc, id desc rows unbounded preceding)
-    ), shown as (
-      select * from ranked where rank = 1 or (rank <= ${limit} and bytes <= ${maxBytes})
-    )
-    select string_agg(body, ',' order by rank), count(*), (select count(*) from page),
-      (select json_build_object('id', id, 'day', day::text, 'at', to_json(at at time zone 'utc')#>>'{}' || 'Z')
-       from shown order by rank desc limit 1),
-      ${
+    ), measured as (
+      select *, row_number() over newest_first as number, sum(octet_length(body)) over newest_first as bytes
+      from page window newest_first as (order by day desc, at desc, id desc rows unbounded preceding)
+    ), list as (
+      select (select count(*) from page) as found, ${
         filter.reportId === null
           ? sql`(select coalesce(sum(count), 0) from day_counts where ${isCounted})`
           : sql`(select count(*) from ${records} as record where ${isListed})`
-      }
-    from shown`.raw();
-  const [items, count, found, last, total] = page as [Buffer | null, Buffer, Buffer, Buffer | null, Buffer];
-  const hasMore = Number(found) > Number(count);
+      } as total
+    )
+    select body, id, day::text, to_json(at at time zone 'utc')#>>'{}' || 'Z', found, total
+    from list left join measured on number = 1 or (number <= ${limit} and bytes <= ${maxBytes})
+    order by number`.raw();
+  const rows = found as [Row, ...Row[]];
+  const [[, , , , count, total]] = rows;
+  const items = rows.flatMap(([body]) => body ?? []);
+  const [, id, day, at] = rows.at(-1) as Row;
+  const hasMore = Number(count) > items.length;
   return {
-    items: items ?? [],
-    count: Number(count),
+    items,
     total: Number(total),
-    last: hasMore && last ? JSON.parse(String(last)) : null,
+    last: hasMore ? { id: String(id), day: String(day), at: String(at) } : null,
   };
 }
+
+/** Its body and place, which are null in the one row of an empty page, then how many were found and are in the list. */
+type Row = [
+  body: Buffer | null,
+  id: Buffer | null,
+  day: Buffer | null,
+  at: Buffer | null,
+  found: Buffer,
+  total: Buffer,
+];
 
 function conditionsOf(sql: Sql, { locationId, kind, since, until, reportId }: ListFilter, body: string) {
   const isInDays = sql`day between ${since ?? earliest}::date and ${until ?? latest}::date`;

@@ -1,7 +1,7 @@
 import { AccountingConfig } from "@pragma/contracts/accounting-config";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { ownLocation } from "@pragma/runtime/own-location";
-import { createdPlace, replyWithStretch } from "@pragma/runtime/reply-with-page";
+import { createdPlace, replyWithLargePage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { listConfigs } from "../queries/accounting-configs.ts";
 import { defineRoute } from "../reporting.ts";
@@ -25,8 +25,8 @@ export const listAccountingConfigs = defineRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = ownLocation(principal, query.locationId);
-    return replyWithStretch({ query, principal, url, origin }, createdPlace, (stretch) =>
-      listConfigs(services.db.sql, locationId, { ...stretch, maxBytes: services.pageMaxBytes }),
+    return replyWithLargePage({ query, principal, url, origin }, createdPlace, (range) =>
+      listConfigs(services.db.sql, locationId, { ...range, maxBytes: services.pageMaxBytes }),
     );
   },
 });

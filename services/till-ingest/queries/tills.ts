@@ -1,6 +1,6 @@
 import type { Application } from "@pragma/contracts/application";
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import type { Stretch } from "@pragma/runtime/reply-with-page";
+import type { PageRange } from "@pragma/runtime/reply-with-page";
 
 /** A till as it is held now. */
 export interface TillRow {
@@ -190,11 +190,11 @@ interface TillFilter {
   since: string;
 }
 
-/** A stretch of a location's tills, newest first, and how many there are. */
+/** A page of a location's tills, newest first, and how many there are. */
 export async function listTillsSince(
   sql: Sql,
   { locationId, since }: TillFilter,
-  { after, offset, limit }: Stretch,
+  { after, offset, limit }: PageRange,
 ): Promise<{ rows: TillRow[]; total: number }> {
   const isListed = sql`location_id = ${locationId} and created_at >= ${since}`;
   const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;

@@ -31,8 +31,8 @@ export const listTills = defineRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const filter = { locationId: ownLocation(principal, query.locationId), since: query.sinceDate };
-    return replyWithPage({ query, url, origin }, async (stretch) => {
-      const { rows, total } = await listTillsSince(services.db.sql, filter, stretch);
+    return replyWithPage({ query, url, origin }, async (range) => {
+      const { rows, total } = await listTillsSince(services.db.sql, filter, range);
       return { rows: rows.map((till) => tillReply(till, origin)), total };
     });
   },

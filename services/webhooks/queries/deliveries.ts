@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, DeliveryState } from "@pragma/contracts/delivery";
 import type { SentEvent } from "@pragma/contracts/webhook";
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import type { Stretch } from "@pragma/runtime/reply-with-page";
+import type { PageRange } from "@pragma/runtime/reply-with-page";
 
 type DeliveryDates = "createdAt" | "nextAttemptAt" | "settledAt";
 
@@ -29,11 +29,11 @@ export interface DeliveryFilter {
 
 type DayOrInstant = { day: string } | { instant: string };
 
-/** A stretch of a webhook's deliveries, newest first, and how many there are. */
+/** A page of a webhook's deliveries, newest first, and how many there are. */
 export async function listDeliveries(
   sql: Sql,
   { webhookId, event, state, since, until, timeZone }: DeliveryFilter,
-  { after, offset, limit }: Stretch,
+  { after, offset, limit }: PageRange,
 ): Promise<{ rows: DeliveryRow[]; total: number }> {
   const dayStart = (day: string, later: number) =>
     sql`((${day}::date + ${later}::int)::timestamp at time zone ${timeZone})`;

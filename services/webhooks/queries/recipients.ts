@@ -1,6 +1,6 @@
 import type { Recipient } from "@pragma/contracts/recipient";
 import { advisoryLockKey, type Sql, type Transaction } from "@pragma/runtime/postgres";
-import type { Stretch } from "@pragma/runtime/reply-with-page";
+import type { PageRange } from "@pragma/runtime/reply-with-page";
 
 /** A recipient as replies show it, with dates. */
 export type RecipientRow = Omit<Recipient, "createdAt" | "updatedAt"> & { createdAt: Date; updatedAt: Date };
@@ -40,11 +40,11 @@ export async function keepRecipient(tx: Transaction, { id, locationId }: { id: s
   return rows.length > 0;
 }
 
-/** A stretch of a location's recipients, newest first, and how many there are. */
+/** A page of a location's recipients, newest first, and how many there are. */
 export async function listRecipients(
   sql: Sql,
   { locationId, now }: { locationId: string; now: Date },
-  { after, offset, limit }: Stretch,
+  { after, offset, limit }: PageRange,
 ): Promise<{ rows: RecipientRow[]; total: number }> {
   const isAfter = after ? sql`(r.created_at, r.id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
   const [rows, [counted]] = await Promise.all([

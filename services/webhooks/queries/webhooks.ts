@@ -1,6 +1,6 @@
 import type { SentEvent, Webhook } from "@pragma/contracts/webhook";
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import type { Stretch } from "@pragma/runtime/reply-with-page";
+import type { PageRange } from "@pragma/runtime/reply-with-page";
 
 /** A webhook as replies show it, with dates. */
 export type WebhookRow = Omit<Webhook, "createdAt" | "updatedAt" | "failingSince"> & {
@@ -38,11 +38,11 @@ export async function lockWebhook(
   return row;
 }
 
-/** A stretch of a location's webhooks, newest first, and how many there are. */
+/** A page of a location's webhooks, newest first, and how many there are. */
 export async function listWebhooks(
   sql: Sql,
   locationId: string,
-  { after, offset, limit }: Stretch,
+  { after, offset, limit }: PageRange,
 ): Promise<{ rows: WebhookRow[]; total: number }> {
   const isListed = sql`location_id = ${locationId} and state <> 'deleted'`;
   const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;

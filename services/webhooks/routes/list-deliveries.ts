@@ -49,6 +49,6 @@ export const listDeliveriesRoute = defineRoute({
         ? location.timeZone
         : (await services.locations.byId(webhook.locationId, context)).timeZone;
     const filter = { webhookId: webhook.id, event, state, since, until, timeZone };
-    return replyWithPage({ query, url, origin }, (stretch) => listDeliveries(services.db.sql, filter, stretch));
+    return replyWithPage({ query, url, origin }, (range) => listDeliveries(services.db.sql, filter, range));
   },
 });

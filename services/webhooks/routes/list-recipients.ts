@@ -21,8 +21,8 @@ export const listRecipientsRoute = defineRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db, clock }, url, origin }) {
     const locationId = ownLocation(principal, query.locationId);
-    return replyWithPage({ query, url, origin }, (stretch) =>
-      listRecipients(db.sql, { locationId, now: clock() }, stretch),
+    return replyWithPage({ query, url, origin }, (range) =>
+      listRecipients(db.sql, { locationId, now: clock() }, range),
     );
   },
 });

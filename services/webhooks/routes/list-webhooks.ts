@@ -21,6 +21,6 @@ export const listWebhooksRoute = defineRoute({
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = ownLocation(principal, query.locationId);
-    return replyWithPage({ query, url, origin }, (stretch) => listWebhooks(services.db.sql, locationId, stretch));
+    return replyWithPage({ query, url, origin }, (range) => listWebhooks(services.db.sql, locationId, range));
   },
 });
