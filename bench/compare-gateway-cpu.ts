@@ -6,7 +6,7 @@ import type { Side } from "./same-replies.ts";
 import { spreadOf } from "./spread.ts";
 
 /** Requests a second at each hop, which saturate nobody. */
-const easyRates = [300, 500];
+const easyRates = [200, 400];
 const connections = 16;
 
 interface Hop extends Side {

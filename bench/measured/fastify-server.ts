@@ -4,7 +4,7 @@
  */
 import etag from "@fastify/etag";
 import { ApiError } from "@pragma/contracts/errors";
-import { encodePageToken, pageReply } from "@pragma/runtime/page";
+import { encodePageToken, pageFields } from "@pragma/runtime/page";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import postgres from "postgres";
 import { createFastifyApp } from "./fastify-app.ts";
@@ -81,12 +81,14 @@ app.get<PageQuery>(
     const shown = rows.slice(0, size);
     const last = rows.length > size ? shown.at(-1) : undefined;
     const origin = `${request.protocol}://${request.host}`;
-    const page = pageReply({
-      ...{ items: shown.map(({ body }) => body), total: counted.total, index, size, origin },
+    const fields = pageFields({
+      ...{ total: counted.total, index, size, origin },
       url: new URL(request.url, origin),
       nextPageToken: last ? encodePageToken({ ...placeOf(last), index: index + 1 }) : null,
     });
-    return reply.type(jsonType).send(page.body);
+    // Texts are joined and sent as a text, as every other reply of this server.
+    const data = shown.map(({ body }) => body).join(",");
+    return reply.type(jsonType).send(`{"data":[${data}],${JSON.stringify(fields).slice(1)}`);
   },
 );
 

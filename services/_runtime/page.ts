@@ -11,9 +11,7 @@ export const pageConfig = {
   PAGE_MAX_BYTES: numberFromEnv(z.number().int().min(1_024)).default(4 * 1024 * 1024),
 };
 
-interface PageParts {
-  /** The JSON of each: put into the reply as it is. */
-  items: (string | Uint8Array)[];
+interface PagePlace {
   total: number;
   /** Zero-based. */
   index: number;
@@ -29,9 +27,18 @@ interface PageParts {
   isRest?: boolean;
 }
 
+interface PageParts extends PagePlace {
+  /** The JSON of each: put into the reply as it is. */
+  items: (string | Uint8Array)[];
+}
+
 /** A list as it is answered: `{data, meta, links, nextPageToken}`, put together without parsing its items. */
-export function pageReply({
-  items,
+export function pageReply({ items, ...place }: PageParts): Reply {
+  return text(200, objectWithData(items, pageFields(place)));
+}
+
+/** Returns what a page has beside its `data`. */
+export function pageFields({
   total,
   index,
   size,
@@ -40,7 +47,7 @@ export function pageReply({
   nextPageToken,
   isCut = false,
   isRest = false,
-}: PageParts): Reply {
+}: PagePlace): { meta: PageMeta; links: PageLinks; nextPageToken: string | null } {
   const totalPage = Math.ceil(total / size);
   const meta: PageMeta = { totalPage, totalCount: total, currentPageIndex: index, pageSize: size };
   const at = (page: number) => linkTo(url, origin, { index: String(page), pageToken: null });
@@ -63,7 +70,7 @@ export function pageReply({
     return index > 0 ? at(Math.min(index - 1, Math.max(0, totalPage - 1))) : null;
   }
 
-  return text(200, objectWithData(items, { meta, links, nextPageToken }));
+  return { meta, links, nextPageToken };
 }
 
 function linkTo(url: URL, origin: string, changes: Record<string, string | null>): string {
