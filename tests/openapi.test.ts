@@ -17,8 +17,11 @@ describe("the documents in contracts/", () => {
     await run("npx", ["redocly", "lint", ...documents, "--max-problems=20"], { cwd: checkout });
   }, 120_000);
 
+  // The full document holds all that the public one does; Spectral takes a minute of CPU for each.
   it("have no errors under Spectral's recommended rules", async () => {
-    await run("npx", ["spectral", "lint", ...documents, "--fail-severity=error", "--quiet"], { cwd: checkout });
+    await run("npx", ["spectral", "lint", join(contracts, "openapi.full.json"), "--fail-severity=error", "--quiet"], {
+      cwd: checkout,
+    });
   }, 240_000);
 });
 

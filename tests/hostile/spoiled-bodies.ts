@@ -9,15 +9,16 @@ const placeholder = "what cannot be made into JSON by going down the stack, too"
 /**
  * The request with one of the values, which are JSON text, in one place of its body: for each value and each place,
  * which are everything in the body and around it, and the fields that the document knows and the body does not have. Of
- * the items of a list the first stands for all.
+ * the items of a list the first stands for all. No more than the first `maxPlaces` are taken.
  */
 export function* spoiledBodies(
   { bodySchema }: Operation,
   ordinary: Ask,
   values: string[],
+  maxPlaces = Number.POSITIVE_INFINITY,
 ): Generator<[what: string, Ask]> {
   const body = ofOneItemEach(JSON.parse(JSON.stringify(ordinary.body ?? {})));
-  for (const path of placesIn(body, bodySchema)) {
+  for (const path of placesIn(body, bodySchema).slice(0, maxPlaces)) {
     const [before = "", after = ""] = JSON.stringify(withAt(body, path, placeholder)).split(`"${placeholder}"`);
     for (const value of values) {
       yield [`${path.join("/")} = ${value.slice(0, 60)}`, { ...ordinary, body: before + value + after }];
