@@ -64,13 +64,17 @@ export function createServiceRegistry(environment: Environment): ServiceRegistry
       return remote;
     },
     async ask(service, { from, path, timeoutMs, requestId = randomUUID(), traceparent }) {
-      const timeout = AbortSignal.timeout(timeoutMs);
+      const signal = AbortSignal.timeout(timeoutMs);
       const origin = "http://internal";
       const local = locals.get(service);
       if (local) {
         const caller = { principal: internalPrincipal(from, service), requestId, traceparent, origin };
-        const request = new Request(`http://${service}${path}`, { signal: timeout });
-        return Promise.race([local(request, { caller }), rejectOn(timeout, service)]);
+        const request = new Request(`http://${service}${path}`, { signal });
+        // A service of this process is not cut off by a signal: it is no longer waited for.
+        const timeout = new Promise<never>((_, reject) => {
+          signal.addEventListener("abort", () => reject(serviceUnavailable(service, signal.reason)), { once: true });
+        });
+        return Promise.race([local(request, { caller }), timeout]);
       }
       const remote = registry.remote(service, from);
       if (!remote) throw serviceUnavailable(service);
@@ -78,20 +82,13 @@ export function createServiceRegistry(environment: Environment): ServiceRegistry
       const { pathname, search } = new URL(path, url);
       const headers = sign({ method: "GET", target: pathname + search, requestId, traceparent, origin });
       try {
-        return await fetch(new URL(pathname + search, url), { headers, signal: timeout, redirect: "manual" });
+        return await fetch(new URL(pathname + search, url), { headers, signal, redirect: "manual" });
       } catch (cause) {
         throw serviceUnavailable(service, cause);
       }
     },
   };
   return registry;
-}
-
-/** A service of this process is not cut off by a signal: it is no longer waited for. */
-function rejectOn(timeout: AbortSignal, service: ServiceName): Promise<never> {
-  return new Promise((_, reject) => {
-    timeout.addEventListener("abort", () => reject(serviceUnavailable(service, timeout.reason)), { once: true });
-  });
 }
 
 /** An error that says that a service cannot be asked, and when to try again. */
