@@ -10,24 +10,34 @@ export interface DailyQuota {
   unit: string;
 }
 
+interface QuotaUse {
+  locationId: string;
+  quota: DailyQuota;
+  amount: number;
+}
+
 /**
  * Counts `amount` against a location's quota of today. In the transaction of the work that it pays for, a rollback
  * refunds it.
  *
  * @throws `ApiError` quota_exceeded, with Retry-After until the next day begins.
  */
-export async function consumeDailyQuota(
+export async function consumeDailyQuota(sql: Sql | Transaction, use: QuotaUse): Promise<void> {
+  if (!(await fitsDailyQuota(sql, use))) throw quotaExceeded(use.quota);
+}
+
+/** The same, but returns whether it was there; where it was not, nothing is counted. */
+export async function fitsDailyQuota(
   sql: Sql | Transaction,
-  { locationId, quota, amount }: { locationId: string; quota: DailyQuota; amount: number },
-): Promise<void> {
-  const { name, maximum } = quota;
-  if (amount > maximum) throw quotaExceeded(quota);
-  const updated = await sql`
+  { locationId, quota: { name, maximum }, amount }: QuotaUse,
+): Promise<boolean> {
+  if (amount > maximum) return false;
+  const { count } = await sql`
     insert into daily_usage as usage (location_id, day, quota, used)
     values (${locationId}, (now() at time zone 'UTC')::date, ${name}, ${amount})
     on conflict (location_id, quota, day) do update set used = usage.used + excluded.used
     where usage.used + excluded.used <= ${maximum}`;
-  if (updated.count === 0) throw quotaExceeded(quota);
+  return count > 0;
 }
 
 function quotaExceeded({ name, maximum, unit }: DailyQuota): ApiError {

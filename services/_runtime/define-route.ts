@@ -9,7 +9,16 @@ import { parseJson } from "./parse-json.ts";
 import type { Database } from "./postgres.ts";
 import type { Reply } from "./reply.ts";
 import type { RequestContext } from "./request-context.ts";
-import type { Retirement } from "./retirement.ts";
+
+/** A route that is being retired: still served as ever, and said to go. */
+export interface Retirement {
+  /** Since when it is not for new clients: YYYY-MM-DD. */
+  deprecated: string;
+  /** When it may be gone, a year after that or later: YYYY-MM-DD. */
+  sunset: string;
+  /** The address that takes its place. */
+  successor?: string;
+}
 
 /** Who an operation is for: partners and POS apps (the public document), operators, or other parts of this product. */
 export type Audience = "public" | "operator" | "internal";

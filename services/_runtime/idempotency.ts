@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { consumeDailyQuota, type DailyQuota } from "./daily-quota.ts";
+import type { RuntimeConfig } from "./config.ts";
+import { consumeDailyQuota, fitsDailyQuota } from "./daily-quota.ts";
 import type { Database, Transaction } from "./postgres.ts";
 import type { Reply } from "./reply.ts";
 import type { Vault } from "./vault.ts";
@@ -41,14 +42,10 @@ export interface IdempotentRequest {
   isRepeatable: boolean;
 }
 
-/** How many keys a location may use, and how much of the replies to them is kept. */
-export interface IdempotencyLimits {
-  keysPerDay: DailyQuota;
-  /** Of replies that are kept with their body. */
-  bytesPerDay: DailyQuota;
-  /** The largest body that is kept, in bytes. */
-  maxReplyBytes: number;
-}
+type IdempotencyLimits = Pick<
+  RuntimeConfig,
+  "IDEMPOTENCY_KEYS_PER_DAY" | "IDEMPOTENCY_BYTES_PER_DAY" | "IDEMPOTENCY_REPLY_BYTES"
+>;
 
 /** How long a reply is kept. */
 const keptFor = "24 hours";
@@ -65,6 +62,9 @@ interface Reservation {
 
 export function openIdempotency(database: Database, vault: Vault, limits: IdempotencyLimits): Idempotency {
   const { sql } = database;
+  const keysPerDay = { name: "idempotency_keys", maximum: limits.IDEMPOTENCY_KEYS_PER_DAY, unit: "keys" };
+  /** Of replies that are kept with their body. */
+  const bytesPerDay = { name: "idempotency_bytes", maximum: limits.IDEMPOTENCY_BYTES_PER_DAY, unit: "bytes" };
 
   /** Returns undefined when the key is completed or in progress. */
   async function reserve(owner: string, key: string, fingerprint: string): Promise<Reservation | undefined> {
@@ -91,7 +91,7 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
     { owner, key, reservation }: Reservation,
     { locationId, reply }: { locationId: string; reply: Reply },
   ): Promise<void> {
-    await consumeDailyQuota(tx, { locationId, quota: limits.keysPerDay, amount: 1 });
+    await consumeDailyQuota(tx, { locationId, quota: keysPerDay, amount: 1 });
     const { status, headers, body } = (await isKept(tx, locationId, reply)) ? reply : withoutBody(reply);
     const sealed = vault.seal(JSON.stringify({ headers, body }));
     const { count } = await tx`
@@ -104,14 +104,7 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
     if (body === null) return true;
     if (typeof body !== "string") return false;
     const amount = Buffer.byteLength(body);
-    if (amount > limits.maxReplyBytes) return false;
-    return consumeDailyQuota(tx, { locationId, quota: limits.bytesPerDay, amount }).then(
-      () => true,
-      (error) => {
-        if (error instanceof ApiError) return false;
-        throw error;
-      },
-    );
+    return amount <= limits.IDEMPOTENCY_REPLY_BYTES && fitsDailyQuota(tx, { locationId, quota: bytesPerDay, amount });
   }
 
   /** Frees the key of a request that had no effect. While the database is away it is tried again, until the lease is over. */

@@ -15,7 +15,7 @@ interface Place {
 function page({ total, index, search = "", nextPageToken = null }: Place) {
   const url = new URL(`http://inside:4001/v1/things/${search}`);
   const items = ['{"id":1}', Buffer.from('{"id":2}')];
-  const reply = pageReply({ items, total, index, size: 10, origin, url, nextPageToken });
+  const reply = pageReply(items, { total, index, size: 10, origin, url, nextPageToken });
   return pageOf(z.object({ id: z.int() })).parse(JSON.parse(String(reply.body)));
 }
 

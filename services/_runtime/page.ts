@@ -27,60 +27,39 @@ interface PagePlace {
   isRest?: boolean;
 }
 
-interface PageParts extends PagePlace {
-  /** The JSON of each: put into the reply as it is. */
-  items: (string | Uint8Array)[];
-}
-
-/** A list as it is answered: `{data, meta, links, nextPageToken}`, put together without parsing its items. */
-export function pageReply({ items, ...place }: PageParts): Reply {
+/** A list as it is answered: `{data, meta, links, nextPageToken}`, the JSON of its items as it is. */
+export function pageReply(items: (string | Uint8Array)[], place: PagePlace): Reply {
   return text(200, objectWithData(items, pageFields(place)));
 }
 
 /** Returns what a page has beside its `data`. */
-export function pageFields({
-  total,
-  index,
-  size,
-  url,
-  origin,
-  nextPageToken,
-  isCut = false,
-  isRest = false,
-}: PagePlace): { meta: PageMeta; links: PageLinks; nextPageToken: string | null } {
+export function pageFields(place: PagePlace): { meta: PageMeta; links: PageLinks; nextPageToken: string | null } {
+  const { total, index, size, url, origin, nextPageToken, isCut = false, isRest = false } = place;
   const totalPage = Math.ceil(total / size);
-  const meta: PageMeta = { totalPage, totalCount: total, currentPageIndex: index, pageSize: size };
-  const at = (page: number) => linkTo(url, origin, { index: String(page), pageToken: null });
-  const isByToken = url.searchParams.has("pageToken");
-  const links: PageLinks = {
-    self: `${origin}${url.pathname}${url.search}`,
-    first: at(0),
-    last: at(Math.max(0, totalPage - 1)),
-    next: nextLink(),
-    prev: previousLink(),
+  const lastIndex = Math.max(0, totalPage - 1);
+  const isByToken = isCut || url.searchParams.has("pageToken");
+  const at = (page: number) => linkTo(place, "index", String(page));
+  const next = (token: string) => (isByToken ? linkTo(place, "pageToken", token) : at(index + 1));
+  const previous = isRest ? index : Math.min(index - 1, lastIndex);
+  return {
+    meta: { totalPage, totalCount: total, currentPageIndex: index, pageSize: size },
+    links: {
+      self: `${origin}${url.pathname}${url.search}`,
+      first: at(0),
+      last: at(lastIndex),
+      next: nextPageToken === null ? null : next(nextPageToken),
+      prev: previous < 0 ? null : at(previous),
+    },
+    nextPageToken,
   };
-
-  function nextLink(): string | null {
-    if (nextPageToken === null) return null;
-    return isByToken || isCut ? linkTo(url, origin, { index: null, pageToken: nextPageToken }) : at(index + 1);
-  }
-
-  function previousLink(): string | null {
-    if (isRest) return at(index);
-    return index > 0 ? at(Math.min(index - 1, Math.max(0, totalPage - 1))) : null;
-  }
-
-  return { meta, links, nextPageToken };
 }
 
-function linkTo(url: URL, origin: string, changes: Record<string, string | null>): string {
+/** The address of another page, by its index or by a token. */
+function linkTo({ url, origin }: PagePlace, name: "index" | "pageToken", value: string): string {
   const query = new URLSearchParams(url.search);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === null) query.delete(name);
-    else query.set(name, value);
-  }
-  const search = query.toString();
-  return `${origin}${url.pathname}${search && `?${search}`}`;
+  query.delete(name === "index" ? "pageToken" : "index");
+  query.set(name, value);
+  return `${origin}${url.pathname}?${query}`;
 }
 
 /** An instant and a day as page tokens carry them: such as PostgreSQL can hold. */

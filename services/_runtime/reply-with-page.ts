@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { RouteInput } from "./define-route.ts";
 import { decodePageToken, encodePageToken, instantInToken, pageReply } from "./page.ts";
 import type { Reply } from "./reply.ts";
-import { createKeyedSemaphore } from "./semaphore.ts";
+import { createSemaphore } from "./semaphore.ts";
 
 /** Which part of a list is wanted: after a place in its order, or so many items from its start. */
 export interface PageRange<Place = { at: string; id: string }> {
@@ -27,47 +27,45 @@ type Place = Record<string, string | number>;
 const tokenSchema = z.object({ index: z.int().min(0), left: z.int().min(1).max(100).optional() });
 
 /** Pages of large items that are read for one key at a time: the others wait, and leave the database to other keys. */
-const reading = createKeyedSemaphore(4);
+const reading = createSemaphore(4);
 
-interface Asked extends Pick<RouteInput<undefined, undefined, undefined, unknown>, "url" | "origin"> {
+type AnyInput = RouteInput<undefined, undefined, undefined, unknown>;
+
+interface Asked extends Pick<AnyInput, "url" | "origin"> {
   query: { index: number; size: number; pageToken?: string | undefined };
 }
 
-type AskedByKey = Asked & Pick<RouteInput<undefined, undefined, undefined, unknown>, "principal">;
+type FindPage<Found> = (range: PageRange<Found>) => Promise<FoundPage<Found>>;
 
 /**
- * Answers the page of large items that was asked for, of which only a few are read for a key at a time. Where `find` gives fewer items than there are, the page ends early: its token
- * leads to the rest of it, with the same index, and from there to the next page.
+ * Answers the page of large items that was asked for, of which only a few are read for a key at a time. Where `find`
+ * gives fewer items than there are, the page ends early: its token leads to the rest of it, with the same index, and
+ * from there to the next page.
  *
  * @throws `ApiError` invalid_page_token.
  */
 export async function replyWithLargePage<Schema extends z.ZodType<Place>>(
-  { principal, ...asked }: AskedByKey,
+  asked: Asked & Pick<AnyInput, "principal">,
   placeSchema: Schema,
-  find: (range: PageRange<z.output<Schema>>) => Promise<FoundPage<z.output<Schema>>>,
+  find: FindPage<z.output<Schema>>,
 ): Promise<Reply> {
-  return reading.run(principal.keyId, () => replyWithFound(asked, placeSchema, find));
+  return reading.run(() => replyWithFound(asked, placeSchema, find), asked.principal.keyId);
 }
 
 async function replyWithFound<Schema extends z.ZodType<Place>>(
   { query, url, origin }: Asked,
   placeSchema: Schema,
-  find: (range: PageRange<z.output<Schema>>) => Promise<FoundPage<z.output<Schema>>>,
+  find: FindPage<z.output<Schema>>,
 ): Promise<Reply> {
   const { size, pageToken } = query;
   const token = pageToken === undefined ? undefined : decodePageToken(pageToken, placeSchema.and(tokenSchema));
   const index = token?.index ?? query.index;
   const limit = Math.min(token?.left ?? size, size);
-  const { items, total, last } = await find({
-    after: token ?? null,
-    offset: token ? 0 : index * size,
-    limit,
-  });
+  const { items, total, last } = await find({ after: token ?? null, offset: token ? 0 : index * size, limit });
   const isCut = last !== null && items.length < limit;
   const next = isCut ? { index, left: limit - items.length } : { index: index + 1 };
   const nextPageToken = last && encodePageToken({ ...last, ...next });
-  const isRest = token?.left !== undefined;
-  return pageReply({ items, total, index, size, url, origin, nextPageToken, isCut, isRest });
+  return pageReply(items, { total, index, size, url, origin, nextPageToken, isCut, isRest: token?.left !== undefined });
 }
 
 /** What the place of an item follows from: its time has milliseconds, as the column that the list is in the order of. */
