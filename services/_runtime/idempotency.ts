@@ -7,39 +7,36 @@ import type { Database, Transaction } from "./postgres.ts";
 import type { Reply } from "./reply.ts";
 import type { Vault } from "./vault.ts";
 
-/** Answers a request that carries an Idempotency-Key once, and again as it was answered. */
-export interface Idempotency {
-  /**
-   * Reserves the key, has the request handled, and keeps the reply in the transaction of its effect: either both are
-   * there or neither. The same key within 24 hours gets the kept reply, and nothing happens. Of a large reply, or beyond
-   * the day's bytes, the body is not kept: the same key then gets 204 with the other headers of the first reply.
-   *
-   * A key is in one of these states:
-   * - `in_progress`: reserved, and committed so. Others with the key are refused.
-   * - `abandoned`: still reserved, but its process is gone, or its lease is over. The next request takes it over; had the
-   *   first one not ended, its transaction would not commit.
-   * - `completed`: the effect is there, and so is its reply.
-   *
-   * @throws `ApiError` quota_exceeded when the location has used its keys of today; `ApiError` idempotency_key_reused when the key came with another request before;
-   * idempotency_key_in_use while the first request is being answered.
-   */
-  once(request: IdempotentRequest, handle: EffectHandler): Promise<Reply>;
-}
+/**
+ * Answers a request that carries an Idempotency-Key once, and again as it was answered.
+ *
+ * It reserves the key, has the request handled, and keeps the reply in the transaction of its effect: either both are
+ * there or neither. The same key within 24 hours gets the kept reply, and nothing happens. Of a large reply, or beyond
+ * the day's bytes, the body is not kept: the same key then gets 204 with the other headers of the first reply.
+ *
+ * A key is in one of these states:
+ * - `in_progress`: reserved, and committed so. Others with the key are refused.
+ * - `abandoned`: still reserved, but its process is gone, or its lease is over. The next request takes it over; had the
+ *   first one not ended, its transaction would not commit.
+ * - `completed`: the effect is there, and so is its reply.
+ *
+ * @throws `ApiError` quota_exceeded when the location has used its keys of today; idempotency_key_reused when the key
+ * came with another request before; idempotency_key_in_use while the first request is being answered.
+ */
+export type HandleOnce = (request: IdempotentRequest, handle: EffectHandler) => Promise<Reply>;
 
 /**
  * Handles a request. Of the database that it is given it may use one transaction, which commits together with the reply:
  * what the reply says has to be known without further waiting once that transaction's work is done.
  */
-export type EffectHandler = (database: Database) => Promise<Reply>;
+type EffectHandler = (database: Database) => Promise<Reply>;
 
-export interface IdempotentRequest {
+interface IdempotentRequest {
   key: string;
   principal: Principal;
   /** Method and address. */
   operation: string;
   body: Uint8Array;
-  /** Whether the effect is in transactions of its own, and is the same however often it is asked for. */
-  isRepeatable: boolean;
 }
 
 type IdempotencyLimits = Pick<
@@ -60,7 +57,7 @@ interface Reservation {
   reservation: string;
 }
 
-export function openIdempotency(database: Database, vault: Vault, limits: IdempotencyLimits): Idempotency {
+export function openIdempotency(database: Database, vault: Vault, limits: IdempotencyLimits): HandleOnce {
   const { sql } = database;
   const keysPerDay = { name: "idempotency_keys", maximum: limits.IDEMPOTENCY_KEYS_PER_DAY, unit: "keys" };
   /** Of replies that are kept with their body. */
@@ -119,42 +116,40 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
     }
   }
 
-  return {
-    async once({ key, principal, operation, body, isRepeatable }, handle) {
-      const owner = `${principal.location?.id ?? "none"} ${principal.consumer}`;
-      const fingerprint = createHash("sha256").update(`${operation}\n`).update(body).digest("hex");
-      const reserved = await reserve(owner, key, fingerprint);
-      if (!reserved) {
-        const [kept] = await sql<{ fingerprint: string; status: number; sealed_reply: string }[]>`
-          select fingerprint, status, sealed_reply from idempotency_keys
-          where owner = ${owner} and key = ${key} and answered_at is not null`;
-        if (!kept) throw inUse();
-        if (kept.fingerprint !== fingerprint) throw reused();
-        return replayed(kept.status, vault.open(kept.sealed_reply));
-      }
+  return async ({ key, principal, operation, body }, handle) => {
+    const owner = `${principal.location?.id ?? "none"} ${principal.consumer}`;
+    const fingerprint = createHash("sha256").update(`${operation}\n`).update(body).digest("hex");
+    const reserved = await reserve(owner, key, fingerprint);
+    if (!reserved) {
+      const [kept] = await sql<{ fingerprint: string; status: number; sealed_reply: string }[]>`
+        select fingerprint, status, sealed_reply from idempotency_keys
+        where owner = ${owner} and key = ${key} and answered_at is not null`;
+      if (!kept) throw inUse();
+      if (kept.fingerprint !== fingerprint) throw reused();
+      return replayed(kept.status, vault.open(kept.sealed_reply));
+    }
 
-      const locationId = principal.location?.id ?? principal.keyId;
-      let committed: Promise<void> | undefined;
-      const transaction: Database["transaction"] = (work) =>
-        new Promise((resolve, reject) => {
-          if (committed) throw new Error("A request with an Idempotency-Key has one transaction.");
-          committed = database.transaction(async (tx) => {
-            resolve(await work(tx));
-            await complete(tx, reserved, { locationId, reply: await replied });
-          });
-          committed.catch(reject);
+    const locationId = principal.location?.id ?? principal.keyId;
+    let committed: Promise<void> | undefined;
+    const transaction: Database["transaction"] = (work) =>
+      new Promise((resolve, reject) => {
+        if (committed) throw new Error("A request with an Idempotency-Key has one transaction.");
+        committed = database.transaction(async (tx) => {
+          resolve(await work(tx));
+          await complete(tx, reserved, { locationId, reply: await replied });
         });
-      const replied = handle(isRepeatable ? database : { ...database, transaction });
-      try {
-        const reply = await replied;
-        await (committed ?? database.transaction((tx) => complete(tx, reserved, { locationId, reply })));
-        return reply;
-      } catch (error) {
-        await Promise.allSettled([committed]);
-        await release(reserved);
-        throw error;
-      }
-    },
+        committed.catch(reject);
+      });
+    const replied = handle({ ...database, transaction });
+    try {
+      const reply = await replied;
+      await (committed ?? database.transaction((tx) => complete(tx, reserved, { locationId, reply })));
+      return reply;
+    } catch (error) {
+      await Promise.allSettled([committed]);
+      await release(reserved);
+      throw error;
+    }
   };
 }
 

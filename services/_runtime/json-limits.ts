@@ -11,12 +11,12 @@ export interface JsonLimits {
   names?: number;
 }
 
-const defaultNames = 5_000;
 const comma = 0x2c;
 const colon = 0x3a;
 const quote = 0x22;
 const backslash = 0x5c;
 const openers = [0x7b, 0x5b];
+const spaces = [0x20, 0x0a, 0x0d, 0x09];
 
 /**
  * The fault of a JSON text that holds more than this; undefined when it does not. It is told without parsing: every
@@ -31,7 +31,7 @@ export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): FaultyBody 
   if (containers + countUpTo(max.values + 1 - containers, comma, text) > max.values) {
     return tooMany("values", max.values);
   }
-  const { names = defaultNames } = max;
+  const { names = 5_000 } = max;
   return hasMoreNamesThan(names, text) ? tooMany("different names", names) : undefined;
 }
 
@@ -45,7 +45,7 @@ function hasMoreNamesThan(max: number, text: Buffer): boolean {
     const end = endOfString(text, start);
     if (end === -1) return false;
     let next = end + 1;
-    while (isSpace(text[next])) next += 1;
+    while (spaces.includes(text[next] as number)) next += 1;
     if (text[next] === colon) {
       seen.add(hashOf(text, start + 1, end));
       if (seen.size > max) return true;
@@ -70,10 +70,6 @@ function hashOf(text: Buffer, from: number, to: number): number {
   let hash = hashSeed;
   for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (text[at] as number), 0x01000193);
   return hash;
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 /** How often a byte is in a text, but no more than `max`. */

@@ -1,18 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import { Readable } from "node:stream";
-import type { ReadableStream as WebStream } from "node:stream/web";
+import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import { hasBody, openBody } from "./body-stream.ts";
 import { type Allowance, maxBodyBytes } from "./receiving-budget.ts";
-
-interface ReadBodyOptions {
-  allowance: Allowance;
-  /** Bytes taken at most, after inflating. */
-  limit?: number | undefined;
-  /** node:http's request, where the request came over HTTP: read without web streams. */
-  incoming?: IncomingMessage | undefined;
-}
 
 /** How slowly a body may come in. */
 interface MinRate {
@@ -38,16 +29,13 @@ const unhurriedBytes = 64 * 1024;
  * request_timeout.
  */
 export async function readBody(
-  request: Request,
-  { allowance, limit = maxBodyBytes, incoming }: ReadBodyOptions,
+  incoming: IncomingMessage,
+  { allowance, limit = maxBodyBytes }: { allowance: Allowance; limit?: number | undefined },
 ): Promise<Uint8Array> {
-  const declared = Number(request.headers.get("content-length") ?? 0);
-  if (declared > limit) throw tooLarge(limit);
-  const decoded = decoderOf(request.headers.get("content-encoding"));
-  const raw = incoming
-    ? hasBody(incoming) && openBody(incoming)
-    : request.body && Readable.fromWeb(request.body as WebStream);
-  if (!raw) return new Uint8Array();
+  if (Number(incoming.headers["content-length"] ?? 0) > limit) throw tooLarge(limit);
+  const decoded = decoderOf(incoming.headers["content-encoding"]);
+  if (!hasBody(incoming)) return new Uint8Array();
+  const raw = openBody(incoming);
   const source = decoded(raw);
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -91,7 +79,7 @@ function destroyWhenSlow(source: Readable, sizeNow: () => number): () => void {
 }
 
 /** Told before the body is touched: a stream that is opened and not read breaks the process when it fails. */
-function decoderOf(encoding: string | null): (raw: Readable) => Readable {
+function decoderOf(encoding: string | undefined): (raw: Readable) => Readable {
   const name = encoding?.trim().toLowerCase() ?? "";
   if (name === "" || name === "identity") return (raw) => raw;
   if (name === "gzip" || name === "x-gzip") return inflated;

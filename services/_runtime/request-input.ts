@@ -1,8 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
-import type { Principal } from "@pragma/contracts/principal";
 import type { z } from "zod";
-import type { Caller, ServiceContext } from "./caller.ts";
-import type { BodyReader, Route, RouteInput } from "./define-route.ts";
+import { type Caller, headerOf, type ServiceContext } from "./caller.ts";
+import { type BodyReader, type Route, RouteInput } from "./define-route.ts";
 import { FoundFaults, refuseFaults } from "./faults.ts";
 import { readBody } from "./read-body.ts";
 import type { Allowance } from "./receiving-budget.ts";
@@ -22,7 +21,8 @@ export async function readBytes(
       headers: { accept: "application/json" },
     });
   }
-  return readBody(hono.req.raw, { allowance, incoming: hono.env.incoming, limit: reader.limit });
+  const { incoming } = hono.env;
+  return incoming ? readBody(incoming, { allowance, limit: reader.limit }) : new Uint8Array();
 }
 
 interface Reading<Services> {
@@ -39,7 +39,7 @@ export async function readInput<Services>(
   hono: ServiceContext,
   { request: asked }: Pick<Route<Services>, "request">,
   { bytes, sender, caller, services, context }: Reading<Services>,
-): Promise<RequestInput<Services>> {
+): Promise<RouteInput<z.ZodObject, z.ZodObject, unknown, Services>> {
   const found = new FoundFaults();
   const check = (part: "path" | "query", schema: z.ZodObject, input: Record<string, unknown>) => {
     const { error, data = {} } = schema.safeParse(input);
@@ -55,60 +55,7 @@ export async function readInput<Services>(
     else body = result.value;
   }
   refuseFaults(found.faults, found.count);
-  return new RequestInput({ params, query, body, services, context }, caller, hono);
-}
-
-/**
- * What a handler is given of a request. A class, since an object literal with getters gets a hidden class of its own
- * from V8 at every request, which keeps all that the request holds from the collection of young memory.
- */
-class RequestInput<Services> implements RouteInput<z.ZodObject, z.ZodObject, unknown, Services> {
-  readonly params: Record<string, unknown>;
-  readonly query: Record<string, unknown>;
-  readonly body: unknown;
-  readonly principal: Principal;
-  services: Services;
-  readonly context: RequestContext;
-  readonly #caller: Caller;
-  readonly #hono: ServiceContext;
-
-  constructor(
-    read: Pick<RequestInput<Services>, "params" | "query" | "body" | "services" | "context">,
-    caller: Caller,
-    hono: ServiceContext,
-  ) {
-    this.params = read.params;
-    this.query = read.query;
-    this.body = read.body;
-    this.principal = caller.principal;
-    this.services = read.services;
-    this.context = read.context;
-    this.#caller = caller;
-    this.#hono = hono;
-  }
-
-  get header(): (name: string) => string | undefined {
-    return (name) => headerOf(this.#hono, name);
-  }
-
-  get origin(): string {
-    return this.#caller.origin;
-  }
-
-  get url(): URL {
-    return new URL(this.#hono.req.raw.url);
-  }
-
-  get signal(): AbortSignal {
-    return this.#hono.req.raw.signal;
-  }
-}
-
-/** Returns a header of the request; its name is in small letters. Read from node:http's request where there is one. */
-export function headerOf({ env, req }: ServiceContext, name: string): string | undefined {
-  if (!env.incoming) return req.header(name);
-  const value = env.incoming.headers[name];
-  return Array.isArray(value) ? value.join(", ") : value;
+  return new RouteInput({ params, query, body, services, context }, caller, hono);
 }
 
 /** Each parameter's first value: one that is repeated is not a list here. */

@@ -3,18 +3,18 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { allows, type Scope } from "@pragma/contracts/scopes";
 import { Hono } from "hono";
-import type { Caller, ServiceBindings, ServiceContext, ServiceFetch } from "./caller.ts";
+import { type Caller, headerOf, type ServiceBindings, type ServiceContext, type ServiceFetch } from "./caller.ts";
 import type { Retirement, Route, RouteScope } from "./define-route.ts";
 import { replyToError } from "./error-reply.ts";
 import { invalidRequest } from "./faults.ts";
-import type { Idempotency } from "./idempotency.ts";
+import type { HandleOnce } from "./idempotency.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import { Allowance } from "./receiving-budget.ts";
 import { type Reply, responseOf } from "./reply.ts";
 import type { ReplyBudget } from "./reply-budget.ts";
 import { type RequestContext, withRequestContext } from "./request-context.ts";
-import { headerOf, readBytes, readInput } from "./request-input.ts";
+import { readBytes, readInput } from "./request-input.ts";
 import type { Semaphore } from "./semaphore.ts";
 import { failSpan, SpanKind } from "./tracing.ts";
 
@@ -22,7 +22,7 @@ interface ServiceAppOptions<Services> {
   service: string;
   routes: Route<Services>[];
   services: Services;
-  idempotency: Idempotency;
+  handleOnce: HandleOnce;
   replies: ReplyBudget;
   /** Of each location: so many requests that change something are handled at a time, the others wait. */
   writes: Semaphore;
@@ -120,7 +120,7 @@ interface Handling<Services> extends ServiceAppOptions<Services> {
 async function handle<Services>(
   hono: ServiceContext,
   route: Servable<Services>,
-  { caller, context, services, idempotency, replies, writes }: Handling<Services>,
+  { caller, context, services, handleOnce, replies, writes }: Handling<Services>,
 ): Promise<Reply> {
   const { principal } = caller;
   const { keyId, consumer, scopes, location } = principal;
@@ -145,9 +145,8 @@ async function handle<Services>(
     if (repeated) {
       const { pathname, search } = input.url;
       const operation = `POST ${pathname.replace(/\/$/, "")}${search}`;
-      const { isRepeatable = false } = route;
-      reply = await idempotency.once({ ...repeated, principal, operation, isRepeatable }, (db) => {
-        input.services = { ...services, db };
+      reply = await handleOnce({ ...repeated, principal, operation }, (db) => {
+        if (!route.isRepeatable) input.services = { ...services, db };
         return route.handle(input);
       });
     } else reply = await route.handle(input);

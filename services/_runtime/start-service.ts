@@ -119,7 +119,7 @@ export async function startService(
       service: name,
       routes: definition.routes,
       services,
-      idempotency: openIdempotency(db, openVault(config.DATA_KEYS), config),
+      handleOnce: openIdempotency(db, openVault(config.DATA_KEYS), config),
       replies,
       writes: createSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
       log,

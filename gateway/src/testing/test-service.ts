@@ -51,8 +51,8 @@ export function testService(seen: Seen): ServiceFetch {
     till: async (request, { incoming } = {}) => {
       const allowance = new Allowance("test");
       try {
-        const bytes = await readBody(request, { allowance, incoming });
-        return Response.json({ bytes: bytes.byteLength });
+        const bytes = incoming && (await readBody(incoming, { allowance }));
+        return Response.json({ bytes: bytes?.byteLength });
       } catch (error) {
         if (error instanceof ApiError) return problem(request, error);
         throw error;

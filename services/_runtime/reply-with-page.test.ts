@@ -1,7 +1,7 @@
 import { pageOf } from "@pragma/contracts/pagination";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { decodePageToken, encodePageToken, pageReply } from "./page.ts";
+import { decodePageToken, encodePageToken, pageReply } from "./reply-with-page.ts";
 
 const origin = "https://api.example";
 
