@@ -63,14 +63,9 @@ function unreadableRequest(error: unknown): Response {
   });
 }
 
-interface ListenOptions {
-  port: number;
-  hostname?: string;
-}
-
 /** Serves `fetch` on `port` (0 for a free one). Rejects with a clear message when it is taken. */
-export function listen(fetch: Fetch, options: ListenOptions): Promise<HttpServer> {
-  return startListening(createHttpServer(fetch), options);
+export function listen(fetch: Fetch, { port }: { port: number }): Promise<HttpServer> {
+  return startListening(createHttpServer(fetch), { port });
 }
 
 /**
@@ -84,10 +79,7 @@ interface Connection {
 }
 
 /** Lets a server listen on `port` (0 for a free one). Rejects with a clear message when it is taken. */
-export async function startListening(
-  server: Server,
-  { port, hostname = "0.0.0.0" }: ListenOptions,
-): Promise<HttpServer> {
+export async function startListening(server: Server, { port }: { port: number }): Promise<HttpServer> {
   const connections = new Map<Socket, Connection>();
   let isRetiring = false;
   server.on("connection", (socket: Socket) => {
@@ -121,7 +113,7 @@ export async function startListening(
     for (const socket of connections.keys()) socket.destroy();
   };
 
-  server.listen(port, hostname);
+  server.listen(port, "0.0.0.0");
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
     const isTaken = error.code === "EADDRINUSE";
     throw isTaken ? new Error(`Port ${port} is taken: stop what uses it, or choose another.`) : error;

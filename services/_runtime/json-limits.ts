@@ -7,10 +7,10 @@ export interface JsonLimits {
   values: number;
   /** Objects and lists. */
   containers: number;
-  /** Different names of members: an object of many takes a hundred times as long as a list. 5,000 unless given. */
-  names?: number;
 }
 
+/** Different names of members: an object of many takes a hundred times as long as a list. */
+const maxNames = 5_000;
 const comma = 0x2c;
 const colon = 0x3a;
 const quote = 0x22;
@@ -31,15 +31,14 @@ export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): FaultyBody 
   if (containers + countUpTo(max.values + 1 - containers, comma, text) > max.values) {
     return tooMany("values", max.values);
   }
-  const { names = 5_000 } = max;
-  return hasMoreNamesThan(names, text) ? tooMany("different names", names) : undefined;
+  return hasTooManyNames(text) ? tooMany("different names", maxNames) : undefined;
 }
 
 /** Of this process's own, so that nobody can find names that have one hash. */
 const hashSeed = randomInt(2 ** 32);
 
-/** Whether more than `max` different names stand before a colon. Those of one hash count once. */
-function hasMoreNamesThan(max: number, text: Buffer): boolean {
+/** Whether too many different names stand before a colon. Those of one hash count once. */
+function hasTooManyNames(text: Buffer): boolean {
   const seen = new Set<number>();
   for (let start = text.indexOf(quote); start !== -1; ) {
     const end = endOfString(text, start);
@@ -48,7 +47,7 @@ function hasMoreNamesThan(max: number, text: Buffer): boolean {
     while (spaces.includes(text[next] as number)) next += 1;
     if (text[next] === colon) {
       seen.add(hashOf(text, start + 1, end));
-      if (seen.size > max) return true;
+      if (seen.size > maxNames) return true;
     }
     start = text.indexOf(quote, end + 1);
   }
