@@ -1,14 +1,8 @@
-import { ApiError } from "@pragma/contracts/errors";
+import { ApiError, type ExceededLimit } from "@pragma/contracts/errors";
 import type { Sql, Transaction } from "./postgres.ts";
 
-/** How much one location may use of something in a day (UTC). */
-export interface DailyQuota {
-  /** Its name in the documentation's table of limits, e.g. `live_order_bytes`. */
-  name: string;
-  maximum: number;
-  /** What is counted, e.g. `bytes`. */
-  unit: string;
-}
+/** How much one location may use of something in a day (UTC), counted in its unit. */
+export type DailyQuota = ExceededLimit;
 
 interface QuotaUse {
   locationId: string;

@@ -5,16 +5,10 @@ import { ApiError } from "@pragma/contracts/errors";
 import { hasBody, openBody } from "./body-stream.ts";
 import { type Allowance, maxBodyBytes } from "./receiving-budget.ts";
 
-/** How slowly a body may come in. */
-interface MinRate {
-  bytes: number;
-  windowSeconds: number;
-}
+/** How slowly a body may come in: so many bytes, after inflating, in each window once it is no longer small. */
+let minRate = { bytes: 32 * 1024, windowSeconds: 10 };
 
-let minRate: MinRate = { bytes: 32 * 1024, windowSeconds: 10 };
-
-/** Sets how many bytes, after inflating, a body has to bring in each window once it is no longer small. */
-export function setMinBodyRate(rate: MinRate): void {
+export function setMinBodyRate(rate: typeof minRate): void {
   minRate = rate;
 }
 

@@ -54,6 +54,7 @@ export class Allowance {
   }
 
   release(): void {
+    if (this.#taken === 0) return;
     held.add(-this.#taken, this.#sender);
     this.#taken = 0;
   }

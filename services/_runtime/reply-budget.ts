@@ -44,17 +44,13 @@ export class ReplyBudget {
   hold({ body }: Reply, { keyId, isRefusable, outgoing }: Holder): void {
     if (!outgoing || body === null || body instanceof ReadableStream || body.length <= largeBytes) return;
     const bytes = Buffer.byteLength(body);
-    if (isRefusable) this.#refuseBeyond(keyId, bytes);
+    const ofKey = this.#held.of(keyId);
+    // A single reply that is larger than a limit is still sent.
+    if (isRefusable && ofKey > 0 && ofKey + bytes > this.#maxBytesPerKey) throw tooManyUnread(this.#maxBytesPerKey);
+    if (isRefusable && this.held > 0 && this.held + bytes > this.#maxBytes) throw overloaded();
     if (outgoing.destroyed) return;
     this.#held.add(bytes, keyId);
     outgoing.once("close", () => this.#held.add(-bytes, keyId));
-  }
-
-  /** A single reply that is larger than a limit is still sent. */
-  #refuseBeyond(keyId: string, bytes: number): void {
-    const ofKey = this.#held.of(keyId);
-    if (ofKey > 0 && ofKey + bytes > this.#maxBytesPerKey) throw tooManyUnread(this.#maxBytesPerKey);
-    if (this.held > 0 && this.held + bytes > this.#maxBytes) throw overloaded();
   }
 }
 

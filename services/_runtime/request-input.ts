@@ -7,13 +7,12 @@ import { readBody } from "./read-body.ts";
 import type { Allowance } from "./receiving-budget.ts";
 import type { RequestContext } from "./request-context.ts";
 
-/** Returns the body of a request whole; undefined for a route that takes none. */
+/** Returns the body of a request whole. */
 export async function readBytes(
   hono: ServiceContext,
-  reader: Pick<BodyReader<unknown, never>, "limit"> | undefined,
+  { limit }: Pick<BodyReader<unknown, never>, "limit">,
   allowance: Allowance,
-): Promise<Uint8Array | undefined> {
-  if (!reader) return undefined;
+): Promise<Uint8Array> {
   const type = headerOf(hono, "content-type");
   if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) {
     throw new ApiError("unsupported_media_type", {
@@ -22,7 +21,7 @@ export async function readBytes(
     });
   }
   const { incoming } = hono.env;
-  return incoming ? readBody(incoming, { allowance, limit: reader.limit }) : new Uint8Array();
+  return incoming ? readBody(incoming, { allowance, limit }) : new Uint8Array();
 }
 
 interface Reading<Services> {

@@ -135,7 +135,8 @@ async function handle<Services>(
   const allowance = new Allowance(sender);
   let endWrite: (() => void) | undefined;
   try {
-    const bytes = await readBytes(hono, route.request?.body, allowance);
+    const reader = route.request?.body;
+    const bytes = reader && (await readBytes(hono, reader, allowance));
     // Before the body is parsed: what a request weighs then is many times its bytes.
     if (!isSafe) endWrite = await writes.acquire(sender);
     // Now or never: reading may hand the bytes over to a thread.
