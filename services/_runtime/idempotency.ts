@@ -125,8 +125,13 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
         select fingerprint, status, sealed_reply from idempotency_keys
         where owner = ${owner} and key = ${key} and answered_at is not null`;
       if (!kept) throw inUse();
-      if (kept.fingerprint !== fingerprint) throw reused();
-      return replayed(kept.status, vault.open(kept.sealed_reply));
+      if (kept.fingerprint !== fingerprint) {
+        throw new ApiError("idempotency_key_reused", {
+          detail: "This Idempotency-Key came with another request before. Give each request a key of its own.",
+        });
+      }
+      const reply: Omit<Reply, "status"> = JSON.parse(vault.open(kept.sealed_reply));
+      return { ...reply, status: kept.status, headers: { ...reply.headers, "idempotency-replayed": "true" } };
     }
 
     const locationId = principal.location?.id ?? principal.keyId;
@@ -158,20 +163,9 @@ function withoutBody({ headers: { "content-type": _, ...headers } }: Reply): Rep
   return { status: 204, body: null, headers };
 }
 
-function replayed(status: number, json: string): Reply {
-  const { headers, body } = JSON.parse(json) as Pick<Reply, "headers"> & { body: string | null };
-  return { status, body, headers: { ...headers, "idempotency-replayed": "true" } };
-}
-
 function inUse(): ApiError {
   return new ApiError("idempotency_key_in_use", {
     detail: "The first request with this Idempotency-Key is being answered. Ask again in a moment.",
     headers: { "retry-after": "1" },
-  });
-}
-
-function reused(): ApiError {
-  return new ApiError("idempotency_key_reused", {
-    detail: "This Idempotency-Key came with another request before. Give each request a key of its own.",
   });
 }
