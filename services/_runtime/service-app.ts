@@ -136,12 +136,15 @@ async function handle<Services>(
   let endWrite: (() => void) | undefined;
   try {
     const reader = route.request?.body;
-    const bytes = reader && (await readBytes(hono, reader, allowance));
+    let bytes = reader && (await readBytes(hono, reader, allowance));
     // Before the body is parsed: what a request weighs then is many times its bytes.
     if (!isSafe) endWrite = await writes.acquire(sender);
     // Now or never: reading may hand the bytes over to a thread.
     const repeated = key === undefined ? undefined : { key, body: bytes ? sha256(bytes) : new Uint8Array() };
-    const input = await readInput(hono, route, { bytes, sender, caller, services, context });
+    const reading = readInput(hono, route, { bytes, sender, caller, services, context });
+    // While the request is handled nothing holds its bytes, unless what was read of them does.
+    bytes = undefined;
+    const input = await reading;
     let reply: Reply;
     if (repeated) {
       const { pathname, search } = input.url;
