@@ -1,8 +1,10 @@
 import { setFlagsFromString } from "node:v8";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { numberFromEnv, readConfig } from "@pragma/runtime/config";
+import { replyToError } from "@pragma/runtime/error-reply";
+import { listen } from "@pragma/runtime/http-server";
+import { responseOf } from "@pragma/runtime/reply";
 import { type ProcessBase, type ProcessPart, runProcess } from "@pragma/runtime/run-process";
-import { serveAlone } from "@pragma/runtime/serve-alone";
 import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { createRequestVerifier } from "@pragma/runtime/signed-request";
 import { startService } from "@pragma/runtime/start-service";
@@ -38,12 +40,25 @@ await runProcess(role ?? "pragma", async (base, started) => {
   } else started(await startAlone(role, base));
 });
 
-/** One service behind a port of its own. */
+/** One service behind a port of its own, for callers that sign their requests. */
 async function startAlone(name: ServiceName, base: ProcessBase): Promise<ProcessPart> {
   const verify = createRequestVerifier(base.environment, name);
   const registry = createServiceRegistry(base.environment);
   const service = await startService(await definitionOf(name), { ...base, registry });
-  const server = await serveAlone(service, { verify, log: base.log, port: port ?? services[name].port });
+  const log = base.log.child({ service: name });
+  const server = await listen(
+    (request, bindings) => {
+      try {
+        return service.fetch(request, { ...bindings, caller: verify(bindings.incoming) });
+      } catch (error) {
+        const requestId = request.headers.get("x-request-id") ?? "unknown";
+        log.warn({ err: error, requestId, path: bindings.incoming.url }, "refused a request that is not signed");
+        return responseOf(replyToError(error, { requestId, log }), request.method);
+      }
+    },
+    { port: port ?? services[name].port },
+  );
+  log.info({ port: server.port }, "listening");
   return {
     ...service,
     retire: () => server.retire(),

@@ -4,9 +4,9 @@ import { type SentEvent, sentEvents } from "@pragma/contracts/webhook";
 import { webhookBodies } from "@pragma/contracts/webhook-body";
 import { webhookHeaders } from "@pragma/contracts/webhook-headers";
 import { operations as gatewayOperations } from "@pragma/gateway/operations";
-import { describeOperations, type OpenApiDocument } from "@pragma/runtime/openapi-document";
 import { packageFolder } from "@pragma/runtime/package-folder";
 import { allDefinitions } from "./definitions.ts";
+import { describeOperations, type OpenApiDocument } from "./openapi-document.ts";
 
 /*
  * Writes the OpenAPI documents from the route definitions: `contracts/openapi.json` for partners and POS apps,

@@ -46,4 +46,4 @@ const server = createHttpServer(async (request, { incoming, outgoing }) => {
   await mayBegin(incoming.socket, outgoing);
   return app.fetch(request, { incoming, outgoing });
 });
-await startListening(server, { port: Number(PORT), hostname: "127.0.0.1" });
+await startListening(server, { port: Number(PORT) });

@@ -4,7 +4,7 @@
  */
 import etag from "@fastify/etag";
 import { ApiError } from "@pragma/contracts/errors";
-import { encodePageToken, pageFields } from "@pragma/runtime/page";
+import { encodePageToken, pageFields } from "@pragma/runtime/reply-with-page";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import postgres from "postgres";
 import { createFastifyApp } from "./fastify-app.ts";

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
 import { hasBody, openBody } from "@pragma/runtime/body-stream";
-import { createKeyedSemaphore } from "@pragma/runtime/semaphore";
+import { createSemaphore } from "@pragma/runtime/semaphore";
 import type { RemoteService } from "@pragma/runtime/service-registry";
 import { isTransient } from "@pragma/runtime/transient-error";
 import { type Dispatcher, errors, Pool } from "undici";
@@ -70,7 +70,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   // Streams hold a connection each for as long as their clients like: they take none of the others.
   const streams = new Pool(url, { ...options, bodyTimeout: timeouts.streamMs });
 
-  const uploads = createKeyedSemaphore(maxUploadsPerKey);
+  const uploads = createSemaphore(maxUploadsPerKey);
 
   async function send(request: GatewayRequest, target: string, abort: EventEmitter): Promise<Dispatcher.ResponseData> {
     const { incoming, outgoing, requestId, traceparent, origin, principal } = request;
@@ -139,7 +139,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   return {
     forward(context) {
       const { incoming, principal } = context.get("request");
-      return isUpload(incoming) ? uploads.run(principal.keyId, () => forward(context)) : forward(context);
+      return isUpload(incoming) ? uploads.run(() => forward(context), principal.keyId) : forward(context);
     },
     async close() {
       await Promise.all([pool.destroy(), streams.destroy()]);

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const { variables, namespace: NAMESPACE } = environment;
   const log = createLogger({ name: "test", level: "silent" });
   bus = openEventBus({ NATS_URL: variables.NATS_URL ?? "", NAMESPACE, STREAM_REPLICAS: 1 }, { name: "test", log });
-  service = await listen(answer, { port: 0, hostname: "127.0.0.1" });
+  service = await listen(answer, { port: 0 });
   gateways.here = await open({}, true);
   gateways.elsewhere = await open({}, false);
 });

@@ -48,7 +48,7 @@ beforeAll(async () => {
     const { principal } = caller ?? verify(incoming);
     return Response.json(await understood(incoming, principal.consumer));
   };
-  service = await listen(answer, { port: 0, hostname: "127.0.0.1" });
+  service = await listen(answer, { port: 0 });
   gateways.here = await startTestGateway(environment, { accounts, direct: { reporting: answer } });
   gateways.elsewhere = await startTestGateway(environment, {
     accounts,

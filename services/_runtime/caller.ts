@@ -31,6 +31,12 @@ export interface ServiceBindings {
 /** What Hono knows of a service's request. */
 export type ServiceContext = Context<{ Bindings: ServiceBindings }>;
 
+/** Returns a header of the request; its name is in small letters. What this process asks of itself has none. */
+export function headerOf({ env }: ServiceContext, name: string): string | undefined {
+  const value = env.incoming?.headers[name];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
 /** Answers a request: a service's Hono app. */
 export type ServiceFetch = (request: Request, bindings?: ServiceBindings) => Response | Promise<Response>;
 

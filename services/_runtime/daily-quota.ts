@@ -1,13 +1,13 @@
-import { ApiError } from "@pragma/contracts/errors";
+import { ApiError, type ExceededLimit } from "@pragma/contracts/errors";
 import type { Sql, Transaction } from "./postgres.ts";
 
-/** How much one location may use of something in a day (UTC). */
-export interface DailyQuota {
-  /** Its name in the documentation's table of limits, e.g. `live_order_bytes`. */
-  name: string;
-  maximum: number;
-  /** What is counted, e.g. `bytes`. */
-  unit: string;
+/** How much one location may use of something in a day (UTC), counted in its unit. */
+export type DailyQuota = ExceededLimit;
+
+interface QuotaUse {
+  locationId: string;
+  quota: DailyQuota;
+  amount: number;
 }
 
 /**
@@ -16,18 +16,22 @@ export interface DailyQuota {
  *
  * @throws `ApiError` quota_exceeded, with Retry-After until the next day begins.
  */
-export async function consumeDailyQuota(
+export async function consumeDailyQuota(sql: Sql | Transaction, use: QuotaUse): Promise<void> {
+  if (!(await fitsDailyQuota(sql, use))) throw quotaExceeded(use.quota);
+}
+
+/** The same, but returns whether it was there; where it was not, nothing is counted. */
+export async function fitsDailyQuota(
   sql: Sql | Transaction,
-  { locationId, quota, amount }: { locationId: string; quota: DailyQuota; amount: number },
-): Promise<void> {
-  const { name, maximum } = quota;
-  if (amount > maximum) throw quotaExceeded(quota);
-  const updated = await sql`
+  { locationId, quota: { name, maximum }, amount }: QuotaUse,
+): Promise<boolean> {
+  if (amount > maximum) return false;
+  const { count } = await sql`
     insert into daily_usage as usage (location_id, day, quota, used)
     values (${locationId}, (now() at time zone 'UTC')::date, ${name}, ${amount})
     on conflict (location_id, quota, day) do update set used = usage.used + excluded.used
     where usage.used + excluded.used <= ${maximum}`;
-  if (updated.count === 0) throw quotaExceeded(quota);
+  return count > 0;
 }
 
 function quotaExceeded({ name, maximum, unit }: DailyQuota): ApiError {

@@ -2,14 +2,24 @@ import type { ErrorCode } from "@pragma/contracts/errors";
 import type { InternalScope } from "@pragma/contracts/internal-calls";
 import type { Principal } from "@pragma/contracts/principal";
 import type { Scope } from "@pragma/contracts/scopes";
-import type { z } from "zod";
+import { z } from "zod";
+import { type Caller, headerOf, type ServiceContext } from "./caller.ts";
 import { type FaultyBody, faultsOf } from "./faults.ts";
 import { checkJsonLimits, type JsonLimits } from "./json-limits.ts";
 import { parseJson } from "./parse-json.ts";
 import type { Database } from "./postgres.ts";
 import type { Reply } from "./reply.ts";
 import type { RequestContext } from "./request-context.ts";
-import type { Retirement } from "./retirement.ts";
+
+/** A route that is being retired: still served as ever, and said to go. */
+export interface Retirement {
+  /** Since when it is not for new clients: YYYY-MM-DD. */
+  deprecated: string;
+  /** When it may be gone, a year after that or later: YYYY-MM-DD. */
+  sunset: string;
+  /** The address that takes its place. */
+  successor?: string;
+}
 
 /** Who an operation is for: partners and POS apps (the public document), operators, or other parts of this product. */
 export type Audience = "public" | "operator" | "internal";
@@ -36,19 +46,21 @@ const mebibyte = 1024 * 1024;
 /** What a body may hold unless its route reads it in another way: twice as much as a megabyte of real ones. */
 const ordinaryLimits: JsonLimits = { values: 100_000, containers: 50_000 };
 
-/** A JSON body that a schema describes. */
+/** A JSON body that a schema describes; it may be left out where the schema is optional. */
 export function jsonBody<Schema extends z.ZodType>(
   schema: Schema,
   { example, limit = mebibyte }: { example?: unknown; limit?: number } = {},
 ): BodyReader<z.output<Schema>, unknown> {
+  const isOptional = schema instanceof z.ZodOptional;
   return {
     schema,
     example,
     limit,
+    isOptional,
     async read(bytes) {
       const tooLarge = checkJsonLimits(bytes, ordinaryLimits);
       if (tooLarge) return tooLarge;
-      const input = parseJson(bytes);
+      const input = isOptional && bytes.byteLength === 0 ? undefined : parseJson(bytes);
       const result = schema.safeParse(input);
       if (result.success) return { value: result.data };
       return { faults: faultsOf("body", result.error, input), count: result.error.issues.length };
@@ -56,33 +68,53 @@ export function jsonBody<Schema extends z.ZodType>(
   };
 }
 
-/** A body that may be left out. */
-export function optionalBody<Value, Services>(
-  reader: BodyReader<Value, Services>,
-): BodyReader<Value | undefined, Services> {
-  return {
-    ...reader,
-    isOptional: true,
-    read: async (bytes, services, sender) =>
-      bytes.byteLength === 0 ? { value: undefined } : reader.read(bytes, services, sender),
-  };
-}
-
-/** What a handler is given. */
-export interface RouteInput<Params extends Fields, Query extends Fields, Body, Services> {
-  params: Output<Params>;
-  query: Output<Query>;
-  body: Body;
-  principal: Principal;
+/**
+ * What a handler is given of a request. A class, since an object literal with getters gets a hidden class of its own
+ * from V8 at every request, which keeps all that the request holds from the collection of young memory.
+ */
+export class RouteInput<Params extends Fields, Query extends Fields, Body, Services> {
+  readonly params: Output<Params>;
+  readonly query: Output<Query>;
+  readonly body: Body;
   services: Services;
-  context: RequestContext;
+  readonly context: RequestContext;
+  readonly principal: Principal;
+  readonly #caller: Caller;
+  readonly #hono: ServiceContext;
+
+  constructor(
+    read: Pick<RouteInput<Params, Query, Body, Services>, "params" | "query" | "body" | "services" | "context">,
+    caller: Caller,
+    hono: ServiceContext,
+  ) {
+    this.params = read.params;
+    this.query = read.query;
+    this.body = read.body;
+    this.services = read.services;
+    this.context = read.context;
+    this.principal = caller.principal;
+    this.#caller = caller;
+    this.#hono = hono;
+  }
+
+  get header(): (name: string) => string | undefined {
+    return (name) => headerOf(this.#hono, name);
+  }
+
   /** Scheme and host that the client used, for absolute links. */
-  origin: string;
+  get origin(): string {
+    return this.#caller.origin;
+  }
+
   /** The address as the client wrote it: path and query. */
-  url: URL;
-  header(name: string): string | undefined;
+  get url(): URL {
+    return new URL(this.#hono.req.raw.url);
+  }
+
   /** Given when the client goes away. */
-  signal: AbortSignal;
+  get signal(): AbortSignal {
+    return this.#hono.req.raw.signal;
+  }
 }
 
 interface ResponseDocumentation {

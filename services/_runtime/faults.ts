@@ -9,16 +9,44 @@ export interface FaultyBody {
   count: number;
 }
 
-/** The faults that a schema found in one part of a request, in this API's words: as many as a reply lists. */
-export function faultsOf(part: Fault["in"], error: z.ZodError, input: unknown): Fault[] {
+/**
+ * The faults that a schema found in one part of a request, in this API's words: as many as a reply lists. `place` is
+ * where in that part its input stands.
+ */
+export function faultsOf(part: Fault["in"], error: z.ZodError, input: unknown, place = ""): Fault[] {
   return error.issues.slice(0, maxFaults).map((issue) => {
     const value = valueAt(input, issue.path);
-    const path = pathOf(issue.path);
+    const path = pathOf(issue.path, place);
     if (value === undefined && issue.code !== "custom") {
       return { in: part, path, code: "required", message: `is required (${issue.message})` };
     }
     return { in: part, path, code: codeOf(issue), message: `${issue.message}${received(value, issue.path)}` };
   });
+}
+
+/** Gathers the faults of a request that is checked part by part: keeps those that a reply lists, and counts all. */
+export class FoundFaults implements FaultyBody {
+  readonly faults: Fault[] = [];
+  count = 0;
+
+  /** What a schema found in what stands at `path` of a part of the request. */
+  addFound(error: z.ZodError | undefined, input: unknown, path = "", part: Fault["in"] = "body"): void {
+    if (error) this.addAll({ faults: faultsOf(part, error, input, path), count: error.issues.length });
+  }
+
+  addAll({ faults, count }: FaultyBody): void {
+    this.faults.push(...faults.slice(0, maxFaults - this.faults.length));
+    this.count += count;
+  }
+
+  add(fault: Omit<Fault, "in">): void {
+    this.addAll({ faults: [{ in: "body", ...fault }], count: 1 });
+  }
+
+  /** Whether there are so many that no reply tells one more from one less. */
+  get arePlenty(): boolean {
+    return this.count > maxCounted;
+  }
 }
 
 /** A check of our own names its kind of fault in `params.code`. */
@@ -27,23 +55,27 @@ function codeOf(issue: z.core.$ZodIssue): string {
   return typeof named === "string" ? named : issue.code;
 }
 
-/** `["orderList", 3, "guestsCount"]` as `orderList[3].guestsCount`. */
-function pathOf(path: readonly PropertyKey[]): string {
-  return path
-    .map((key, index) => (typeof key === "number" ? `[${key}]` : `${index > 0 ? "." : ""}${String(key)}`))
-    .join("");
+/** `["orderList", 3, "guestsCount"]` as `orderList[3].guestsCount`, after the place that it starts from. */
+function pathOf(path: readonly PropertyKey[], place: string): string {
+  let text = place;
+  for (const key of path) text += typeof key === "number" ? `[${key}]` : `${text && "."}${String(key)}`;
+  return text;
 }
 
 /** Up to here faults are counted; beyond, a reply says that there are more. */
-export const maxCounted = 10_000;
+const maxCounted = 10_000;
 
-/** Throws `invalid_request` if there is any fault; the reply lists the first hundred and says how many there are. */
+/** @throws `ApiError` invalid_request if there is any fault. */
 export function refuseFaults(faults: Fault[], count = faults.length): void {
-  if (count === 0) return;
+  if (count > 0) throw invalidRequest(faults, count);
+}
+
+/** The refusal of a request: it lists the first hundred faults and says how many there are. */
+export function invalidRequest(faults: Fault[], count = faults.length): ApiError {
   const shown = faults.slice(0, maxFaults);
   const number = count > maxCounted ? `more than ${maxCounted}` : String(count);
   const more = count > shown.length ? `, of which the first ${shown.length} are listed` : "";
-  throw new ApiError("invalid_request", {
+  return new ApiError("invalid_request", {
     detail: `The request has ${number} ${count === 1 ? "fault" : "faults"}${more}: see errors.`,
     faults: shown,
   });

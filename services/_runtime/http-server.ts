@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, RequestError } from "@hono/node-server";
@@ -62,14 +63,9 @@ function unreadableRequest(error: unknown): Response {
   });
 }
 
-interface ListenOptions {
-  port: number;
-  hostname?: string;
-}
-
 /** Serves `fetch` on `port` (0 for a free one). Rejects with a clear message when it is taken. */
-export function listen(fetch: Fetch, options: ListenOptions): Promise<HttpServer> {
-  return startListening(createHttpServer(fetch), options);
+export function listen(fetch: Fetch, { port }: { port: number }): Promise<HttpServer> {
+  return startListening(createHttpServer(fetch), { port });
 }
 
 /**
@@ -77,34 +73,24 @@ export function listen(fetch: Fetch, options: ListenOptions): Promise<HttpServer
  * tables, past the collection of young memory.
  */
 interface Connection {
+  /** Until it has sent a request: node does not count such a connection as idle. */
+  isUnused: boolean;
   latest: ServerResponse | undefined;
 }
 
 /** Lets a server listen on `port` (0 for a free one). Rejects with a clear message when it is taken. */
-export async function startListening(
-  server: Server,
-  { port, hostname = "0.0.0.0" }: ListenOptions,
-): Promise<HttpServer> {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === "EADDRINUSE" ? new Error(`Port ${port} is taken: stop what uses it, or choose another.`) : error,
-      ),
-    );
-    server.listen(port, hostname, resolve);
-  });
-  const unused = unusedConnections(server);
+export async function startListening(server: Server, { port }: { port: number }): Promise<HttpServer> {
   const connections = new Map<Socket, Connection>();
   let isRetiring = false;
   server.on("connection", (socket: Socket) => {
-    connections.set(socket, { latest: undefined });
+    connections.set(socket, { isUnused: true, latest: undefined });
     socket.once("close", () => connections.delete(socket));
   });
   const track = ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
-    unused.delete(socket);
     if (isRetiring) outgoing.shouldKeepAlive = false;
     const connection = connections.get(socket);
     if (!connection) return;
+    connection.isUnused = false;
     connection.latest = outgoing;
     outgoing.once("close", () => {
       if (connection.latest === outgoing) connection.latest = undefined;
@@ -112,49 +98,39 @@ export async function startListening(
   };
   server.prependListener("request", track);
   server.prependListener("checkContinue", track);
+
   const retire = () => {
     isRetiring = true;
     for (const { latest } of connections.values()) {
       if (latest && !latest.headersSent) latest.shouldKeepAlive = false;
     }
   };
+  const closeIdle = () => {
+    server.closeIdleConnections();
+    for (const [socket, { isUnused }] of connections) if (isUnused) socket.destroy();
+  };
+  const closeAll = () => {
+    for (const socket of connections.keys()) socket.destroy();
+  };
+
+  server.listen(port, "0.0.0.0");
+  await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
+    const isTaken = error.code === "EADDRINUSE";
+    throw isTaken ? new Error(`Port ${port} is taken: stop what uses it, or choose another.`) : error;
+  });
   return {
     port: (server.address() as AddressInfo).port,
     retire,
-    stop() {
+    async stop() {
       retire();
-      return drain(server, unused);
-    },
-  };
-}
-
-/** Returns the connections that have not sent a request; node does not count them as idle. */
-function unusedConnections(server: Server): Set<Socket> {
-  const unused = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    unused.add(socket);
-    socket.once("close", () => unused.delete(socket));
-  });
-  return unused;
-}
-
-function drain(server: Server, unused: Set<Socket>): Promise<void> {
-  return new Promise((resolve) => {
-    const closeIdle = () => {
-      server.closeIdleConnections();
-      for (const socket of unused) socket.destroy();
-    };
-    closeIdle();
-    const deadline = setTimeout(() => {
-      server.closeAllConnections();
-      for (const socket of unused) socket.destroy();
-    }, drainTimeoutMs);
-    // A connection that was busy when the server closed stays open, idle, once it is done.
-    const interval = setInterval(closeIdle, closeIdleIntervalMs);
-    server.close(() => {
+      const deadline = setTimeout(closeAll, drainTimeoutMs);
+      // A connection that was busy when the server closed stays open, idle, once it is done.
+      const interval = setInterval(closeIdle, closeIdleIntervalMs);
+      const closed = new Promise((resolve) => server.close(resolve));
+      closeIdle();
+      await closed;
       clearTimeout(deadline);
       clearInterval(interval);
-      resolve();
-    });
-  });
+    },
+  };
 }

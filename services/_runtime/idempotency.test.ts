@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Step, thingsService } from "./testing/create-thing.ts";
+import { eventually } from "./testing/eventually.ts";
 import type { FatalRequest } from "./testing/fatal-request.ts";
 import { createTestEnvironment, type TestEnvironment } from "./testing/test-environment.ts";
 import { startTestService, type TestService, testPrincipal } from "./testing/test-service.ts";
@@ -255,8 +256,12 @@ describe("a process that dies of a request with an Idempotency-Key", () => {
     async ({ diesAt, left, replayed }) => {
       const [key, name] = [randomUUID(), randomUUID()];
       await dieAt({ diesAt, principal, key, body: { name } });
-      const [row] = await service.db.sql`select answered_at from idempotency_keys where key = ${key}`;
+      const [row] = await service.db.sql`select answered_at, holder from idempotency_keys where key = ${key}`;
       expect(row && (row.answered_at === null ? "abandoned" : "completed")).toBe(left);
+      await eventually("PostgreSQL to notice that the process is gone", async () => {
+        const { sql } = service.db;
+        return (await sql`select 1 from pg_stat_activity where application_name = ${row?.holder}`).length === 0;
+      });
       const again = await create(key, { name });
       expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, replayed]);
       const { id } = (await again.json()) as { id: string };

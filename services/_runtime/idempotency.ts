@@ -1,54 +1,48 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { consumeDailyQuota, type DailyQuota } from "./daily-quota.ts";
+import type { RuntimeConfig } from "./config.ts";
+import { consumeDailyQuota, fitsDailyQuota } from "./daily-quota.ts";
 import type { Database, Transaction } from "./postgres.ts";
 import type { Reply } from "./reply.ts";
 import type { Vault } from "./vault.ts";
 
-/** Answers a request that carries an Idempotency-Key once, and again as it was answered. */
-export interface Idempotency {
-  /**
-   * Reserves the key, has the request handled, and keeps the reply in the transaction of its effect: either both are
-   * there or neither. The same key within 24 hours gets the kept reply, and nothing happens. Of a large reply, or beyond
-   * the day's bytes, the body is not kept: the same key then gets 204 with the other headers of the first reply.
-   *
-   * A key is in one of these states:
-   * - `in_progress`: reserved, and committed so. Others with the key are refused.
-   * - `abandoned`: still reserved, but its process is gone, or its lease is over. The next request takes it over; had the
-   *   first one not ended, its transaction would not commit.
-   * - `completed`: the effect is there, and so is its reply.
-   *
-   * @throws `ApiError` quota_exceeded when the location has used its keys of today; `ApiError` idempotency_key_reused when the key came with another request before;
-   * idempotency_key_in_use while the first request is being answered.
-   */
-  once(request: IdempotentRequest, handle: EffectHandler): Promise<Reply>;
-}
+/**
+ * Answers a request that carries an Idempotency-Key once, and again as it was answered.
+ *
+ * It reserves the key, has the request handled, and keeps the reply in the transaction of its effect: either both are
+ * there or neither. The same key within 24 hours gets the kept reply, and nothing happens. Of a large reply, or beyond
+ * the day's bytes, the body is not kept: the same key then gets 204 with the other headers of the first reply.
+ *
+ * A key is in one of these states:
+ * - `in_progress`: reserved, and committed so. Others with the key are refused.
+ * - `abandoned`: still reserved, but its process is gone, or its lease is over. The next request takes it over; had the
+ *   first one not ended, its transaction would not commit.
+ * - `completed`: the effect is there, and so is its reply.
+ *
+ * @throws `ApiError` quota_exceeded when the location has used its keys of today; idempotency_key_reused when the key
+ * came with another request before; idempotency_key_in_use while the first request is being answered.
+ */
+export type HandleOnce = (request: IdempotentRequest, handle: EffectHandler) => Promise<Reply>;
 
 /**
  * Handles a request. Of the database that it is given it may use one transaction, which commits together with the reply:
  * what the reply says has to be known without further waiting once that transaction's work is done.
  */
-export type EffectHandler = (database: Database) => Promise<Reply>;
+type EffectHandler = (database: Database) => Promise<Reply>;
 
-export interface IdempotentRequest {
+interface IdempotentRequest {
   key: string;
   principal: Principal;
   /** Method and address. */
   operation: string;
   body: Uint8Array;
-  /** Whether the effect is in transactions of its own, and is the same however often it is asked for. */
-  isRepeatable: boolean;
 }
 
-/** How many keys a location may use, and how much of the replies to them is kept. */
-export interface IdempotencyLimits {
-  keysPerDay: DailyQuota;
-  /** Of replies that are kept with their body. */
-  bytesPerDay: DailyQuota;
-  /** The largest body that is kept, in bytes. */
-  maxReplyBytes: number;
-}
+type IdempotencyLimits = Pick<
+  RuntimeConfig,
+  "IDEMPOTENCY_KEYS_PER_DAY" | "IDEMPOTENCY_BYTES_PER_DAY" | "IDEMPOTENCY_REPLY_BYTES"
+>;
 
 /** How long a reply is kept. */
 const keptFor = "24 hours";
@@ -63,8 +57,11 @@ interface Reservation {
   reservation: string;
 }
 
-export function openIdempotency(database: Database, vault: Vault, limits: IdempotencyLimits): Idempotency {
+export function openIdempotency(database: Database, vault: Vault, limits: IdempotencyLimits): HandleOnce {
   const { sql } = database;
+  const keysPerDay = { name: "idempotency_keys", maximum: limits.IDEMPOTENCY_KEYS_PER_DAY, unit: "keys" };
+  /** Of replies that are kept with their body. */
+  const bytesPerDay = { name: "idempotency_bytes", maximum: limits.IDEMPOTENCY_BYTES_PER_DAY, unit: "bytes" };
 
   /** Returns undefined when the key is completed or in progress. */
   async function reserve(owner: string, key: string, fingerprint: string): Promise<Reservation | undefined> {
@@ -91,7 +88,7 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
     { owner, key, reservation }: Reservation,
     { locationId, reply }: { locationId: string; reply: Reply },
   ): Promise<void> {
-    await consumeDailyQuota(tx, { locationId, quota: limits.keysPerDay, amount: 1 });
+    await consumeDailyQuota(tx, { locationId, quota: keysPerDay, amount: 1 });
     const { status, headers, body } = (await isKept(tx, locationId, reply)) ? reply : withoutBody(reply);
     const sealed = vault.seal(JSON.stringify({ headers, body }));
     const { count } = await tx`
@@ -104,14 +101,7 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
     if (body === null) return true;
     if (typeof body !== "string") return false;
     const amount = Buffer.byteLength(body);
-    if (amount > limits.maxReplyBytes) return false;
-    return consumeDailyQuota(tx, { locationId, quota: limits.bytesPerDay, amount }).then(
-      () => true,
-      (error) => {
-        if (error instanceof ApiError) return false;
-        throw error;
-      },
-    );
+    return amount <= limits.IDEMPOTENCY_REPLY_BYTES && fitsDailyQuota(tx, { locationId, quota: bytesPerDay, amount });
   }
 
   /** Frees the key of a request that had no effect. While the database is away it is tried again, until the lease is over. */
@@ -126,42 +116,45 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
     }
   }
 
-  return {
-    async once({ key, principal, operation, body, isRepeatable }, handle) {
-      const owner = `${principal.location?.id ?? "none"} ${principal.consumer}`;
-      const fingerprint = createHash("sha256").update(`${operation}\n`).update(body).digest("hex");
-      const reserved = await reserve(owner, key, fingerprint);
-      if (!reserved) {
-        const [kept] = await sql<{ fingerprint: string; status: number; sealed_reply: string }[]>`
-          select fingerprint, status, sealed_reply from idempotency_keys
-          where owner = ${owner} and key = ${key} and answered_at is not null`;
-        if (!kept) throw inUse();
-        if (kept.fingerprint !== fingerprint) throw reused();
-        return replayed(kept.status, vault.open(kept.sealed_reply));
-      }
-
-      const locationId = principal.location?.id ?? principal.keyId;
-      let committed: Promise<void> | undefined;
-      const transaction: Database["transaction"] = (work) =>
-        new Promise((resolve, reject) => {
-          if (committed) throw new Error("A request with an Idempotency-Key has one transaction.");
-          committed = database.transaction(async (tx) => {
-            resolve(await work(tx));
-            await complete(tx, reserved, { locationId, reply: await replied });
-          });
-          committed.catch(reject);
+  return async ({ key, principal, operation, body }, handle) => {
+    const owner = `${principal.location?.id ?? "none"} ${principal.consumer}`;
+    const fingerprint = createHash("sha256").update(`${operation}\n`).update(body).digest("hex");
+    const reserved = await reserve(owner, key, fingerprint);
+    if (!reserved) {
+      const [kept] = await sql<{ fingerprint: string; status: number; sealed_reply: string }[]>`
+        select fingerprint, status, sealed_reply from idempotency_keys
+        where owner = ${owner} and key = ${key} and answered_at is not null`;
+      if (!kept) throw inUse();
+      if (kept.fingerprint !== fingerprint) {
+        throw new ApiError("idempotency_key_reused", {
+          detail: "This Idempotency-Key came with another request before. Give each request a key of its own.",
         });
-      const replied = handle(isRepeatable ? database : { ...database, transaction });
-      try {
-        const reply = await replied;
-        await (committed ?? database.transaction((tx) => complete(tx, reserved, { locationId, reply })));
-        return reply;
-      } catch (error) {
-        await Promise.allSettled([committed]);
-        await release(reserved);
-        throw error;
       }
-    },
+      const reply: Omit<Reply, "status"> = JSON.parse(vault.open(kept.sealed_reply));
+      return { ...reply, status: kept.status, headers: { ...reply.headers, "idempotency-replayed": "true" } };
+    }
+
+    const locationId = principal.location?.id ?? principal.keyId;
+    let committed: Promise<void> | undefined;
+    const transaction: Database["transaction"] = (work) =>
+      new Promise((resolve, reject) => {
+        if (committed) throw new Error("A request with an Idempotency-Key has one transaction.");
+        committed = database.transaction(async (tx) => {
+          resolve(await work(tx));
+          await complete(tx, reserved, { locationId, reply: await replied });
+        });
+        committed.catch(reject);
+      });
+    const replied = handle({ ...database, transaction });
+    try {
+      const reply = await replied;
+      await (committed ?? database.transaction((tx) => complete(tx, reserved, { locationId, reply })));
+      return reply;
+    } catch (error) {
+      await Promise.allSettled([committed]);
+      await release(reserved);
+      throw error;
+    }
   };
 }
 
@@ -170,20 +163,9 @@ function withoutBody({ headers: { "content-type": _, ...headers } }: Reply): Rep
   return { status: 204, body: null, headers };
 }
 
-function replayed(status: number, json: string): Reply {
-  const { headers, body } = JSON.parse(json) as Pick<Reply, "headers"> & { body: string | null };
-  return { status, body, headers: { ...headers, "idempotency-replayed": "true" } };
-}
-
 function inUse(): ApiError {
   return new ApiError("idempotency_key_in_use", {
     detail: "The first request with this Idempotency-Key is being answered. Ask again in a moment.",
     headers: { "retry-after": "1" },
-  });
-}
-
-function reused(): ApiError {
-  return new ApiError("idempotency_key_reused", {
-    detail: "This Idempotency-Key came with another request before. Give each request a key of its own.",
   });
 }

@@ -7,16 +7,16 @@ export interface JsonLimits {
   values: number;
   /** Objects and lists. */
   containers: number;
-  /** Different names of members: an object of many takes a hundred times as long as a list. 5,000 unless given. */
-  names?: number;
 }
 
-const defaultNames = 5_000;
+/** Different names of members: an object of many takes a hundred times as long as a list. */
+const maxNames = 5_000;
 const comma = 0x2c;
 const colon = 0x3a;
 const quote = 0x22;
 const backslash = 0x5c;
 const openers = [0x7b, 0x5b];
+const spaces = [0x20, 0x0a, 0x0d, 0x09];
 
 /**
  * The fault of a JSON text that holds more than this; undefined when it does not. It is told without parsing: every
@@ -31,24 +31,23 @@ export function checkJsonLimits(bytes: Uint8Array, max: JsonLimits): FaultyBody 
   if (containers + countUpTo(max.values + 1 - containers, comma, text) > max.values) {
     return tooMany("values", max.values);
   }
-  const { names = defaultNames } = max;
-  return hasMoreNamesThan(names, text) ? tooMany("different names", names) : undefined;
+  return hasTooManyNames(text) ? tooMany("different names", maxNames) : undefined;
 }
 
 /** Of this process's own, so that nobody can find names that have one hash. */
 const hashSeed = randomInt(2 ** 32);
 
-/** Whether more than `max` different names stand before a colon. Those of one hash count once. */
-function hasMoreNamesThan(max: number, text: Buffer): boolean {
+/** Whether too many different names stand before a colon. Those of one hash count once. */
+function hasTooManyNames(text: Buffer): boolean {
   const seen = new Set<number>();
   for (let start = text.indexOf(quote); start !== -1; ) {
     const end = endOfString(text, start);
     if (end === -1) return false;
     let next = end + 1;
-    while (isSpace(text[next])) next += 1;
+    while (spaces.includes(text[next] as number)) next += 1;
     if (text[next] === colon) {
       seen.add(hashOf(text, start + 1, end));
-      if (seen.size > max) return true;
+      if (seen.size > maxNames) return true;
     }
     start = text.indexOf(quote, end + 1);
   }
@@ -70,10 +69,6 @@ function hashOf(text: Buffer, from: number, to: number): number {
   let hash = hashSeed;
   for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (text[at] as number), 0x01000193);
   return hash;
-}
-
-function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 /** How often a byte is in a text, but no more than `max`. */

@@ -27,28 +27,19 @@ export function locationsFrom(registry: ServiceRegistry, name: ServiceName): Loc
   registry.remote("accounts", name);
 
   async function ask(path: string, sought: string, context: RequestContext): Promise<LocationFacts> {
-    const asking = { name: "ask accounts for a location", kind: SpanKind.CLIENT };
-    return context.step(asking, (step) => askInStep(path, sought, step));
-  }
-
-  async function askInStep(path: string, sought: string, context: RequestContext): Promise<LocationFacts> {
-    const { requestId, traceparent } = context;
-    const response = await registry.ask("accounts", {
-      from: name,
-      path,
-      timeoutMs,
-      requestId,
-      traceparent,
-    });
-    const body: unknown = await response.json().catch(() => undefined);
-    if (response.ok) return LocationFacts.parse(body);
-    if (problemSchema.safeParse(body).data?.code === "location_not_found") {
-      throw new ApiError("location_not_found", { detail: `There is no location ${sought}.` });
-    }
-    throw new ApiError("service_unavailable", {
-      detail: "The location cannot be looked up at the moment. Nothing was done; try again soon.",
-      headers: { "retry-after": "2" },
-      cause: new Error(`accounts answered ${response.status} to ${path}`),
+    const operation = { name: "ask accounts for a location", kind: SpanKind.CLIENT };
+    return context.step(operation, async ({ requestId, traceparent }) => {
+      const response = await registry.ask("accounts", { from: name, path, timeoutMs, requestId, traceparent });
+      const body: unknown = await response.json().catch(() => undefined);
+      if (response.ok) return LocationFacts.parse(body);
+      if (problemSchema.safeParse(body).data?.code === "location_not_found") {
+        throw new ApiError("location_not_found", { detail: `There is no location ${sought}.` });
+      }
+      throw new ApiError("service_unavailable", {
+        detail: "The location cannot be looked up at the moment. Nothing was done; try again soon.",
+        headers: { "retry-after": "2" },
+        cause: new Error(`accounts answered ${response.status} to ${path}`),
+      });
     });
   }
 

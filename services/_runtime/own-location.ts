@@ -1,6 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { allows } from "@pragma/contracts/scopes";
+import { invalidRequest } from "./faults.ts";
 
 /**
  * The location that a request is about: the one it names, or else the key's own.
@@ -12,17 +13,8 @@ export function ownLocation(principal: Principal, asked: string | undefined): st
   const own = principal.location?.id;
   const wanted = asked?.toLowerCase() ?? own;
   if (wanted === undefined) {
-    throw new ApiError("invalid_request", {
-      detail: "The request has 1 fault: see errors.",
-      faults: [
-        {
-          in: "query",
-          path: "locationId",
-          code: "required",
-          message: "is required: this key belongs to no location, so name one",
-        },
-      ],
-    });
+    const message = "is required: this key belongs to no location, so name one";
+    throw invalidRequest([{ in: "query", path: "locationId", code: "required", message }]);
   }
   if (wanted !== own && !allows(principal.scopes, "locations:any")) {
     throw new ApiError("location_forbidden", {

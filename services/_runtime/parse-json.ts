@@ -20,38 +20,17 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 function whereItBreaks(text: string): string {
-  const first = firstError(text);
-  if (!first) return "The body is not valid JSON.";
-  const { code, offset, line, column } = first;
-  return `The body is not valid JSON: ${printParseErrorCode(code)} at position ${offset} (line ${line}, column ${column}).`;
-}
-
-/** Thrown to stop at the first error: a large body may have millions. */
-class FoundError extends Error {
-  readonly place: PlaceOfError;
-  constructor(place: PlaceOfError) {
-    super();
-    this.place = place;
-  }
-}
-
-interface PlaceOfError {
-  code: ParseErrorCode;
-  offset: number;
-  line: number;
-  column: number;
-}
-
-function firstError(text: string): PlaceOfError | undefined {
+  let place = "";
+  const onError = (code: ParseErrorCode, offset: number, _length: number, line: number, character: number) => {
+    place = `: ${printParseErrorCode(code)} at position ${offset} (line ${line + 1}, column ${character + 1})`;
+    // The first error ends the search: a large body may have millions.
+    throw new Error(place);
+  };
   try {
-    const onError = (code: ParseErrorCode, offset: number, _length: number, line: number, character: number) => {
-      throw new FoundError({ code, offset, line: line + 1, column: character + 1 });
-    };
     visit(text, { onError }, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
   } catch (error) {
-    if (error instanceof FoundError) return error.place;
     // This parser goes down the stack with each level of nesting.
-    if (!(error instanceof RangeError)) throw error;
+    if (place === "" && !(error instanceof RangeError)) throw error;
   }
-  return undefined;
+  return `The body is not valid JSON${place}.`;
 }

@@ -1,6 +1,7 @@
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import { ApiError } from "@pragma/contracts/errors";
+import { HeldBytes } from "./held-bytes.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -13,8 +14,7 @@ const smallBodyBytes = mebibyte;
 const smallReserve = 0.1;
 
 let budget = defaultBudget();
-let held = 0;
-const heldBySender = new Map<string, number>();
+const held = new HeldBytes();
 
 /** Sets how many bytes of bodies this process holds in memory at once, over all requests of all its services. */
 export function setReceivingBudget(megabytes: number | undefined): void {
@@ -35,44 +35,29 @@ function shareOfSender(): number {
 }
 
 /** What one request takes of the process's memory for bodies; given back when the request is done. */
-export interface Allowance {
-  /**
-   * `sender`, the same in every call, is the location of the key, or the key of one that has no location.
-   *
-   * @throws `ApiError` overloaded when the process, or this sender in it, holds too much already.
-   */
-  take(bytes: number, sender?: string): void;
-  release(): void;
-}
+export class Allowance {
+  readonly #sender: string;
+  #taken = 0;
 
-export function openAllowance(): Allowance {
-  let taken = 0;
-  let releaseShare = () => {};
-  return {
-    take(bytes, sender) {
-      if (sender !== undefined && heldBy(sender) + bytes > shareOfSender()) throw shareTaken();
-      const isSmall = taken + bytes <= smallBodyBytes;
-      if (held + bytes > (isSmall ? budget : budget * (1 - smallReserve))) throw budgetTaken();
-      held += bytes;
-      taken += bytes;
-      if (sender === undefined) return;
-      heldBySender.set(sender, heldBy(sender) + bytes);
-      releaseShare = () => {
-        const left = heldBy(sender) - taken;
-        if (left > 0) heldBySender.set(sender, left);
-        else heldBySender.delete(sender);
-      };
-    },
-    release() {
-      releaseShare();
-      held -= taken;
-      taken = 0;
-    },
-  };
-}
+  /** `sender` is the location of the key, or the key of one that has no location. */
+  constructor(sender: string) {
+    this.#sender = sender;
+  }
 
-function heldBy(sender: string): number {
-  return heldBySender.get(sender) ?? 0;
+  /** @throws `ApiError` overloaded when the process, or this sender in it, holds too much already. */
+  take(bytes: number): void {
+    if (held.of(this.#sender) + bytes > shareOfSender()) throw shareTaken();
+    const isSmall = this.#taken + bytes <= smallBodyBytes;
+    if (held.total + bytes > (isSmall ? budget : budget * (1 - smallReserve))) throw budgetTaken();
+    held.add(bytes, this.#sender);
+    this.#taken += bytes;
+  }
+
+  release(): void {
+    if (this.#taken === 0) return;
+    held.add(-this.#taken, this.#sender);
+    this.#taken = 0;
+  }
 }
 
 const headers = { "retry-after": "2" };

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { text } from "./reply.ts";
-import { createReplyBudget } from "./reply-budget.ts";
+import { ReplyBudget } from "./reply-budget.ts";
 import { openResponse } from "./testing/open-response.ts";
 
 const megabyte = 1_000_000;
-const open = () => createReplyBudget({ UNREAD_REPLY_BYTES: 5 * megabyte, UNREAD_REPLY_BYTES_PER_KEY: 3 * megabyte });
+const open = () => new ReplyBudget({ UNREAD_REPLY_BYTES: 5 * megabyte, UNREAD_REPLY_BYTES_PER_KEY: 3 * megabyte });
 const large = () => text(200, "é".repeat(megabyte / 2));
 
 describe("a large reply", () => {

@@ -1,21 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { ApiError } from "@pragma/contracts/errors";
 import type { RuntimeConfig } from "./config.ts";
+import { HeldBytes } from "./held-bytes.ts";
 import type { Reply } from "./reply.ts";
-
-/** Counts the large replies that are held in memory until their clients have taken them. */
-export interface ReplyBudget {
-  /** @throws `ApiError` rate_limited when a key holds as much as it may already. */
-  requireRoom(keyId: string): void;
-  /**
-   * Counts a reply with a large body until its response is closed: the client has taken it, or is gone.
-   *
-   * @throws `ApiError` rate_limited or overloaded when it does not fit and `isRefusable`.
-   */
-  hold(reply: Reply, holder: Holder): void;
-  /** Bytes that are held now. */
-  readonly held: number;
-}
 
 interface Holder {
   keyId: string;
@@ -28,43 +15,43 @@ interface Holder {
 /** Replies up to this size go out at once and are not counted. */
 const largeBytes = 256 * 1024;
 
-export function createReplyBudget({
-  UNREAD_REPLY_BYTES: maxBytes,
-  UNREAD_REPLY_BYTES_PER_KEY: maxBytesPerKey,
-}: Pick<RuntimeConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">): ReplyBudget {
-  const heldByKey = new Map<string, number>();
-  let held = 0;
+/** Counts the large replies that are held in memory until their clients have taken them. */
+export class ReplyBudget {
+  readonly #held = new HeldBytes();
+  readonly #maxBytes: number;
+  readonly #maxBytesPerKey: number;
 
-  function add(keyId: string, bytes: number): void {
-    held += bytes;
-    const ofKey = (heldByKey.get(keyId) ?? 0) + bytes;
-    if (ofKey === 0) heldByKey.delete(keyId);
-    else heldByKey.set(keyId, ofKey);
+  constructor(config: Pick<RuntimeConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">) {
+    this.#maxBytes = config.UNREAD_REPLY_BYTES;
+    this.#maxBytesPerKey = config.UNREAD_REPLY_BYTES_PER_KEY;
   }
 
-  function refuseBeyond(keyId: string, bytes: number): void {
-    const ofKey = heldByKey.get(keyId) ?? 0;
-    // A single reply that is larger than the limit is still sent.
-    if (ofKey > 0 && ofKey + bytes > maxBytesPerKey) throw tooManyUnread(maxBytesPerKey);
-    if (held > 0 && held + bytes > maxBytes) throw overloaded();
+  /** Bytes that are held now. */
+  get held(): number {
+    return this.#held.total;
   }
 
-  return {
-    requireRoom(keyId) {
-      if ((heldByKey.get(keyId) ?? 0) >= maxBytesPerKey) throw tooManyUnread(maxBytesPerKey);
-    },
-    hold({ body }, { keyId, isRefusable, outgoing }) {
-      if (!outgoing || body === null || body instanceof ReadableStream || body.length <= largeBytes) return;
-      const bytes = typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
-      if (isRefusable) refuseBeyond(keyId, bytes);
-      if (outgoing.destroyed) return;
-      add(keyId, bytes);
-      outgoing.once("close", () => add(keyId, -bytes));
-    },
-    get held() {
-      return held;
-    },
-  };
+  /** @throws `ApiError` rate_limited when a key holds as much as it may already. */
+  requireRoom(keyId: string): void {
+    if (this.#held.of(keyId) >= this.#maxBytesPerKey) throw tooManyUnread(this.#maxBytesPerKey);
+  }
+
+  /**
+   * Counts a reply with a large body until its response is closed: the client has taken it, or is gone.
+   *
+   * @throws `ApiError` rate_limited or overloaded when it does not fit and `isRefusable`.
+   */
+  hold({ body }: Reply, { keyId, isRefusable, outgoing }: Holder): void {
+    if (!outgoing || body === null || body instanceof ReadableStream || body.length <= largeBytes) return;
+    const bytes = Buffer.byteLength(body);
+    const ofKey = this.#held.of(keyId);
+    // A single reply that is larger than a limit is still sent.
+    if (isRefusable && ofKey > 0 && ofKey + bytes > this.#maxBytesPerKey) throw tooManyUnread(this.#maxBytesPerKey);
+    if (isRefusable && this.held > 0 && this.held + bytes > this.#maxBytes) throw overloaded();
+    if (outgoing.destroyed) return;
+    this.#held.add(bytes, keyId);
+    outgoing.once("close", () => this.#held.add(-bytes, keyId));
+  }
 }
 
 function tooManyUnread(maximum: number): ApiError {

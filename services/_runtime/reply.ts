@@ -17,7 +17,7 @@ export function json(status: number, value: unknown, headers: ReplyHeaders = {})
 }
 
 /** JSON that is text already, sent as it is. */
-export function text(status: number, body: string | Uint8Array, headers: ReplyHeaders = {}): Reply {
+export function text(status: number, body: NonNullable<Reply["body"]>, headers: ReplyHeaders = {}): Reply {
   return { status, body, headers: { "content-type": jsonType, ...headers } };
 }
 
@@ -28,8 +28,8 @@ interface Tag {
 }
 
 /** One thing that has an entity tag: nothing is sent when the client has it already (If-None-Match). */
-export function tagged(body: string | Uint8Array, tag: Tag): Reply {
-  return unchanged(tag) ?? text(200, body, tagHeaders(tag));
+export function tagged(body: NonNullable<Reply["body"]>, tag: Tag, headers: ReplyHeaders = {}): Reply {
+  return unchanged(tag) ?? text(200, body, { ...headers, ...tagHeaders(tag) });
 }
 
 /** The same for what has no entity tag of its own: it is given that of its content. */
@@ -37,44 +37,15 @@ export function taggedByContent(body: string, { ifNoneMatch }: Pick<Tag, "ifNone
   return tagged(body, { etag: entityTagOf(body), ifNoneMatch });
 }
 
-/** JSON that is streamed from elsewhere and has an entity tag: it is not opened when the client has it already. */
-export async function taggedStream(
-  open: () => Promise<{ body: ReadableStream<Uint8Array>; size: number }>,
-  tag: Tag,
-): Promise<Reply> {
-  const already = unchanged(tag);
-  if (already) return already;
-  const { body, size } = await open();
-  const headers = { "content-type": "application/json", "content-length": String(size), ...tagHeaders(tag) };
-  return { status: 200, body, headers };
+/** The reply to a client that has the thing already; undefined when it has not. */
+export function unchanged(tag: Tag): Reply | undefined {
+  const known = entityTagsIn(tag.ifNoneMatch);
+  if (!known.includes(tag.etag) && !known.includes("*")) return undefined;
+  return { status: 304, body: null, headers: tagHeaders(tag) };
 }
 
-interface File {
-  content: Uint8Array;
-  /** Without quotes. */
-  name: string;
-  contentType: string;
-}
-
-/** A file to save, which has an entity tag: nothing is sent when the client has it already. */
-export function taggedFile({ content, name, contentType }: File, tag: Tag): Reply {
-  const already = unchanged(tag);
-  if (already) return already;
-  const disposition = { "content-disposition": `attachment; filename="${name}"` };
-  const headers = { "content-type": contentType, "content-length": String(content.byteLength), ...disposition };
-  return { status: 200, body: content, headers: { ...headers, ...tagHeaders(tag) } };
-}
-
-function tagHeaders({ etag }: Tag): ReplyHeaders {
+function tagHeaders({ etag }: Pick<Tag, "etag">): ReplyHeaders {
   return { etag: `"${etag}"`, "cache-control": "private, no-cache" };
-}
-
-function unchanged(tag: Tag): Reply | undefined {
-  const { etag, ifNoneMatch } = tag;
-  const known = entityTagsIn(ifNoneMatch);
-  return known.includes(etag) || known.includes("*")
-    ? { status: 304, body: null, headers: tagHeaders(tag) }
-    : undefined;
 }
 
 /** Returns the response that a reply is sent as. */

@@ -13,16 +13,11 @@ export class RequestContext {
   /** Fields for the one log line of this request or message. */
   readonly logFields: Record<string, unknown>;
 
-  constructor({
-    requestId,
-    trace,
-    span,
-    logFields,
-  }: Pick<RequestContext, "requestId" | "trace" | "span" | "logFields">) {
-    this.requestId = requestId;
-    this.trace = trace;
-    this.span = span;
-    this.logFields = logFields;
+  constructor(given: Pick<RequestContext, "requestId" | "trace" | "span" | "logFields">) {
+    this.requestId = given.requestId;
+    this.trace = given.trace;
+    this.span = given.span;
+    this.logFields = given.logFields;
   }
 
   /** The W3C `traceparent` of what is being handled, to send along with events and calls. */

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
 import { routesOf } from "./define-route.ts";
 import { defineService } from "./define-service.ts";
-import { describeOperations } from "./openapi-document.ts";
 import type { Database } from "./postgres.ts";
 import { json } from "./reply.ts";
 import { createTestEnvironment, type TestEnvironment } from "./testing/test-environment.ts";
@@ -47,12 +46,4 @@ it("is said in every reply of the route", async () => {
   expect(headers.get("deprecation")).toBe("@1767225600");
   expect(headers.get("sunset")).toBe("Fri, 01 Jan 2027 00:00:00 GMT");
   expect(headers.get("link")).toBe('</v2/things/>; rel="successor-version"');
-});
-
-it("is said in the documentation", () => {
-  const info = { title: "Test", version: "1", description: "" };
-  const { paths } = describeOperations([retired], { info, servers: [], tags: [], audiences: ["public"] });
-  const operation = paths?.["/v1/things"]?.get;
-  expect(operation?.deprecated).toBe(true);
-  expect(operation?.description).toContain("may be gone from 2027-01-01 on. Use `/v2/things/` instead.");
 });

@@ -1,68 +1,35 @@
-/** Lets so many run at a time; the others wait their turn. */
+/** Lets so many uses of each key run at a time; the others wait their turn. */
 export interface Semaphore {
-  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves when it is this use's turn, with what lets the next one begin: to be called once. */
+  acquire(key?: string): Promise<() => void>;
+  run<T>(work: () => Promise<T>, key?: string): Promise<T>;
 }
 
-export function createSemaphore(places: number): Semaphore {
-  let free = places;
-  const waiting: (() => void)[] = [];
+export function createSemaphore(maxActive: number): Semaphore {
+  const byKey = new Map<string, { active: number; waiting: (() => void)[] }>();
+
+  async function acquire(key = ""): Promise<() => void> {
+    const uses = byKey.get(key) ?? { active: 0, waiting: [] };
+    byKey.set(key, uses);
+    if (uses.active < maxActive) uses.active += 1;
+    else await new Promise<void>((resolve) => uses.waiting.push(resolve));
+    return () => {
+      const next = uses.waiting.shift();
+      if (next) return next();
+      uses.active -= 1;
+      if (uses.active === 0) byKey.delete(key);
+    };
+  }
+
   return {
-    async run(work) {
-      if (free > 0) free--;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
+    acquire,
+    async run(work, key) {
+      const release = await acquire(key);
       try {
         return await work();
       } finally {
-        const next = waiting.shift();
-        if (next) next();
-        else free++;
+        release();
       }
     },
-  };
-}
-
-/** Lets so many of each key run at a time. */
-export interface KeyedSemaphore {
-  run<T>(key: string, work: () => Promise<T>): Promise<T>;
-}
-
-export function createKeyedSemaphore(places: number): KeyedSemaphore {
-  const byKey = new Map<string, { semaphore: Semaphore; users: number }>();
-  return {
-    async run(key, work) {
-      const entry = byKey.get(key) ?? { semaphore: createSemaphore(places), users: 0 };
-      byKey.set(key, entry);
-      entry.users++;
-      try {
-        return await entry.semaphore.run(work);
-      } finally {
-        entry.users--;
-        if (entry.users === 0) byKey.delete(key);
-      }
-    },
-  };
-}
-
-/** One use of a keyed semaphore that begins and ends in different places. */
-export interface Permit {
-  /** Resolves when it is this use's turn. */
-  acquire(): Promise<void>;
-  /** Lets the next one begin; nothing when it was not acquired. */
-  release(): void;
-}
-
-export function createPermit(semaphore: KeyedSemaphore, key: string): Permit {
-  let release = () => {};
-  return {
-    acquire: () =>
-      new Promise((acquired) => {
-        const held = () =>
-          new Promise<void>((done) => {
-            release = done;
-            acquired();
-          });
-        void semaphore.run(key, held);
-      }),
-    release: () => release(),
   };
 }

@@ -1,31 +1,31 @@
 import { createHash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
+import type { Principal } from "@pragma/contracts/principal";
 import { allows, type Scope } from "@pragma/contracts/scopes";
 import { Hono } from "hono";
-import type { Caller, ServiceBindings, ServiceContext, ServiceFetch } from "./caller.ts";
-import type { Route, RouteScope } from "./define-route.ts";
+import { type Caller, headerOf, type ServiceBindings, type ServiceContext, type ServiceFetch } from "./caller.ts";
+import type { Retirement, Route, RouteScope } from "./define-route.ts";
 import { replyToError } from "./error-reply.ts";
-import { refuseFaults } from "./faults.ts";
-import type { Idempotency } from "./idempotency.ts";
+import { invalidRequest } from "./faults.ts";
+import type { HandleOnce } from "./idempotency.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
-import { type Allowance, openAllowance } from "./receiving-budget.ts";
+import { Allowance } from "./receiving-budget.ts";
 import { type Reply, responseOf } from "./reply.ts";
 import type { ReplyBudget } from "./reply-budget.ts";
 import { type RequestContext, withRequestContext } from "./request-context.ts";
-import { headerOf, readInput, senderOf } from "./request-input.ts";
-import { retirementHeaders } from "./retirement.ts";
-import { createPermit, type KeyedSemaphore, type Permit } from "./semaphore.ts";
+import { readBytes, readInput } from "./request-input.ts";
+import type { Semaphore } from "./semaphore.ts";
 import { failSpan, SpanKind } from "./tracing.ts";
 
 interface ServiceAppOptions<Services> {
   service: string;
   routes: Route<Services>[];
   services: Services;
-  idempotency: Idempotency;
+  handleOnce: HandleOnce;
   replies: ReplyBudget;
   /** Of each location: so many requests that change something are handled at a time, the others wait. */
-  writes: KeyedSemaphore;
+  writes: Semaphore;
   log: Logger;
   metrics: Metrics;
 }
@@ -34,45 +34,41 @@ interface ServiceAppOptions<Services> {
 export function createServiceApp<Services>(options: ServiceAppOptions<Services>): ServiceFetch {
   const app = new Hono<{ Bindings: ServiceBindings }>({ strict: false });
   for (const route of options.routes) {
-    app.on(route.method.toUpperCase(), honoPath(route.path), (hono) => serve(hono, route, options));
+    // `/v1/tills/{id}/` is `/v1/tills/:id` to Hono.
+    const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1").replace(/(?<=.)\/$/, "");
+    app.on(route.method.toUpperCase(), path, (hono) => serve(hono, route, options));
   }
-  app.notFound((hono) => serve(hono, unserved(allowedMethods(app, hono.req.path)), options));
+  app.notFound((hono) => serve(hono, unserved(app, hono.req.path), options));
   return (request, bindings = {}) => app.fetch(request, bindings);
 }
 
-/** `/v1/tills/{id}/` as `/v1/tills/:id`. */
-function honoPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ":$1").replace(/(?<=.)\/$/, "");
-}
+/** What is needed of a route to serve it. */
+type Servable<Services> = Pick<Route<Services>, "path" | "handle"> & Partial<Route<Services>>;
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-function allowedMethods(app: Hono<{ Bindings: ServiceBindings }>, path: string): string[] {
-  const allowed = methods.filter((method) => app.router.match(method, path)[0].length > 0);
-  return allowed.includes("GET") ? ["GET", "HEAD", ...allowed.filter((method) => method !== "GET")] : allowed;
-}
-
-/** Answers what no route serves: 405 where another method would be, else 404. */
-function unserved(allowed: string[]): Pick<Route<unknown>, "path" | "handle"> {
+/** Returns what answers where there is no route: 405 where another method is served, else 404. */
+function unserved(app: Hono<{ Bindings: ServiceBindings }>, path: string): Servable<unknown> {
+  const served = methods.filter((method) => app.router.match(method, path)[0].length > 0);
+  const allowed = served.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
   return {
     path: "/*",
     async handle() {
-      if (allowed.length === 0) throw new ApiError("route_not_found");
+      if (allowed === "") throw new ApiError("route_not_found");
       throw new ApiError("method_not_allowed", {
-        detail: `This address answers ${allowed.join(", ")}.`,
-        headers: { allow: allowed.join(", ") },
+        detail: `This address answers ${allowed}.`,
+        headers: { allow: allowed },
       });
     },
   };
 }
 
-type Servable<Services> = Pick<Route<Services>, "path" | "handle"> & Partial<Route<Services>>;
-
 async function serve<Services>(
   hono: ServiceContext,
   route: Servable<Services>,
-  { service, services, idempotency, replies, writes, log, metrics }: ServiceAppOptions<Services>,
+  options: ServiceAppOptions<Services>,
 ): Promise<Response> {
+  const { service, log, metrics } = options;
   const started = performance.now();
   const { caller } = hono.env;
   const { method, path } = hono.req;
@@ -83,29 +79,14 @@ async function serve<Services>(
   };
   return withRequestContext(identity, async (context) => {
     const { requestId, trace, span, logFields } = context;
-    const allowance = openAllowance();
-    let permit: Permit | undefined;
     let reply: Reply;
     try {
       if (!caller) {
         throw new ApiError("key_missing", { detail: "Requests to this service come through the gateway." });
       }
-      const { principal } = caller;
-      context.addToLog({ consumer: principal.consumer, keyId: principal.keyId, locationId: principal.location?.id });
-      if (route.scope) requireScope(principal.scopes, route.scope);
-      // What has had its effect is not refused afterwards.
-      const isSafe = method === "GET" || method === "HEAD";
-      if (!isSafe) {
-        replies.requireRoom(principal.keyId);
-        permit = createPermit(writes, senderOf(principal));
-      }
-      reply = await handle(hono, route, { caller, services, context, allowance, permit, idempotency });
-      replies.hold(reply, { keyId: principal.keyId, isRefusable: isSafe, outgoing: hono.env.outgoing });
+      reply = await handle(hono, route, { ...options, caller, context });
     } catch (error) {
       reply = replyToError(error, { requestId, log, logFields });
-    } finally {
-      allowance.release();
-      permit?.release();
     }
     const { status } = reply;
     const seconds = (performance.now() - started) / 1000;
@@ -122,63 +103,79 @@ async function serve<Services>(
     metrics.requestServed({ service, route: route.path, method, status, seconds });
     if (caller?.logFields) Object.assign(caller.logFields, { operation: route.path }, logFields);
     else {
-      log.info(
-        {
-          requestId,
-          traceId: trace.traceId,
-          method,
-          route: route.path,
-          path,
-          status,
-          milliseconds: seconds * 1000,
-          ...logFields,
-        },
-        "request",
-      );
+      const fields = { requestId, traceId: trace.traceId, method, route: route.path, path, status };
+      log.info({ ...fields, milliseconds: seconds * 1000, ...logFields }, "request");
     }
     if (route.retirement) reply = { ...reply, headers: { ...reply.headers, ...retirementHeaders(route.retirement) } };
     return responseOf(reply, method);
   });
 }
 
-interface Handling<Services> {
+interface Handling<Services> extends ServiceAppOptions<Services> {
   caller: Caller;
-  services: Services;
   context: RequestContext;
-  allowance: Allowance;
-  /** Held from before the body is parsed until the response is there. */
-  permit: Permit | undefined;
-  idempotency: Idempotency;
 }
 
 /** Reads the request and has the route handle it; a POST that carries an Idempotency-Key is handled once. */
 async function handle<Services>(
   hono: ServiceContext,
   route: Servable<Services>,
-  { idempotency, ...given }: Handling<Services>,
+  { caller, context, services, handleOnce, replies, writes }: Handling<Services>,
 ): Promise<Reply> {
+  const { principal } = caller;
+  const { keyId, consumer, scopes, location } = principal;
+  context.addToLog({ consumer, keyId, locationId: location?.id });
+  if (route.scope) requireScope(scopes, route.scope);
+  const { method } = hono.req;
+  const isSafe = method === "GET" || method === "HEAD";
+  // What has had its effect is not refused afterwards.
+  if (!isSafe) replies.requireRoom(keyId);
   const key = route.method === "post" ? idempotencyKeyOf(hono) : undefined;
-  if (key === undefined) return route.handle(await readInput(hono, route, given));
-  let body: Uint8Array = new Uint8Array();
-  const onBody = (bytes: Uint8Array) => {
-    body = createHash("sha256").update(bytes).digest();
-  };
-  const input = await readInput(hono, route, { ...given, onBody });
-  const { pathname, search } = input.url;
-  const operation = `POST ${pathname.replace(/\/$/, "")}${search}`;
-  const { principal, services } = input;
-  const { isRepeatable = false } = route;
-  return idempotency.once({ key, principal, operation, body, isRepeatable }, async (db) => {
-    input.services = { ...services, db };
-    return route.handle(input);
-  });
+  const sender = senderOf(principal);
+  const allowance = new Allowance(sender);
+  let endWrite: (() => void) | undefined;
+  try {
+    const reader = route.request?.body;
+    let bytes = reader && (await readBytes(hono, reader, allowance));
+    // Before the body is parsed: what a request weighs then is many times its bytes.
+    if (!isSafe) endWrite = await writes.acquire(sender);
+    // Now or never: reading may hand the bytes over to a thread.
+    const repeated = key === undefined ? undefined : { key, body: bytes ? sha256(bytes) : new Uint8Array() };
+    const reading = readInput(hono, route, { bytes, sender, caller, services, context });
+    // While the request is handled nothing holds its bytes, unless what was read of them does.
+    bytes = undefined;
+    const input = await reading;
+    let reply: Reply;
+    if (repeated) {
+      const { pathname, search } = input.url;
+      const operation = `POST ${pathname.replace(/\/$/, "")}${search}`;
+      reply = await handleOnce({ ...repeated, principal, operation }, (db) => {
+        if (!route.isRepeatable) input.services = { ...services, db };
+        return route.handle(input);
+      });
+    } else reply = await route.handle(input);
+    replies.hold(reply, { keyId, isRefusable: isSafe, outgoing: hono.env.outgoing });
+    return reply;
+  } finally {
+    allowance.release();
+    endWrite?.();
+  }
+}
+
+function sha256(bytes: Uint8Array): Uint8Array {
+  return createHash("sha256").update(bytes).digest();
+}
+
+/** Returns whose share of a service's memory and connections a request takes: its location's, or its key's. */
+function senderOf({ location, keyId }: Principal): string {
+  return location?.id ?? keyId;
 }
 
 function idempotencyKeyOf(hono: ServiceContext): string | undefined {
   const key = headerOf(hono, "idempotency-key");
   if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
   const message = "must be 1 to 255 visible ASCII characters";
-  return refuseFaults([{ in: "header", path: "idempotency-key", code: "invalid_format", message }], 1) as never;
+  throw invalidRequest([{ in: "header", path: "idempotency-key", code: "invalid_format", message }]);
 }
 
 function requireScope(granted: readonly string[], scope: RouteScope): void {
@@ -188,4 +185,13 @@ function requireScope(granted: readonly string[], scope: RouteScope): void {
       detail: `This operation needs the scope ${scope}; the key's consumer has: ${granted.join(", ") || "none"}.`,
     });
   }
+}
+
+/** What replies of a route that is to go say: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and where to go instead. */
+function retirementHeaders({ deprecated, sunset, successor }: Retirement): Record<string, string> {
+  return {
+    deprecation: `@${Date.parse(deprecated) / 1000}`,
+    sunset: new Date(sunset).toUTCString(),
+    ...(successor && { link: `<${successor}>; rel="successor-version"` }),
+  };
 }

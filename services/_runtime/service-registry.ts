@@ -21,7 +21,7 @@ export interface RemoteService {
 }
 
 /** A question of one part of the product to another. */
-export interface InternalRequest {
+interface InternalRequest {
   from: CallerName;
   path: string;
   timeoutMs: number;
@@ -54,44 +54,39 @@ export function createServiceRegistry(environment: Environment): ServiceRegistry
     add: (service, fetch) => void locals.set(service, fetch),
     local: (service) => locals.get(service),
     remote(service, from) {
-      if (locals.has(service)) return undefined;
-      const known = remotes.get(`${from} ${service}`);
-      if (known) return known;
       const url = urls[variableOf(service)];
-      if (url === undefined) return undefined;
-      const remote = { url, sign: createRequestSigner(environment, from, service) };
-      remotes.set(`${from} ${service}`, remote);
+      if (url === undefined || locals.has(service)) return undefined;
+      const name = `${from} ${service}`;
+      const remote = remotes.get(name) ?? { url, sign: createRequestSigner(environment, from, service) };
+      remotes.set(name, remote);
       return remote;
     },
     async ask(service, { from, path, timeoutMs, requestId = randomUUID(), traceparent }) {
-      const timeout = AbortSignal.timeout(timeoutMs);
+      const signal = AbortSignal.timeout(timeoutMs);
       const origin = "http://internal";
       const local = locals.get(service);
       if (local) {
         const caller = { principal: internalPrincipal(from, service), requestId, traceparent, origin };
-        const request = new Request(`http://${service}${path}`, { signal: timeout });
-        return Promise.race([local(request, { caller }), rejectOn(timeout, service)]);
+        const request = new Request(`http://${service}${path}`, { signal });
+        // A service of this process is not cut off by a signal: it is no longer waited for.
+        const timeout = new Promise<never>((_, reject) => {
+          signal.addEventListener("abort", () => reject(serviceUnavailable(service, signal.reason)), { once: true });
+        });
+        return Promise.race([local(request, { caller }), timeout]);
       }
       const remote = registry.remote(service, from);
       if (!remote) throw serviceUnavailable(service);
-      const { url, sign } = remote;
-      const { pathname, search } = new URL(path, url);
-      const headers = sign({ method: "GET", target: pathname + search, requestId, traceparent, origin });
+      const url = new URL(path, remote.url);
+      const target = url.pathname + url.search;
+      const headers = remote.sign({ method: "GET", target, requestId, traceparent, origin });
       try {
-        return await fetch(new URL(pathname + search, url), { headers, signal: timeout, redirect: "manual" });
+        return await fetch(url, { headers, signal, redirect: "manual" });
       } catch (cause) {
         throw serviceUnavailable(service, cause);
       }
     },
   };
   return registry;
-}
-
-/** A service of this process is not cut off by a signal: it is no longer waited for. */
-function rejectOn(timeout: AbortSignal, service: ServiceName): Promise<never> {
-  return new Promise((_, reject) => {
-    timeout.addEventListener("abort", () => reject(serviceUnavailable(service, timeout.reason)), { once: true });
-  });
 }
 
 /** An error that says that a service cannot be asked, and when to try again. */

@@ -32,7 +32,7 @@ beforeAll(async () => {
         return Response.json({ code: (error as ApiError).code }, { status: (error as ApiError).status });
       }
     },
-    { port: 0, hostname: "127.0.0.1" },
+    { port: 0 },
   );
 });
 afterAll(() => accounts.stop());

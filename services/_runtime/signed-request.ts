@@ -14,7 +14,7 @@ const principalHeader = "x-pragma-principal";
 const signatureHeader = "x-pragma-signature";
 
 /** Headers that would mean two things when they came twice. */
-const singleHeaders = new Set([
+const singleHeaders = [
   "host",
   "x-forwarded-host",
   "x-forwarded-proto",
@@ -22,22 +22,10 @@ const singleHeaders = new Set([
   "traceparent",
   principalHeader,
   signatureHeader,
-]);
+];
 
 /** Seconds for which a signature is good: as long as a request may wait for a connection, and clocks may differ. */
 const lifetimeSeconds = 60;
-
-/** A request as it is signed: the caller is believed for this one only. */
-interface SignedParts {
-  method: string;
-  /** Path and query, as they are sent. */
-  target: string;
-  requestId: string;
-  origin: string;
-  expires: string;
-  /** Base64url of the principal's JSON; empty where a part asks for itself. */
-  principal: string;
-}
 
 interface RequestToSign extends Omit<Caller, "principal"> {
   method: string;
@@ -54,23 +42,22 @@ export function createRequestSigner(environment: Environment, caller: CallerName
   const [key] = readInternalKeys(environment, caller, service) as [InternalKey];
   const encoded = new WeakMap<Principal, string>();
   const encode = (principal: Principal) => {
-    const known = encoded.get(principal);
-    if (known !== undefined) return known;
-    const text = Buffer.from(JSON.stringify(principal)).toString("base64url");
+    const text = encoded.get(principal) ?? Buffer.from(JSON.stringify(principal)).toString("base64url");
     encoded.set(principal, text);
     return text;
   };
   return ({ method, target, requestId, origin, traceparent, principal }) => {
     const expires = String(Math.floor(Date.now() / 1000) + lifetimeSeconds);
-    const parts = { method, target, requestId, origin, expires, principal: principal ? encode(principal) : "" };
+    const text = principal ? encode(principal) : "";
+    const signature = signatureOf(key, [method, target, requestId, origin, expires, text]).toString("base64url");
     const [proto = "", host = ""] = origin.split("://");
     return {
       "x-request-id": requestId,
       "x-forwarded-proto": proto,
       "x-forwarded-host": host,
       ...(traceparent !== undefined && { traceparent }),
-      [principalHeader]: parts.principal,
-      [signatureHeader]: `${caller};${key.id};${expires};${signatureOf(parts, key).toString("base64url")}`,
+      [principalHeader]: text,
+      [signatureHeader]: `${caller};${key.id};${expires};${signature}`,
     };
   };
 }
@@ -97,37 +84,33 @@ export function createRequestVerifier(environment: Environment, service: Service
   }
 
   return (incoming) => {
-    refuseDuplicates(incoming.rawHeaders);
-    const header = (name: string) => String(incoming.headers[name] ?? "");
+    const { method = "", url = "", headers, headersDistinct } = incoming;
+    const twice = singleHeaders.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
+    if (twice) throw new ApiError("invalid_request", { detail: `The header ${twice} may come only once.` });
+    const header = (name: string) => String(headers[name] ?? "");
+    const requestId = header("x-request-id");
+    const origin = `${header("x-forwarded-proto")}://${header("x-forwarded-host")}`;
+    const text = header(principalHeader);
     const [caller = "", id, expires = "", signature = ""] = header(signatureHeader).split(";");
-    const parts: SignedParts = {
-      method: incoming.method ?? "",
-      target: incoming.url ?? "",
-      requestId: header("x-request-id"),
-      origin: `${header("x-forwarded-proto")}://${header("x-forwarded-host")}`,
-      expires,
-      principal: header(principalHeader),
-    };
     const key = keys.get(caller as CallerName)?.find((each) => each.id === id);
-    if (!key || !isFresh(expires) || !isSame(signatureOf(parts, key), signature)) throw notSigned();
+    const isSigned = key && isSame(signatureOf(key, [method, url, requestId, origin, expires, text]), signature);
+    if (!isSigned || !isFresh(expires)) {
+      throw new ApiError("key_missing", { detail: "Requests to this service come through the gateway." });
+    }
     return {
       // Only the gateway speaks for others; every other part has the rights of its own name.
       principal:
-        caller === "gateway" && parts.principal !== ""
-          ? principalIn(parts.principal)
-          : internalPrincipal(caller as CallerName, service),
-      requestId: parts.requestId,
+        caller === "gateway" && text !== "" ? principalIn(text) : internalPrincipal(caller as CallerName, service),
+      requestId,
       traceparent: header("traceparent") || undefined,
-      origin: parts.origin,
+      origin,
     };
   };
 }
 
-function signatureOf(parts: SignedParts, { secret }: InternalKey): Buffer {
-  const { method, target, requestId, origin, expires, principal } = parts;
-  return createHmac("sha256", secret)
-    .update([method, target, requestId, origin, expires, principal].join("\n"))
-    .digest();
+/** Signs method, target, request id, origin, expiry and principal: the caller is believed for this request only. */
+function signatureOf({ secret }: InternalKey, parts: string[]): Buffer {
+  return createHmac("sha256", secret).update(parts.join("\n")).digest();
 }
 
 function isSame(expected: Buffer, given: string): boolean {
@@ -139,20 +122,4 @@ function isSame(expected: Buffer, given: string): boolean {
 function isFresh(expires: string): boolean {
   const secondsLeft = Number(expires) - Date.now() / 1000;
   return secondsLeft > 0 && secondsLeft <= 2 * lifetimeSeconds;
-}
-
-function refuseDuplicates(rawHeaders: string[]): void {
-  const seen = new Set<string>();
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] as string).toLowerCase();
-    if (!singleHeaders.has(name)) continue;
-    if (seen.has(name)) {
-      throw new ApiError("invalid_request", { detail: `The header ${name} may come only once.` });
-    }
-    seen.add(name);
-  }
-}
-
-function notSigned(): ApiError {
-  return new ApiError("key_missing", { detail: "Requests to this service come through the gateway." });
 }

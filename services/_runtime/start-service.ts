@@ -21,9 +21,9 @@ import { setMinBodyRate } from "./read-body.ts";
 import { reasonOf } from "./reason-of.ts";
 import { setReceivingBudget } from "./receiving-budget.ts";
 import { openOutboxSignals, startRelay } from "./relay.ts";
-import { createReplyBudget } from "./reply-budget.ts";
+import { ReplyBudget } from "./reply-budget.ts";
 import { withRequestContext } from "./request-context.ts";
-import { createKeyedSemaphore } from "./semaphore.ts";
+import { createSemaphore } from "./semaphore.ts";
 import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
@@ -112,20 +112,16 @@ export async function startService(
     ];
     closers.push(() => Promise.all(tasks.map((task) => task.stop())));
 
-    const replies = createReplyBudget(config);
+    const replies = new ReplyBudget(config);
     const repliesHelp = "Bytes of large replies that clients have not taken yet";
     metrics.observe("unread_reply_bytes", repliesHelp, () => replies.held, { service: name });
     const app = createServiceApp({
       service: name,
       routes: definition.routes,
       services,
-      idempotency: openIdempotency(db, openVault(config.DATA_KEYS), {
-        keysPerDay: { name: "idempotency_keys", maximum: config.IDEMPOTENCY_KEYS_PER_DAY, unit: "keys" },
-        bytesPerDay: { name: "idempotency_bytes", maximum: config.IDEMPOTENCY_BYTES_PER_DAY, unit: "bytes" },
-        maxReplyBytes: config.IDEMPOTENCY_REPLY_BYTES,
-      }),
+      handleOnce: openIdempotency(db, openVault(config.DATA_KEYS), config),
       replies,
-      writes: createKeyedSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
+      writes: createSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
       log,
       metrics,
     });

@@ -1,8 +1,7 @@
+import type { RateLimit } from "@pragma/contracts/consumer";
+
 /** How much is allowed: so much a second over time, and so much at once after a quiet time. */
-export interface Rate {
-  perSecond: number;
-  burst: number;
-}
+export type Rate = RateLimit;
 
 /** Counts what is left of a rate in this process alone. Times are in milliseconds. */
 export class TokenBucket {

@@ -47,16 +47,12 @@ export function createWorkerPool<Input, Output>(
       try {
         return await pool.run(input, { transferList: transfer });
       } catch (error) {
-        if (!isOutOfMemory(error)) throw error;
+        if ((error as NodeJS.ErrnoException).code !== "ERR_WORKER_OUT_OF_MEMORY") throw error;
         throw new OutOfMemoryError(`A thread ran out of its ${heapMegabytes} MB of memory.`, { cause: error });
       }
     },
     close: () => pool.close(),
   };
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY";
 }
 
 /** What a calculation returns to hand bytes of its output over instead of copying them. To be called in the thread. */

@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { FaultyBody } from "@pragma/runtime/faults";
-import { createKeyedSemaphore } from "@pragma/runtime/semaphore";
+import { createSemaphore } from "@pragma/runtime/semaphore";
 import { createWorkerPool, OutOfMemoryError } from "@pragma/runtime/worker-pool";
 import type { CatalogTexts } from "./catalog-texts.ts";
 import { readCatalog } from "./read-catalog.ts";
@@ -26,7 +26,7 @@ export function openCatalogReader(options: { threads: number; heapMegabytes: num
     // Catalogues come rarely: no thread waits for them.
     kept: 0,
   });
-  const turns = createKeyedSemaphore(1);
+  const turns = createSemaphore(1);
 
   async function readInThread(bytes: Uint8Array): Promise<ReadCatalogAnswer> {
     try {
@@ -43,7 +43,7 @@ export function openCatalogReader(options: { threads: number; heapMegabytes: num
   return {
     async read(bytes, sender) {
       if (bytes.byteLength <= inlineSize) return readCatalog(bytes);
-      const answer = await turns.run(sender, () => readInThread(bytes));
+      const answer = await turns.run(() => readInThread(bytes), sender);
       if ("malformed" in answer) throw new ApiError("malformed_json", { detail: answer.malformed });
       return answer;
     },

@@ -1,7 +1,6 @@
 import { type Catalog, type CatalogList, catalogListNames, catalogLists } from "@pragma/contracts/catalog";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
-import type { FaultyBody } from "@pragma/runtime/faults";
-import { FoundFaults } from "@pragma/runtime/found-faults";
+import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
 import { checkPartLimits } from "@pragma/runtime/json-limits";
 import { z } from "zod";
 import { danglingReferences } from "./dangling-references.ts";
@@ -17,7 +16,7 @@ export function checkCatalog(input: unknown): { catalog: Catalog } | FaultyBody 
   const found = new FoundFaults();
   const body = z.looseObject({}).safeParse(input);
   if (!body.success) {
-    found.addFound(body.error, input, "");
+    found.addFound(body.error, input);
     return found;
   }
   const checked = catalogListNames.map((name) => [name, checkList(name, body.data[name], found)]);

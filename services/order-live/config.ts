@@ -1,5 +1,5 @@
 import { numberFromEnv } from "@pragma/runtime/config";
-import { pageConfig } from "@pragma/runtime/page";
+import { pageConfig } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 
 const seconds = (most: number) => numberFromEnv(z.number().int().min(1).max(most));

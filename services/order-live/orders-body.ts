@@ -3,8 +3,7 @@ import { limitedList } from "@pragma/contracts/length-limits";
 import { mostLiveOrders, OrderLiveInput } from "@pragma/contracts/order-live";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
 import type { BodyReader } from "@pragma/runtime/define-route";
-import type { FaultyBody } from "@pragma/runtime/faults";
-import { FoundFaults } from "@pragma/runtime/found-faults";
+import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
 import { checkJsonLimits, checkPartLimits, type JsonLimits } from "@pragma/runtime/json-limits";
 import { parseJson } from "@pragma/runtime/parse-json";
 import { z } from "zod";
@@ -44,7 +43,7 @@ function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: GivenOrd
   if (tooLarge) return tooLarge;
   const found = new FoundFaults();
   const input = parseJson(bytes);
-  found.addFound(listOfIds.safeParse(input).error, input, "");
+  found.addFound(listOfIds.safeParse(input).error, input);
   const list: unknown[] = Array.isArray(input) ? input.slice(0, mostLiveOrders) : [];
   const orders: GivenOrder[] = [];
   let keptBytes = 0;

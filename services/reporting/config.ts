@@ -1,6 +1,6 @@
 import { numberFromEnv } from "@pragma/runtime/config";
 import { jobQueueConfig } from "@pragma/runtime/job-queue";
-import { pageConfig } from "@pragma/runtime/page";
+import { pageConfig } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 
 export const reportingConfig = z.object({

@@ -1,9 +1,8 @@
 import { dayInQuery, pageQuery } from "@pragma/contracts/pagination";
 import type { RouteInput } from "@pragma/runtime/define-route";
 import { ownLocation } from "@pragma/runtime/own-location";
-import { dayInToken, instantInToken } from "@pragma/runtime/page";
 import type { Reply } from "@pragma/runtime/reply";
-import { replyWithLargePage } from "@pragma/runtime/reply-with-page";
+import { dayInToken, instantInToken, replyWithLargePage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import type { Kind } from "./queries/day-counts.ts";
 import { findPage } from "./queries/lists.ts";

@@ -2,7 +2,7 @@ import { toUuid } from "@pragma/contracts/client-id";
 import { limitedList } from "@pragma/contracts/length-limits";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
 import { maxOrders } from "@pragma/contracts/till-v2";
-import { FoundFaults } from "@pragma/runtime/found-faults";
+import { FoundFaults } from "@pragma/runtime/faults";
 import { checkPartLimits } from "@pragma/runtime/json-limits";
 import { z } from "zod";
 import type { FaultyTill } from "./till-facts.ts";
@@ -38,7 +38,7 @@ export function checkInPieces<Head extends z.ZodType>(
   const excess = checkPartLimits(input, orderLimits, { besides: orders });
   if (excess) found.add({ path: "", ...excess });
   const result = excess ? undefined : head.safeParse(input);
-  found.addFound(result?.error, input, "");
+  found.addFound(result?.error, input);
   for (const [index, each] of orders.slice(0, maxOrders).entries()) {
     if (found.arePlenty) break;
     checkOrder(each, order, { path: `${ordersAt.join(".")}[${index}]`, found });

@@ -1,5 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { createKeyedSemaphore, createSemaphore } from "@pragma/runtime/semaphore";
+import { createSemaphore } from "@pragma/runtime/semaphore";
 import { createWorkerPool, OutOfMemoryError } from "@pragma/runtime/worker-pool";
 import { readTill, type SoundTill } from "./read-till.ts";
 import type { ReadTillAnswer, ReadTillTask } from "./read-till-worker.ts";
@@ -34,7 +34,7 @@ const hugeSize = 4 * 1024 * 1024;
 
 export function openTillReader(options: { threads: number; heapMegabytes: number }): TillReader {
   const pool = createWorkerPool<ReadTillTask, ReadTillAnswer>(import.meta.url, "./read-till-worker", options);
-  const turns = createKeyedSemaphore(1);
+  const turns = createSemaphore(1);
   const huge = createSemaphore(1);
 
   async function runTask(task: ReadTillTask): Promise<ReadTillAnswer> {
@@ -56,7 +56,7 @@ export function openTillReader(options: { threads: number; heapMegabytes: number
     sender: string,
   ): Promise<ReceivedTill | FaultyTill> {
     const task = { bytes: wholeBuffer(given), format };
-    const { till, bytes } = await turns.run(sender, () => runTask(task));
+    const { till, bytes } = await turns.run(() => runTask(task), sender);
     if ("malformed" in till) throw new ApiError("malformed_json", { detail: till.malformed });
     return "faults" in till ? till : { ...till, bytes };
   }

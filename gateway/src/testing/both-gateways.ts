@@ -23,7 +23,7 @@ export async function startBothGateways(
   const environment = await createTestEnvironment();
   const accounts = new TestAccounts();
   accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } }, testKey);
-  const service: HttpServer = await listen(answer, { port: 0, hostname: "127.0.0.1" });
+  const service: HttpServer = await listen(answer, { port: 0 });
   const here = await startTestGateway(environment, {
     accounts,
     direct: { reporting: answer, "order-live": answer },

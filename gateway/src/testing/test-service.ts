@@ -4,7 +4,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { problemOf } from "@pragma/contracts/problem";
 import type { ServiceBindings, ServiceFetch } from "@pragma/runtime/caller";
 import { readBody } from "@pragma/runtime/read-body";
-import { openAllowance } from "@pragma/runtime/receiving-budget";
+import { Allowance } from "@pragma/runtime/receiving-budget";
 import { sleep } from "@pragma/runtime/sleep";
 
 /** What a service in these tests saw of its requests. */
@@ -49,10 +49,10 @@ export function testService(seen: Seen): ServiceFetch {
       return Response.json({ bytes, hash: hash.digest("hex"), length: request.headers.get("content-length") });
     },
     till: async (request, { incoming } = {}) => {
-      const allowance = openAllowance();
+      const allowance = new Allowance("test");
       try {
-        const bytes = await readBody(request, { allowance, incoming });
-        return Response.json({ bytes: bytes.byteLength });
+        const bytes = incoming && (await readBody(incoming, { allowance }));
+        return Response.json({ bytes: bytes?.byteLength });
       } catch (error) {
         if (error instanceof ApiError) return problem(request, error);
         throw error;

@@ -5,6 +5,7 @@ import { createMetrics } from "../metrics.ts";
 import { createServiceRegistry } from "../service-registry.ts";
 import { startService } from "../start-service.ts";
 import { thingsService } from "./create-thing.ts";
+import { incomingRequest } from "./incoming-request.ts";
 
 /** What the process is given on its command line. */
 export interface FatalRequest {
@@ -27,6 +28,7 @@ const { fetch } = await startService(service, {
   registry: createServiceRegistry(process.env),
 });
 const headers = { "content-type": "application/json", "idempotency-key": key };
-await fetch(new Request("http://pragma.test/v1/things/", { method: "POST", headers, body: JSON.stringify(body) }), {
+await fetch(new Request("http://pragma.test/v1/things/", { method: "POST" }), {
+  incoming: incomingRequest({ method: "POST", headers, body: [Buffer.from(JSON.stringify(body))] }),
   caller: { principal, requestId: randomUUID(), traceparent: undefined, origin: "http://pragma.test" },
 });

@@ -10,6 +10,7 @@ import { type Database, openDatabase } from "../postgres.ts";
 import { openOutboxSignals } from "../relay.ts";
 import { createServiceRegistry, type ServiceRegistry } from "../service-registry.ts";
 import { type RunningService, schemaOf, startService } from "../start-service.ts";
+import { incomingRequest } from "./incoming-request.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
 /** A service running for real in this process, asked the way the gateway asks it. */
@@ -61,7 +62,7 @@ export async function startTestService(
     db,
     registry,
     async ask(method, path, { principal = testPrincipal(), body, headers = {}, outgoing } = {}) {
-      const isRaw = body === undefined || typeof body === "string" || body instanceof Uint8Array;
+      const isRaw = typeof body === "string" || body instanceof Uint8Array;
       const header = (name: string) => Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
       const caller = {
         principal,
@@ -69,17 +70,13 @@ export async function startTestService(
         traceparent: header("traceparent"),
         origin: `${header("x-forwarded-proto") ?? "http"}://${header("x-forwarded-host") ?? "pragma.test"}`,
       };
-      return running.fetch(
-        new Request(`http://pragma.test${path}`, {
-          method,
-          headers: {
-            ...(body !== undefined && { "content-type": "application/json" }),
-            ...headers,
-          },
-          ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
-        }),
-        { caller, ...(outgoing && { outgoing }) },
-      );
+      const incoming = incomingRequest({
+        method,
+        headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+        ...(body !== undefined && { body: [Buffer.from(isRaw ? body : JSON.stringify(body))] }),
+      });
+      const request = new Request(`http://pragma.test${path}`, { method });
+      return running.fetch(request, { incoming, caller, ...(outgoing && { outgoing }) });
     },
     async stop() {
       await running.stop();

@@ -1,8 +1,7 @@
 import { OrderLive } from "@pragma/contracts/order-live";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { ownLocation } from "@pragma/runtime/own-location";
-import { instantInToken } from "@pragma/runtime/page";
-import { replyWithLargePage } from "@pragma/runtime/reply-with-page";
+import { instantInToken, replyWithLargePage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { filterOf, filterQuery } from "../order-filter.ts";
 import { defineRoute } from "../order-live.ts";

@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { accountingFileExample } from "@pragma/contracts/examples/accounting";
 import { readableLocation } from "@pragma/runtime/own-location";
-import { taggedFile } from "@pragma/runtime/reply";
+import { tagged } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { columnsDescribed, formatsDescribed } from "../accounting/described.ts";
 import { fileFormats } from "../accounting/fec/formats.ts";
@@ -39,11 +39,12 @@ export const getAccountingFile = defineRoute({
       });
     }
     const { content, name, etag, provider } = found.file;
-    const charset = fileFormats[provider].charset.toLowerCase();
-    return taggedFile(
-      { content, name, contentType: `text/plain; charset=${charset}` },
-      { etag, ifNoneMatch: header("if-none-match") },
-    );
+    const headers = {
+      "content-type": `text/plain; charset=${fileFormats[provider].charset.toLowerCase()}`,
+      "content-length": String(content.byteLength),
+      "content-disposition": `attachment; filename="${name}"`,
+    };
+    return tagged(content, { etag, ifNoneMatch: header("if-none-match") }, headers);
   },
 });
 

@@ -1,5 +1,5 @@
 import { FetchedLegacyTills, WantedLegacyTills } from "@pragma/contracts/legacy-till";
-import { jsonBody, optionalBody } from "@pragma/runtime/define-route";
+import { jsonBody } from "@pragma/runtime/define-route";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { applicationQuery, askedBackoffice } from "../legacy/asked-backoffice.ts";
@@ -8,7 +8,7 @@ import { listLegacyTills } from "../legacy/list-legacy-tills.ts";
 import { defineRoute } from "../till-ingest.ts";
 
 /** The list of what is wanted, or nothing. */
-const wantedTills = optionalBody(jsonBody(WantedLegacyTills));
+const wantedTills = jsonBody(WantedLegacyTills.optional());
 
 export const fetchLegacyTillsRoute = defineRoute({
   method: "post",

@@ -1,5 +1,5 @@
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
-import { taggedStream } from "@pragma/runtime/reply";
+import { tagged, unchanged } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { knownTill } from "../known-till.ts";
 import { defineRoute } from "../till-ingest.ts";
@@ -26,7 +26,10 @@ export const getTillObject = defineRoute({
   errors: ["till_not_found"],
   async handle({ params, principal, services, header }) {
     const till = await knownTill(services, { id: params.id, principal });
-    const open = () => services.objects.stream(till.object_key);
-    return taggedStream(open, { etag: till.hash, ifNoneMatch: header("if-none-match") });
+    const tag = { etag: till.hash, ifNoneMatch: header("if-none-match") };
+    const already = unchanged(tag);
+    if (already) return already;
+    const { body, size } = await services.objects.stream(till.object_key);
+    return tagged(body, tag, { "content-type": "application/json", "content-length": String(size) });
   },
 });

@@ -2,8 +2,8 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { type ErrorCode, errorCatalogue } from "@pragma/contracts/errors";
 import { problemSchema } from "@pragma/contracts/problem";
 import { type Scope, scopes } from "@pragma/contracts/scopes";
+import type { Audience, Operation } from "@pragma/runtime/define-route";
 import { z } from "zod";
-import type { Audience, Operation } from "./define-route.ts";
 
 /** An OpenAPI 3.1 document. */
 export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
@@ -18,7 +18,7 @@ interface DocumentOptions {
 }
 
 /** A message that this product posts to whoever asked for it. */
-export interface WebhookDocumentation {
+interface WebhookDocumentation {
   name: string;
   tag: string;
   summary: string;
@@ -81,7 +81,8 @@ export function describeOperations(operations: Operation[], options: DocumentOpt
     const { params, query, body } = route.request ?? {};
     registry.registerPath({
       method: route.method,
-      path: documentedPath(route.path),
+      // Both forms are served; the usual rules for OpenAPI documents want the one without the trailing slash.
+      path: route.path.replace(/(?<=.)\/$/, ""),
       operationId: route.operationId,
       tags: [route.tag],
       summary: route.summary,
@@ -119,11 +120,6 @@ export function describeOperations(operations: Operation[], options: DocumentOpt
   }
   const { info, servers, tags } = options;
   return app.getOpenAPI31Document({ openapi: "3.1.0", info, servers, tags });
-}
-
-/** Both forms are served; the usual rules for OpenAPI documents want the one without the trailing slash. */
-function documentedPath(path: string): string {
-  return path.replace(/(?<=.)\/$/, "");
 }
 
 function descriptionOf({ description: text, scope, retirement }: Operation): string {

@@ -1,0 +1,32 @@
+import type { Operation } from "@pragma/runtime/define-route";
+import { expect, it } from "vitest";
+import { z } from "zod";
+import { describeOperations } from "./openapi-document.ts";
+
+const retired: Operation = {
+  method: "get",
+  path: "/v1/things/",
+  operationId: "listThings",
+  tag: "Things",
+  audience: "public",
+  scope: "tills:read",
+  summary: "List things",
+  description: "Things.",
+  retirement: { deprecated: "2026-01-01", sunset: "2027-01-01", successor: "/v2/things/" },
+  responses: { 200: { description: "Things", schema: z.array(z.string()) } },
+  errors: [],
+};
+const options = { info: { title: "Test", version: "1", description: "" }, servers: [], tags: [] };
+const describeAll = (...operations: Operation[]) =>
+  describeOperations(operations, { ...options, audiences: ["public"] });
+
+it("says of a route that is to go when it goes, and what takes its place", () => {
+  const operation = describeAll(retired).paths?.["/v1/things"]?.get;
+  expect(operation?.deprecated).toBe(true);
+  expect(operation?.description).toContain("may be gone from 2027-01-01 on. Use `/v2/things/` instead.");
+});
+
+it("refuses two operations of one path and method, or of one name", () => {
+  expect(() => describeAll(retired, { ...retired, operationId: "other" })).toThrow("collide on get /v1/things");
+  expect(() => describeAll(retired, { ...retired, method: "put" })).toThrow("collide on operation listThings");
+});
