@@ -1,6 +1,4 @@
-import type { ProductRow } from "@pragma/contracts/product-row";
-import { moment, type OrderTimes } from "./order-times.ts";
-import type { Random } from "./random.ts";
+import { moment, type OrderTimes } from "./service-day.ts";
 
 /** When something is canceled: what is canceled after the bill was printed is reported apart. */
 export type Cancellation = (typeof cancellations)[number];
@@ -20,11 +18,6 @@ export function rowCancellation(turn: number): Cancellation {
 export function canceledAt(times: OrderTimes, cancellation: Cancellation): string {
   if (cancellation === "afterPayment") return times.closedAt;
   return times.at(cancellation === "afterBill" ? moment.afterBill : moment.beforeBill);
-}
-
-export function canceledRow(random: Random, times: OrderTimes, turn: number, row: ProductRow): ProductRow {
-  const canceledReason = random.pick([...cancelReasons, null]);
-  return { ...row, isCanceled: true, canceledReason, modifiedAt: canceledAt(times, rowCancellation(turn)) };
 }
 
 /** Why clerks cancel. */

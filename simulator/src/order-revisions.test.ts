@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 import { type LiveOrder, revisionsOf } from "./order-revisions.ts";
+import { ordinaryMix } from "./plan-orders.ts";
 import { orderAmounts, priced, rowsOf } from "./product-row.ts";
-import { ordinaryMix } from "./till-mix.ts";
 
 const busyMix = Object.fromEntries(Object.keys(ordinaryMix).map((name) => [name, 0.25]));
 

@@ -1,7 +1,4 @@
 import { Temporal } from "temporal-polyfill";
-import type { OrderTimes } from "./order-times.ts";
-import { orderTimes } from "./order-times.ts";
-import type { Service } from "./plan-orders.ts";
 import type { Random } from "./random.ts";
 
 const minute = 60_000;
@@ -18,6 +15,30 @@ export interface ServiceDay {
   readonly opens: number;
   readonly closes: number;
 }
+
+/** The moments of one order, as date-times in UTC with whole seconds. */
+export interface OrderTimes {
+  readonly openedAt: string;
+  readonly closedAt: string;
+  /** A moment of the stay: 0 is the opening, 1 the closing. */
+  at(share: number): string;
+}
+
+/** The shares of a stay at which things happen. Products are ordered in its first half. */
+export const moment = {
+  firstRound: 0,
+  courses: 0.06,
+  anotherRound: 0.3,
+  desserts: 0.45,
+  discount: 0.6,
+  beforeBill: 0.65,
+  split: 0.75,
+  bill: 0.8,
+  afterBill: 0.9,
+  refusal: 0.905,
+  payment: 0.95,
+  end: 1,
+} as const;
 
 /**
  * When the tills of a local day (YYYY-MM-DD) are opened, in milliseconds. Throws a RangeError for a day that does not
@@ -47,15 +68,22 @@ export function arrivals(random: Random, { opens, closes }: ServiceDay, count: n
   }).sort((a, b) => a - b);
 }
 
+/** The moments of an order that is open between two instants (milliseconds). */
+export function orderTimes(opened: number, closed: number): OrderTimes {
+  const at = (share: number) => toDateTime(opened + (closed - opened) * share);
+  return { openedAt: at(0), closedAt: at(1), at };
+}
+
 /** The moments of an order that is opened at an instant. */
-export function stay(random: Random, opened: number, service: Service): OrderTimes {
+export function stay(random: Random, opened: number, service: keyof typeof stays): OrderTimes {
   const [shortest, longest] = stays[service];
   return orderTimes(opened, opened + random.integer(shortest * 60, longest * 60) * 1000);
 }
 
 /** Minutes from opening an order to closing it. */
-const stays: Record<Service, readonly [shortest: number, longest: number]> = {
-  eatin: [35, 85],
-  takeout: [6, 20],
-  delivery: [20, 45],
-};
+const stays = { eatin: [35, 85], takeout: [6, 20], delivery: [20, 45] } as const;
+
+/** The date-time in UTC of an instant (milliseconds), cut to the second. */
+export function toDateTime(instant: number): string {
+  return new Date(Math.floor(instant / 1000) * 1000).toISOString();
+}
