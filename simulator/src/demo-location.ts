@@ -1,10 +1,17 @@
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { nullOn } from "@pragma/client/api-problem";
 import type { AdminClient, PublicClient } from "@pragma/client/create-client";
 import { defaultScopes } from "@pragma/contracts/scopes";
+import { z } from "zod";
 import { demoRestaurant, demoTimeZone } from "./demo-days.ts";
-import { type DemoAccess, readDemoFile, writeDemoFile } from "./demo-file.ts";
 import { allowConsumer, createKey, openLocation } from "./open-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
+
+const demoAccess = z.object({ locationId: z.guid(), apiKey: z.string().min(1) });
+
+/** The demo location and its key, which the API shows only once. */
+export type DemoAccess = z.infer<typeof demoAccess>;
 
 interface DemoLocationOptions {
   /** Under a key with every scope. */
@@ -33,6 +40,34 @@ export async function openDemoLocation({ admin, withKey, file }: DemoLocationOpt
   const access = { locationId, apiKey: await createKey(admin, locationId, consumerName) };
   await writeDemoFile(file, access);
   return access;
+}
+
+/** What the file remembers; null when there is no such file, or when it is broken. */
+export async function readDemoFile(file: string): Promise<DemoAccess | null> {
+  try {
+    return demoAccess.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch (error) {
+    if (
+      error instanceof z.ZodError ||
+      error instanceof SyntaxError ||
+      (error as NodeJS.ErrnoException).code === "ENOENT"
+    )
+      return null;
+    throw error;
+  }
+}
+
+/** Remembers the access in a file that only its owner may read. It appears whole or not at all. */
+export async function writeDemoFile(file: string, access: DemoAccess): Promise<void> {
+  const unfinished = `${file}.unfinished`;
+  await mkdir(dirname(file), { recursive: true });
+  try {
+    await rm(unfinished, { force: true });
+    await writeFile(unfinished, `${JSON.stringify(access, undefined, 2)}\n`, { mode: 0o600 });
+    await rename(unfinished, file);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
 }
 
 const consumerName = "Pragma demo";

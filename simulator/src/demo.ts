@@ -4,7 +4,7 @@
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";
-import { explain } from "./explain.ts";
+import { explain } from "./run-until-stopped.ts";
 import { seedDemo } from "./seed-demo.ts";
 
 const demoEnvironment = z.object({

@@ -3,10 +3,10 @@ import { Temporal } from "temporal-polyfill";
 import { closeLeftovers, findOwnOrders } from "./close-leftovers.ts";
 import { demoRestaurant } from "./demo-days.ts";
 import { brokenOffShift, type DemoShift, newShift, shareOfShift, shiftAfter } from "./demo-shifts.ts";
-import { explain } from "./explain.ts";
 import { generateTill } from "./generate-till.ts";
 import { joinedAt, type LiveDay, presentDay } from "./live-day.ts";
 import { type Playing, playDay } from "./play-day.ts";
+import { explain } from "./run-until-stopped.ts";
 
 /**
  * Keeps the live orders of the demo location moving until the signal is given: one shift after the other, each ending

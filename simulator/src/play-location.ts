@@ -2,8 +2,7 @@ import { Temporal } from "temporal-polyfill";
 import { closeLeftovers, findOwnOrders } from "./close-leftovers.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { presentDay, recordedDay, steadyPace } from "./live-day.ts";
-import { type PlayedDay, type Playing, playDay } from "./play-day.ts";
-import { pushTill } from "./push-till.ts";
+import { type PlayedDay, type Playing, playDay, pushTill } from "./play-day.ts";
 import { Random } from "./random.ts";
 
 /** What a location plays. */
@@ -29,16 +28,14 @@ export async function playLocation(playing: Playing, options: PlayOptions): Prom
   const today = Temporal.Instant.fromEpochMilliseconds(clock.now()).toZonedDateTimeISO(timeZone).toPlainDate();
   const first = from === null ? today : Temporal.PlainDate.from(from);
   for (let before = history; before > 0; before--)
-    await pushTill(playing, tillOf(playing, options, first.subtract({ days: before }).toString()));
+    await pushTill(playing.api, tillOf(playing, options, first.subtract({ days: before }).toString()));
   if (history > 0) say(`History: the tills of ${history} days are pushed`);
 
   const played: PlayedDay[] = [];
   for (let index = 0; index !== days; index++) {
     const begins = clock.now();
-    const till =
-      from === null
-        ? tillOf(playing, options, today.toString(), begins)
-        : tillOf(playing, options, first.add({ days: index }).toString());
+    const date = from === null ? today : first.add({ days: index });
+    const till = tillOf(playing, options, date.toString(), from === null ? begins : undefined);
     const pace = steadyPace(till, { begins, speed });
     const day = await playDay(playing, from === null ? presentDay(till, pace) : recordedDay(till, pace));
     // What was played is not kept by a play without an end.

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { nullOn } from "@pragma/client/api-problem";
 import { type ClientOptions, createAdminClient, createClient, type PublicClient } from "@pragma/client/create-client";
 import { type DemoDay, daysUntilYesterday, demoRestaurant, demoTill } from "./demo-days.ts";
-import type { DemoAccess } from "./demo-file.ts";
-import { openDemoLocation } from "./demo-location.ts";
+import { type DemoAccess, openDemoLocation } from "./demo-location.ts";
 import { pushMissingCatalog } from "./open-location.ts";
+import { pushTill } from "./play-day.ts";
 import { generateRestaurant } from "./restaurant.ts";
 
 interface DemoOptions extends Pick<ClientOptions, "fetch" | "wait"> {
@@ -46,7 +46,7 @@ export async function seedDemo(options: DemoOptions): Promise<string> {
 /** A day that the API has with other content, from an older version of the demo, is left as it is. */
 async function pushIfMissing(api: PublicClient, locationId: string, day: DemoDay): Promise<void> {
   const known = await nullOn(api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }), "till_not_found");
-  if (known === null) await nullOn(api.POST("/v2/tills", { body: demoTill(locationId, day) }), "till_conflict");
+  if (known === null) await pushTill(api, demoTill(locationId, day));
 }
 
 /** Waits until the report of each day can be read. Returns the newest one's id; throws when none is added for a minute. */
