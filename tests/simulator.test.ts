@@ -8,8 +8,7 @@ import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/tes
 import { generateTill } from "@pragma/simulator/generate-till";
 import { revisionsOf } from "@pragma/simulator/order-revisions";
 import { type PlayedDay, type Playing, salesOf } from "@pragma/simulator/play-day";
-import { type PlayOptions, playLocation } from "@pragma/simulator/play-location";
-import { playLocations } from "@pragma/simulator/play-locations";
+import { type PlayOptions, playLocation, playLocations } from "@pragma/simulator/play-locations";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { retryTransient, systemClock } from "@pragma/simulator/retry-transient";
 import { readOptions } from "@pragma/simulator/simulate-options";
@@ -67,7 +66,7 @@ describe("a day that is played", () => {
     shop = await openRestaurant();
     reader = followStream([`${product.url}/v1/orders-live/stream`], shop.key);
     await reader.ready();
-    [played] = (await playLocation(playingAt(shop, program), program)) as [PlayedDay];
+    played = (await playLocation(playingAt(shop, program), program)) as PlayedDay;
     const listed = played.till.orderList.filter(({ isTraining }) => !isTraining);
     await eventually("the orders to leave", () => {
       return reader.changes.filter(({ type }) => type === "left").length === listed.length;
@@ -84,8 +83,6 @@ describe("a day that is played", () => {
 
   it("has each change of each order taken and shown", () => {
     const revisions = revisionsOf(played.till).map(({ order }) => order);
-    expect(played.sent).toBe(revisions.length);
-    expect(played.taken).toBe(revisions.length);
     const shown = reader.changes.filter(({ type }) => type === "order").map(({ data }) => data.revisionHash);
     const listed = revisions.filter(({ data }) => !data.isTraining).map(({ revisionHash }) => revisionHash);
     expect(shown.toSorted()).toEqual(listed.toSorted());
@@ -126,8 +123,8 @@ describe("a day that is played", () => {
   });
 
   it("can be played again, and changes nothing", async () => {
-    const [again] = await playLocation(playingAt(shop, quickProgram), quickProgram);
-    expect(again).toMatchObject({ taken: 0, till: played.till, report: { totalSales: played.sales } });
+    const again = await playLocation(playingAt(shop, quickProgram), quickProgram);
+    expect(again).toMatchObject({ till: played.till, report: { totalSales: played.sales } });
     expect(await liveCount(shop)).toBe(0);
   });
 });
@@ -164,7 +161,7 @@ describe("a play that is broken off", () => {
     const playing = playLocation(playingAt(shop, present, { signal: stop.signal }), present);
     await eventually("some orders to be live", async () => (await liveCount(shop)) > 20);
     stop.abort(new Error("enough"));
-    await expect(playing).rejects.toThrow();
+    await expect(playing).rejects.toThrow("enough");
     const left = await settledCount(shop);
     expect(left).toBeGreaterThan(20);
 

@@ -9,16 +9,8 @@ type Movement = TillV2["financialMovementList"][number];
 type PlannedMovement = Pick<Movement, "type" | "name" | "amount">;
 type DeclaredPayment = TillV2["declaredPaymentList"][number];
 
-interface Drawer {
-  random: Random;
-  restaurant: Restaurant;
-  day: ServiceDay;
-  orders: readonly OrderData[];
-}
-
-/** What the drawer held, and the movements that are no sales. The final balance is what adds up. */
-export function cashDrawer(drawer: Drawer) {
-  const { random, orders } = drawer;
+/** What the drawer held on a day, and the movements that are no sales. The final balance is what adds up. */
+export function cashDrawer(random: Random, restaurant: Restaurant, day: ServiceDay, orders: readonly OrderData[]) {
   const initialCashBalance = random.integer(30, 60) * 500;
   const planned = planMovements(random, orders.length);
   const takings = receivedPayments(orders).filter(({ paymentMode }) => paymentMode === "cash");
@@ -28,7 +20,7 @@ export function cashDrawer(drawer: Drawer) {
   return {
     initialCashBalance,
     finalCashBalance: random.chance(0.9) ? Math.max(0, expected) : null,
-    financialMovementList: planned.map((movement) => record(drawer, movement)),
+    financialMovementList: planned.map((movement) => record(random, restaurant, day, movement)),
   };
 }
 
@@ -73,7 +65,7 @@ function planMovements(random: Random, orderCount: number): PlannedMovement[] {
   ];
 }
 
-function record({ random, restaurant, day }: Drawer, movement: PlannedMovement): Movement {
+function record(random: Random, restaurant: Restaurant, day: ServiceDay, movement: PlannedMovement): Movement {
   const { cash } = restaurant.paymentMethods;
   const [lead] = restaurant.clerks;
   const isCustomers = movement.type === "deposit" || movement.type === "customerAccount";

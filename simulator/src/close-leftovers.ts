@@ -55,7 +55,7 @@ function settleOrder({ paymentMethods }: Restaurant, order: OrderData, at: strin
     manuallyClosed: !isDone && !isDue,
   };
   if (!isDue) return closed;
-  const paid = paymentRow({ id: random.uuid(), method: paymentMethods.card, at, amount: leftToPay });
+  const paid = paymentRow(random.uuid(), paymentMethods.card, at, leftToPay);
   const paymentRowList = [...order.paymentRowList, { ...paid, operatorId, operatorName }];
   return { ...closed, isPaid: true, paidAt: at, leftToPay: 0, paymentRowList };
 }

@@ -13,24 +13,23 @@ const demoAccess = z.object({ locationId: z.guid(), apiKey: z.string().min(1) })
 /** The demo location and its key, which the API shows only once. */
 export type DemoAccess = z.infer<typeof demoAccess>;
 
-interface DemoLocationOptions {
-  /** Under a key with every scope. */
-  admin: AdminClient;
-  /** The API under another key. */
-  withKey: (apiKey: string) => PublicClient;
-  /** Where the location's id and key are kept. */
-  file: string;
-}
-
 /**
  * The demo location with a key to it: what the file holds, if the key still opens the location, else the location found
- * or imported, with a new key that the file then holds.
+ * or imported, with a new key that the file then holds. Calls are made under a key with every scope, and `withKey` those
+ * under another.
  */
-export async function openDemoLocation({ admin, withKey, file }: DemoLocationOptions): Promise<DemoAccess> {
+export async function openDemoLocation(
+  admin: AdminClient,
+  withKey: (apiKey: string) => PublicClient,
+  file: string,
+): Promise<DemoAccess> {
   // First, so that no key is kept anywhere with fewer scopes.
   await allowConsumer(admin, consumerName, consumerScopes);
   const known = await readDemoFile(file);
-  if (known && (await opens(withKey(known.apiKey), known.locationId))) return known;
+  if (known) {
+    const own = withKey(known.apiKey).GET("/v1/locations/own");
+    if ((await nullOn(own, "key_invalid", "key_revoked"))?.data.id === known.locationId) return known;
+  }
   const locationId = await openLocation(admin, {
     restaurant: generateRestaurant(demoRestaurant),
     timeZone: demoTimeZone,
@@ -61,13 +60,9 @@ export async function readDemoFile(file: string): Promise<DemoAccess | null> {
 export async function writeDemoFile(file: string, access: DemoAccess): Promise<void> {
   const unfinished = `${file}.unfinished`;
   await mkdir(dirname(file), { recursive: true });
-  try {
-    await rm(unfinished, { force: true });
-    await writeFile(unfinished, `${JSON.stringify(access, undefined, 2)}\n`, { mode: 0o600 });
-    await rename(unfinished, file);
-  } finally {
-    await rm(unfinished, { force: true });
-  }
+  await rm(unfinished, { force: true });
+  await writeFile(unfinished, `${JSON.stringify(access, undefined, 2)}\n`, { mode: 0o600 });
+  await rename(unfinished, file);
 }
 
 const consumerName = "Pragma demo";
@@ -83,16 +78,3 @@ const consumerScopes = [
   "webhooks:write",
   "jobs:write",
 ] as const;
-
-/** Whether the key of this client is one of the location. */
-async function opens(api: PublicClient, locationId: string): Promise<boolean> {
-  const reports = await nullOn(
-    api.GET("/v2/reports", { params: { query: { size: 1, locationId } } }),
-    "key_invalid",
-    "key_revoked",
-    "scope_missing",
-    "location_forbidden",
-    "location_not_found",
-  );
-  return reports !== null;
-}

@@ -1,8 +1,7 @@
 import type { OrderData } from "@pragma/contracts/order-data";
-import { canceledAt, cancelReasons, orderCancellation, rowCancellation } from "./cancellation.ts";
 import { customerOf, deliveryOf } from "./customers.ts";
 import { generatePayments, isSettling } from "./generate-payments.ts";
-import type { OrderPlan } from "./plan-orders.ts";
+import { canceledAt, cancelReasons, type OrderPlan, orderCancellation, rowCancellation } from "./plan-orders.ts";
 import { type OrderRows, type OrderSetting, orderAmounts, productRow, sumOf } from "./product-row.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Product, Restaurant, Room, Table } from "./restaurant.ts";

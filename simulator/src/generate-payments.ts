@@ -1,6 +1,5 @@
 import { PaymentRow } from "@pragma/contracts/payment-row";
-import { orderCancellation } from "./cancellation.ts";
-import type { OrderPlan } from "./plan-orders.ts";
+import { type OrderPlan, orderCancellation } from "./plan-orders.ts";
 import type { OrderSetting } from "./product-row.ts";
 import type { PaymentMethodName, Restaurant } from "./restaurant.ts";
 import { moment } from "./service-day.ts";
@@ -69,7 +68,7 @@ function pay({ setting, customerKey }: Bill, part: Part, amount: number, share: 
     changePaymentId: cash.id,
   };
   return {
-    ...paymentRow({ id: random.uuid(), method, at: times.at(share), amount }),
+    ...paymentRow(random.uuid(), method, times.at(share), amount),
     ...change,
     paymentType: part.type ?? "payment",
     tipAmount: part.hasTip ? someTip(setting) : null,
@@ -79,17 +78,10 @@ function pay({ setting, customerKey }: Bill, part: Part, amount: number, share: 
   };
 }
 
-interface NewPayment {
-  id: string;
-  method: Restaurant["paymentMethods"][PaymentMethodName];
-  /** A date-time in UTC. */
-  at: string;
-  /** Minor units. */
-  amount: number;
-}
+type Method = Restaurant["paymentMethods"][PaymentMethodName];
 
-/** A validated payment without change or tip. */
-export function paymentRow({ id, method, at, amount }: NewPayment): PaymentRow {
+/** A validated payment of an amount in minor units at a date-time in UTC, without change or tip. */
+export function paymentRow(id: string, method: Method, at: string, amount: number): PaymentRow {
   return PaymentRow.parse({
     id,
     recordedAt: at,

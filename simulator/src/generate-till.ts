@@ -7,8 +7,7 @@ import { generateOrder } from "./generate-order.ts";
 import { ordinaryMix, planOrders, type TillMix } from "./plan-orders.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant, type Restaurant } from "./restaurant.ts";
-import { pickClerk, shiftsOf } from "./roster.ts";
-import { arrivals, serviceDay, stay, toDateTime } from "./service-day.ts";
+import { arrivals, pickClerk, serviceDay, shiftsOf, stay, toDateTime } from "./service-day.ts";
 
 /** A till as it is pushed, with every field. */
 export type GeneratedTill = TillV2 & Establishment;
@@ -76,7 +75,7 @@ export function generateTill(options: TillOptions): GeneratedTill {
     ...closedTill(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList }),
     note,
     isTraining: training,
-    ...cashDrawer({ random, restaurant, day: open, orders: orderList }),
+    ...cashDrawer(random, restaurant, open, orderList),
     clerkShiftList: shifts.map(({ clerk, from, to }) => ({
       ...clerk,
       clockInDate: toDateTime(from),

@@ -1,5 +1,4 @@
 import { establishmentShape } from "@pragma/contracts/establishment";
-import type { MenuRow } from "@pragma/contracts/menu-row";
 import type { OrderData } from "@pragma/contracts/order-data";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import type { ProductRow } from "@pragma/contracts/product-row";
@@ -62,8 +61,16 @@ function changesOfRow({ recordedAt, reclaimedAt, discountRowList }: ProductRow) 
  */
 function orderAt(final: OrderData, instant: string): OrderData {
   if (final.closedAt === null || final.closedAt <= instant) return final;
-  const productRowList = productRowsAt(final.productRowList, instant);
-  const menuRowList = menuRowsAt(final.menuRowList, instant);
+  const rows = new Map(productRowsAt(rowsOf(final), instant).map((row) => [row.id, row]));
+  const present = (list: readonly ProductRow[]) => list.flatMap(({ id }) => rows.get(id) ?? []);
+  const productRowList = present(final.productRowList);
+  const menuRowList = final.menuRowList
+    .filter((menu) => isBy(menu.recordedAt, instant))
+    .map((menu) => {
+      const parts = present(menu.productRowList);
+      const modifiedAt = lastBy(instant, [menu.modifiedAt, menu.recordedAt, ...parts.map((row) => row.modifiedAt)]);
+      return withRows({ ...menu, unitPriceRow: sumOf(parts, "unitPriceRow"), modifiedAt }, parts);
+    });
   // A card that is refused in the end is being asked until then.
   const paymentRowList = final.paymentRowList
     .filter((row) => isBy(row.recordedAt, instant))
@@ -96,17 +103,6 @@ function orderAt(final: OrderData, instant: string): OrderData {
     productRowList,
     menuRowList,
   };
-}
-
-function menuRowsAt(final: readonly MenuRow[], instant: string): MenuRow[] {
-  const laterRows = final.filter((menu) => !isBy(menu.recordedAt, instant)).flatMap((menu) => menu.productRowList);
-  return final
-    .filter((menu) => isBy(menu.recordedAt, instant))
-    .map((menu) => {
-      const rows = productRowsAt([...menu.productRowList, ...laterRows], instant);
-      const modifiedAt = lastBy(instant, [menu.modifiedAt, menu.recordedAt, ...rows.map((row) => row.modifiedAt)]);
-      return withRows({ ...menu, unitPriceRow: sumOf(rows, "unitPriceRow"), modifiedAt }, rows);
-    });
 }
 
 /** The rows that were there: without later discounts, calls of the kitchen and cancellations, and whole until they are split. */

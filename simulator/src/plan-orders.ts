@@ -1,4 +1,5 @@
 import type { Random } from "./random.ts";
+import { moment, type OrderTimes } from "./service-day.ts";
 
 /**
  * How much of an ordinary day's till is out of the ordinary. Each weight is the share of the orders that could show the
@@ -145,3 +146,26 @@ export function planOrders(random: Random, count: number, mix: TillMix): OrderPl
   for (const name of paymentCases) dealCase(name, isOrdinary);
   return plans;
 }
+
+/** When something is canceled: what is canceled after the bill was printed is reported apart. */
+export type Cancellation = (typeof cancellations)[number];
+
+const cancellations = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
+
+/** Canceled orders take turns in when. */
+export function orderCancellation(turn: number): Cancellation {
+  return cancellations[turn % 4] as Cancellation;
+}
+
+/** Canceled rows take turns in when; a row is not canceled once it was paid. */
+export function rowCancellation(turn: number): Cancellation {
+  return cancellations[turn % 3] as Cancellation;
+}
+
+export function canceledAt(times: OrderTimes, cancellation: Cancellation): string {
+  if (cancellation === "afterPayment") return times.closedAt;
+  return times.at(cancellation === "afterBill" ? moment.afterBill : moment.beforeBill);
+}
+
+/** Why clerks cancel. */
+export const cancelReasons = ["Erreur de saisie", "Rupture", "Client parti"] as const;

@@ -19,7 +19,7 @@ export interface Playing {
   /** How many calls a second it makes at most. */
   readonly rate: number;
   readonly clock: Clock;
-  /** Ends the play: what waits then throws the signal's reason, and calls are broken off. */
+  /** Ends the play: what waits then throws the signal's reason. */
   readonly signal: AbortSignal;
   /** Given lines for people. */
   readonly say: (line: string) => void;
@@ -28,9 +28,6 @@ export interface Playing {
 /** What became of a day that was played. */
 export interface PlayedDay {
   till: GeneratedTill;
-  /** Changes of orders that were sent, and those of them that the API took. */
-  sent: number;
-  taken: number;
   /** What was sold by the orders as they were sent last, in minor units. */
   sales: number;
   /** Null when it is not there yet. */
@@ -48,7 +45,6 @@ export async function playDay(playing: Playing, day: LiveDay): Promise<PlayedDay
   const orders = new Map<string, OrderLiveInput>();
   const sayProgress = progressOf(playing, day, orders);
   let queue = day.revisions;
-  let taken = 0;
   while (queue.length > 0) {
     const { batch, rest } = nextBatch(queue, clock.now());
     if (batch.length === 0) {
@@ -56,7 +52,7 @@ export async function playDay(playing: Playing, day: LiveDay): Promise<PlayedDay
       continue;
     }
     const changed = batch.map(({ order }) => order);
-    taken += await sendOrders(playing, changed);
+    await sendOrders(playing, changed);
     for (const order of changed) orders.set(order.id, order);
     sayProgress();
     queue = rest;
@@ -71,14 +67,12 @@ export async function playDay(playing: Playing, day: LiveDay): Promise<PlayedDay
   const outcome = report ? `report ${report.id}` : "its report is still to come";
   say(`Till closed: ${till.orderList.length} orders, sales ${amountText(sales)}; ${outcome}`);
   if (report && report.totalSales !== sales) say(`The report says ${amountText(report.totalSales)}`);
-  return { till, sent: day.revisions.length, taken, sales, report };
+  return { till, sales, report };
 }
 
-/** Sends open orders as they are now, in one call. Returns how many were taken: the others were known already. */
-export async function sendOrders({ api }: Playing, orders: readonly OrderLiveInput[]): Promise<number> {
-  const { data: taken } = await api.POST("/v1/orders-live", { body: [...orders] });
-  // A repeated call whose reply was too large to be kept is answered without one.
-  return taken?.length ?? orders.length;
+/** Sends open orders as they are now, in one call. */
+export async function sendOrders({ api }: Playing, orders: readonly OrderLiveInput[]): Promise<void> {
+  await api.POST("/v1/orders-live", { body: [...orders] });
 }
 
 /** The number that the next report of the location has: reports are counted. */

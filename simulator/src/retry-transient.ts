@@ -14,11 +14,11 @@ export const systemClock: Clock = { now: () => Date.now(), wait: waitFor };
 
 interface RetryOptions {
   clock: Clock;
-  /** Ends the calls and what waits. */
+  /** Once given, no call is made again. */
   signal: AbortSignal;
   say: (line: string) => void;
   /** Sends a request; the built-in `fetch` unless given. */
-  fetch?: (request: Request, init: RequestInit) => Promise<Response>;
+  fetch?: (request: Request) => Promise<Response>;
 }
 
 /**
@@ -37,23 +37,15 @@ export function retryTransient({ clock, signal, say, fetch: send = fetch }: Retr
       await clock.wait(milliseconds, signal);
     },
     async fetch(request) {
-      // What listens to a signal that lives for weeks is kept for weeks: each call listens to one that goes with it.
-      const call = new AbortController();
-      const abort = () => call.abort(signal.reason);
-      signal.addEventListener("abort", abort, { once: true });
-      try {
-        const response = await send(request, { signal: call.signal });
-        reason = `${request.url} answered ${response.status}`;
-        if (response.status === 429 || response.status >= 500) return response;
-        if (waitedMs > outageMs) say("The API answers again");
-        waitedMs = 0;
-        return response;
-      } catch (error) {
+      const response = await send(request).catch((error: unknown) => {
         reason = `${request.url} got no reply: ${explain(error)}`;
         throw error;
-      } finally {
-        signal.removeEventListener("abort", abort);
-      }
+      });
+      reason = `${request.url} answered ${response.status}`;
+      if (response.status === 429 || response.status >= 500) return response;
+      if (waitedMs > outageMs) say("The API answers again");
+      waitedMs = 0;
+      return response;
     },
   } satisfies Partial<ClientOptions>;
 }

@@ -1,8 +1,7 @@
 import type { MenuRow } from "@pragma/contracts/menu-row";
 import type { ProductRow } from "@pragma/contracts/product-row";
-import { canceledAt, cancelReasons, rowCancellation } from "./cancellation.ts";
 import { chooseModifiers, menuRow } from "./menu-row.ts";
-import { type OrderPlan, type RowCase, rowCases } from "./plan-orders.ts";
+import { canceledAt, cancelReasons, type OrderPlan, type RowCase, rowCancellation, rowCases } from "./plan-orders.ts";
 import { discounted, type OrderRows, type OrderSetting, productRow, withRows } from "./product-row.ts";
 import type { Product } from "./restaurant.ts";
 import { moment } from "./service-day.ts";

@@ -29,7 +29,7 @@ export async function seedDemo(options: DemoOptions): Promise<string> {
   const { url, publicUrl = url, adminKey, file, now, show, wait = sleep, ...sending } = options;
   const client = { ...sending, baseUrl: url, wait };
   const withKey = (apiKey: string) => createClient({ ...client, apiKey });
-  const access = await openDemoLocation({ admin: createAdminClient({ ...client, apiKey: adminKey }), withKey, file });
+  const access = await openDemoLocation(createAdminClient({ ...client, apiKey: adminKey }), withKey, file);
   const api = withKey(access.apiKey);
   show("Sending the catalogue");
   await pushMissingCatalog(api, generateRestaurant(demoRestaurant));
