@@ -8,6 +8,14 @@ import { demoRestaurant, demoTimeZone } from "./demo-days.ts";
 import { allowConsumer, createKey, openLocation } from "./open-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
 
+/** What the programs of the demo need to know. */
+export const demoEnvironment = z.object({
+  /** Where the API answers. */
+  PRAGMA_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4000"),
+  /** Where the location's id and key are remembered. */
+  PRAGMA_DEMO_FILE: z.string().min(1).default(".pragma/demo.json"),
+});
+
 const demoAccess = z.object({ locationId: z.guid(), apiKey: z.string().min(1) });
 
 /** The demo location and its key, which the API shows only once. */

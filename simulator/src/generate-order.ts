@@ -8,25 +8,21 @@ import type { Clerk, Product, Restaurant, Room, Table } from "./restaurant.ts";
 import { giveAway, playRowCases } from "./row-cases.ts";
 import { moment, type OrderTimes } from "./service-day.ts";
 
-interface NewOrder {
-  random: Random;
-  restaurant: Restaurant;
+interface NewOrder extends Omit<OrderSetting, "room"> {
   plan: OrderPlan;
   tillId: string;
   fiscalNumber: number;
-  times: OrderTimes;
   /** Until when each table is taken, by its id, for orders that are seated one after the other as they are opened. */
   takenUntil: Map<string, string>;
-  /** Who takes the order, and who collects its payments. */
-  operator: Clerk;
+  /** Who collects the order's payments. */
   cashier: Clerk;
 }
 
 /** One order as planned, with its rows and payments, and totals that follow from them. */
-export function generateOrder({ random, restaurant, plan, tillId, fiscalNumber, times, ...of }: NewOrder): OrderData {
-  const { operator, cashier } = of;
+export function generateOrder(order: NewOrder): OrderData {
+  const { random, restaurant, plan, tillId, fiscalNumber, times, operator } = order;
   const room = pickRoom(random, restaurant, plan);
-  const table = seat(random, room, times, of.takenUntil);
+  const table = seat(random, room, times, order.takenUntil);
   const setting = { random, restaurant, room, operator, times };
   const guestsCount = plan.service === "eatin" && plan.countsGuests ? someGuests(random) : 0;
 
@@ -36,7 +32,7 @@ export function generateOrder({ random, restaurant, plan, tillId, fiscalNumber, 
   const customer = customerOf(setting, plan);
   const delivery = deliveryOf(setting, plan);
   const paymentRowList = generatePayments({
-    setting: { ...setting, operator: cashier },
+    setting: { ...setting, operator: order.cashier },
     plan,
     due: amounts.total,
     platform: delivery.platform,

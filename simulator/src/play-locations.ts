@@ -2,7 +2,7 @@ import { type AdminClient, createAdminClient, createClient } from "@pragma/clien
 import { Temporal } from "temporal-polyfill";
 import { closeLeftovers, findOwnOrders } from "./close-leftovers.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
-import { presentDay, recordedDay, steadyPace } from "./live-day.ts";
+import { presentDay, recordedDay } from "./live-day.ts";
 import { allowConsumer, createKey, openLocation, pushMissingCatalog } from "./open-location.ts";
 import { type PlayedDay, type Playing, playDay, pushTill } from "./play-day.ts";
 import { Random } from "./random.ts";
@@ -10,12 +10,7 @@ import { generateRestaurant } from "./restaurant.ts";
 import { retryTransient, systemClock } from "./retry-transient.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
-interface Control {
-  /** Ends the play: what waits then throws the signal's reason. */
-  signal: AbortSignal;
-  /** Given lines for people. */
-  say: (line: string) => void;
-}
+type Control = Pick<Playing, "signal" | "say">;
 
 /** A location to be played, under a seed of its own: each has its own restaurant. */
 interface PlayedLocation {
@@ -113,7 +108,8 @@ export async function playLocation(playing: Playing, options: PlayOptions): Prom
     const begins = clock.now();
     const date = from === null ? today : first.add({ days: index });
     const till = tillOf(playing, options, date.toString(), from === null ? begins : undefined);
-    const pace = steadyPace(till, { begins, speed });
+    const opens = Date.parse(till.startedAt);
+    const pace = (instant: number) => begins + (instant - opens) / speed;
     played = await playDay(playing, from === null ? presentDay(till, pace) : recordedDay(till, pace));
   }
   return played;

@@ -26,8 +26,8 @@ interface DemoOptions extends Pick<ClientOptions, "fetch" | "wait"> {
  * yesterday, and waits for their reports. What is there already stays. Returns the text that says how to read it.
  */
 export async function seedDemo(options: DemoOptions): Promise<string> {
-  const { url, publicUrl = url, adminKey, file, now, show, wait = sleep, ...sending } = options;
-  const client = { ...sending, baseUrl: url, wait };
+  const { url, publicUrl = url, adminKey, file, now, show, ...sending } = options;
+  const client = { ...sending, baseUrl: url };
   const withKey = (apiKey: string) => createClient({ ...client, apiKey });
   const access = await openDemoLocation(createAdminClient({ ...client, apiKey: adminKey }), withKey, file);
   const api = withKey(access.apiKey);
@@ -39,7 +39,7 @@ export async function seedDemo(options: DemoOptions): Promise<string> {
     await Promise.all(some.map((day) => pushIfMissing(api, access.locationId, day)));
     show(`Pushing tills: ${first + some.length} of ${days.length}`);
   }
-  const newestReportId = await awaitReports(api, days, { show, wait });
+  const newestReportId = await awaitReports(api, days, options);
   return storyOf(publicUrl, access, newestReportId);
 }
 
@@ -50,11 +50,7 @@ async function pushIfMissing(api: PublicClient, locationId: string, day: DemoDay
 }
 
 /** Waits until the report of each day can be read. Returns the newest one's id; throws when none is added for a minute. */
-async function awaitReports(
-  api: PublicClient,
-  days: readonly DemoDay[],
-  { show, wait }: Required<Pick<DemoOptions, "show" | "wait">>,
-): Promise<string> {
+async function awaitReports(api: PublicClient, days: readonly DemoDay[], { show, wait = sleep }: DemoOptions) {
   const query = { since: days.at(0)?.day ?? "", until: days.at(-1)?.day ?? "" };
   let max = 0;
   for (let quietPolls = 0; quietPolls < maxQuietPolls; quietPolls++) {
