@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -5,7 +7,6 @@ import { ObjectNotFound, type ObjectStore, openObjectStore } from "@pragma/runti
 import { schemaOf } from "@pragma/runtime/start-service";
 import postgres from "postgres";
 import { z } from "zod";
-import { runPostgresProgram } from "./postgres-programs.ts";
 
 /** What a backup is of. */
 export const backupConfig = z.object({
@@ -113,4 +114,32 @@ async function isThere(key: string, store: ObjectStore): Promise<boolean> {
     if (error instanceof ObjectNotFound) return false;
     throw error;
   }
+}
+
+/**
+ * Runs one of PostgreSQL's own programs on the database that a URL names. The password goes by the environment, where
+ * other users of the machine do not see it.
+ *
+ * @throws with what the program said when it fails or is not there.
+ */
+export async function runPostgresProgram(
+  program: "pg_dump" | "pg_restore",
+  databaseUrl: string,
+  options: string[],
+): Promise<void> {
+  const url = new URL(databaseUrl);
+  const password = decodeURIComponent(url.password);
+  url.password = "";
+  const child = spawn(program, [`--dbname=${url.href}`, ...options], {
+    env: { ...process.env, ...(password && { PGPASSWORD: password }) },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr.on("data", (chunk) => {
+    said = (said + String(chunk)).slice(-4_000);
+  });
+  const [code] = await once(child, "close").catch((cause: Error) => {
+    throw new Error(`${program} cannot be run: is PostgreSQL's client installed, and in PATH?`, { cause });
+  });
+  if (code !== 0) throw new Error(`${program} ended with code ${code}:\n${said}`);
 }

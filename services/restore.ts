@@ -6,9 +6,9 @@ import {
   backupManifest,
   copyObjects,
   partsOf,
+  runPostgresProgram,
   withDatabase,
 } from "./back-up.ts";
-import { runPostgresProgram } from "./postgres-programs.ts";
 
 /**
  * Brings back what a backup holds, into a database and an object store that have nothing of this installation. NATS and
