@@ -10,7 +10,7 @@ import { replaceCatalog } from "../replace-catalog.ts";
 const mebibyte = 1024 * 1024;
 
 /** A whole catalogue as the body of a request: read and checked beside the requests, and written down as it is sent. */
-export const catalogBody: BodyReader<CatalogTexts, CatalogService> = {
+const catalogBody: BodyReader<CatalogTexts, CatalogService> = {
   schema: Catalog,
   limit: 20 * mebibyte,
   async read(bytes, { reader }, sender) {
