@@ -30,9 +30,9 @@ function asking(...outcomes: (number | "unreachable")[]) {
 
 describe("retryTransient", () => {
   it("asks again for as long as it takes, ever more slowly, and says so once", async () => {
-    const { call, waits, lines } = asking(...Array<"unreachable">(20).fill("unreachable"), 503, 429);
+    const { call, waits, lines } = asking(...Array<"unreachable">(20).fill("unreachable"), 500, 503, 429);
     await call();
-    expect(waits).toHaveLength(22);
+    expect(waits).toHaveLength(23);
     expect(waits[0]).toBeLessThan(waits[8] ?? 0);
     expect(Math.max(...waits)).toBeLessThanOrEqual(10_000);
     expect(lines).toEqual([expect.stringContaining("got no reply: fetch failed"), "The API answers again"]);

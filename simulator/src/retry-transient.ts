@@ -42,6 +42,11 @@ export function retryTransient({ clock, signal, say, fetch: send = fetch }: Retr
         throw error;
       });
       reason = `${request.url} answered ${response.status}`;
+      // What the client would not ask again: after an error of the API's own, and when it is told to wait for long.
+      if (response.status === 500 || Number(response.headers.get("retry-after")) > 60) {
+        await response.body?.cancel();
+        throw new Error(reason);
+      }
       if (response.status === 429 || response.status >= 500) return response;
       if (waitedMs > outageMs) say("The API answers again");
       waitedMs = 0;
