@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -5,7 +7,6 @@ import { ObjectNotFound, type ObjectStore, openObjectStore } from "@pragma/runti
 import { schemaOf } from "@pragma/runtime/start-service";
 import postgres from "postgres";
 import { z } from "zod";
-import { runPostgresProgram } from "./postgres-programs.ts";
 
 /** What a backup is of. */
 export const backupConfig = z.object({
@@ -50,35 +51,52 @@ export async function backUp(config: BackupConfig, folder: string): Promise<Back
     `--schema=${namespace}_*`,
     `--file=${parts.database}`,
   ]);
-  const from = openObjectStore(OBJECT_STORE);
-  const to = openObjectStore(parts.objects);
+  const objects = await copyObjects(config, { from: OBJECT_STORE, to: parts.objects });
+  const manifest = { namespace, startedAt, endedAt: new Date().toISOString(), objects };
+  await writeFile(parts.manifest, `${JSON.stringify(manifest, null, 2)}\n`);
+  return manifest;
+}
+
+/** Copies the bodies that tills of the database refer to from one object store to another, some at a time; gives how many. */
+export async function copyObjects(config: BackupConfig, urls: { from: string; to: string }): Promise<number> {
+  const from = openObjectStore(urls.from);
+  const to = openObjectStore(urls.to);
   try {
-    const keys = await listObjectKeys(config);
-    await forEach(keys, (key) => copyObject(key, from, to));
-    const manifest = { namespace, startedAt, endedAt: new Date().toISOString(), objects: keys.length };
-    await writeFile(parts.manifest, `${JSON.stringify(manifest, null, 2)}\n`);
-    return manifest;
+    const keys = await withDatabase(config, listObjectKeys);
+    const waiting = keys.values();
+    const copySome = async () => {
+      for (const key of waiting) await copyObject(key, from, to);
+    };
+    await Promise.all(Array.from({ length: atATime }, copySome));
+    return keys.length;
   } finally {
     await from.close();
     await to.close();
   }
 }
 
-/** The bodies that tills of the database refer to. */
-export async function listObjectKeys({ DATABASE_URL, NAMESPACE }: BackupConfig): Promise<string[]> {
-  const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} });
+/** Gives the answer of a query of the database. */
+export async function withDatabase<Answer>(
+  config: BackupConfig,
+  query: (sql: postgres.Sql, config: BackupConfig) => Promise<Answer>,
+): Promise<Answer> {
+  const sql = postgres(config.DATABASE_URL, { max: 1, onnotice: () => {} });
   try {
-    const rows = await sql<{ key: string }[]>`
-      select distinct object_key as key from ${sql(schemaOf(NAMESPACE, "till-ingest"))}.till_versions
-      where body_removed_at is null`;
-    return rows.map(({ key }) => key);
+    return await query(sql, config);
   } finally {
     await sql.end();
   }
 }
 
+async function listObjectKeys(sql: postgres.Sql, { NAMESPACE }: BackupConfig): Promise<string[]> {
+  const rows = await sql<{ key: string }[]>`
+    select distinct object_key as key from ${sql(schemaOf(NAMESPACE, "till-ingest"))}.till_versions
+    where body_removed_at is null`;
+  return rows.map(({ key }) => key);
+}
+
 /** What has been removed since the database was read is not copied. An object of a key is the same for ever. */
-export async function copyObject(key: string, from: ObjectStore, to: ObjectStore): Promise<void> {
+async function copyObject(key: string, from: ObjectStore, to: ObjectStore): Promise<void> {
   try {
     if (await isThere(key, to)) return;
     await to.put(key, await from.get(key), { contentType: "application/json" });
@@ -98,12 +116,30 @@ async function isThere(key: string, store: ObjectStore): Promise<boolean> {
   }
 }
 
-/** Some at a time. */
-export async function forEach(keys: string[], work: (key: string) => Promise<void>): Promise<void> {
-  const waiting = [...keys];
-  await Promise.all(
-    Array.from({ length: atATime }, async () => {
-      for (let key = waiting.pop(); key !== undefined; key = waiting.pop()) await work(key);
-    }),
-  );
+/**
+ * Runs one of PostgreSQL's own programs on the database that a URL names. The password goes by the environment, where
+ * other users of the machine do not see it.
+ *
+ * @throws with what the program said when it fails or is not there.
+ */
+export async function runPostgresProgram(
+  program: "pg_dump" | "pg_restore",
+  databaseUrl: string,
+  options: string[],
+): Promise<void> {
+  const url = new URL(databaseUrl);
+  const password = decodeURIComponent(url.password);
+  url.password = "";
+  const child = spawn(program, [`--dbname=${url.href}`, ...options], {
+    env: { ...process.env, ...(password && { PGPASSWORD: password }) },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr.on("data", (chunk) => {
+    said = (said + String(chunk)).slice(-4_000);
+  });
+  const [code] = await once(child, "close").catch((cause: Error) => {
+    throw new Error(`${program} cannot be run: is PostgreSQL's client installed, and in PATH?`, { cause });
+  });
+  if (code !== 0) throw new Error(`${program} ended with code ${code}:\n${said}`);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { type Environment, readConfig, runtimeConfig } from "@pragma/runtime/config";
 import { openEventBus } from "@pragma/runtime/event-bus";
@@ -54,19 +55,14 @@ export async function migrateAll(
   }
   const bus = openEventBus(config, { name: "migrate", log });
   try {
-    await withinPatience(bus.ensureStream());
+    await Promise.race([bus.ensureStream(), failAfter(60_000, "NATS was not reached within a minute.")]);
     log.info({ stream: bus.stream }, "the event stream is up to date");
   } finally {
     await bus.close();
   }
 }
 
-const natsPatience = 60_000;
-
-async function withinPatience(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(reject, natsPatience, new Error("NATS was not reached within a minute."));
-  });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+async function failAfter(milliseconds: number, message: string): Promise<never> {
+  await sleep(milliseconds, undefined, { ref: false });
+  throw new Error(message);
 }

@@ -2,7 +2,24 @@ import type { EventType } from "@pragma/contracts/events";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { consumerNameOf } from "@pragma/runtime/consume";
 import { definitionOf } from "./definitions.ts";
-import { eventPublishers } from "./event-publishers.ts";
+
+/** Who may send which event to the stream. */
+const eventPublishers: Record<EventType, readonly ServiceName[]> = {
+  "till.pushed": ["till-ingest"],
+  "report.finalized": ["reporting"],
+  "report.removed": ["reporting"],
+  "orders.erased": ["reporting"],
+  "order.call": ["order-live"],
+  "order.paid": ["order-live"],
+  "order.canceled": ["order-live"],
+  "order.transferred": ["order-live"],
+  "device.seen": ["order-live", "till-ingest"],
+  "catalog.updated": ["catalog"],
+  "endpoint.failing": ["webhooks"],
+  "endpoint.disabled": ["webhooks"],
+  "key.changed": ["accounts"],
+  "location.updated": ["accounts"],
+};
 
 /** What a user of NATS may send to and listen on. */
 interface NatsUser {

@@ -62,20 +62,8 @@ const webhooks = (Object.keys(webhookBodies) as SentEvent[]).map((name) => ({
 const operations = [...gatewayOperations, ...(await allDefinitions()).flatMap(({ routes }) => routes)];
 
 const documents = {
-  "openapi.json": describeOperations(operations, {
-    info,
-    servers,
-    tags: usedTags(["public"]),
-    audiences: ["public"],
-    webhooks,
-  }),
-  "openapi.full.json": describeOperations(operations, {
-    info,
-    servers,
-    tags: usedTags(["public", "operator"]),
-    audiences: ["public", "operator"],
-    webhooks,
-  }),
+  "openapi.json": documentFor(["public"]),
+  "openapi.full.json": documentFor(["public", "operator"]),
 };
 
 const undescribed = operations
@@ -83,9 +71,12 @@ const undescribed = operations
   .find(({ tag }) => tags.every(({ name }) => name !== tag));
 if (undescribed) throw new Error(`${undescribed.operationId} has a tag that is not described: ${undescribed.tag}.`);
 
-function usedTags(audiences: string[]) {
-  const used = new Set(operations.filter(({ audience }) => audiences.includes(audience)).map(({ tag }) => tag));
-  return tags.filter(({ name }) => used.has(name));
+function documentFor(audiences: ("public" | "operator")[]): OpenApiDocument {
+  const used = new Set(
+    operations.filter(({ audience }) => audiences.some((each) => each === audience)).map(({ tag }) => tag),
+  );
+  const usedTags = tags.filter(({ name }) => used.has(name));
+  return describeOperations(operations, { info, servers, tags: usedTags, audiences, webhooks });
 }
 
 const contracts = packageFolder(import.meta.resolve("@pragma/contracts/errors"));
@@ -93,7 +84,7 @@ const isCheck = process.argv.includes("--check");
 const outdated: string[] = [];
 for (const [file, document] of Object.entries(documents)) {
   const path = join(contracts, file);
-  const text = `${JSON.stringify(document satisfies OpenApiDocument, null, 2)}\n`;
+  const text = `${JSON.stringify(document, null, 2)}\n`;
   if ((await readFile(path, "utf8").catch(() => "")) === text) continue;
   outdated.push(file);
   if (!isCheck) await writeFile(path, text);

@@ -1,5 +1,4 @@
-import { runCommand, UsageError, usage } from "./operator-commands.ts";
-import { opsProcesses } from "./ops-processes.ts";
+import { opsProcesses, runCommand, UsageError, usage } from "./operator-commands.ts";
 
 const { OPS_URLS = "http://127.0.0.1:4090", OPS_TOKEN } = process.env;
 

@@ -1,16 +1,14 @@
 import { readFile } from "node:fs/promises";
-import { openObjectStore } from "@pragma/runtime/object-store/object-store";
-import postgres from "postgres";
+import type postgres from "postgres";
 import {
   type BackupConfig,
   type BackupManifest,
   backupManifest,
-  copyObject,
-  forEach,
-  listObjectKeys,
+  copyObjects,
   partsOf,
+  runPostgresProgram,
+  withDatabase,
 } from "./back-up.ts";
-import { runPostgresProgram } from "./postgres-programs.ts";
 
 /**
  * Brings back what a backup holds, into a database and an object store that have nothing of this installation. NATS and
@@ -26,7 +24,7 @@ export async function restore(config: BackupConfig, folder: string): Promise<Bac
   if (manifest.namespace !== NAMESPACE) {
     throw new Error(`The backup is of the namespace ${manifest.namespace}, and NAMESPACE is ${NAMESPACE}.`);
   }
-  await refuseUnlessEmpty(config);
+  await withDatabase(config, refuseUnlessEmpty);
   await runPostgresProgram("pg_restore", DATABASE_URL, [
     "--no-owner",
     "--no-privileges",
@@ -34,24 +32,12 @@ export async function restore(config: BackupConfig, folder: string): Promise<Bac
     "--single-transaction",
     parts.database,
   ]);
-  const from = openObjectStore(parts.objects);
-  const to = openObjectStore(OBJECT_STORE);
-  try {
-    await forEach(await listObjectKeys(config), (key) => copyObject(key, from, to));
-    return manifest;
-  } finally {
-    await from.close();
-    await to.close();
-  }
+  await copyObjects(config, { from: parts.objects, to: OBJECT_STORE });
+  return manifest;
 }
 
-async function refuseUnlessEmpty({ DATABASE_URL, NAMESPACE }: BackupConfig): Promise<void> {
-  const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} });
-  try {
-    const [row] = await sql<{ names: string | null }[]>`
-      select string_agg(nspname, ', ') as names from pg_namespace where starts_with(nspname, ${`${NAMESPACE}_`})`;
-    if (row?.names) throw new Error(`The database is not empty: it has ${row.names}. Restore into another one.`);
-  } finally {
-    await sql.end();
-  }
+async function refuseUnlessEmpty(sql: postgres.Sql, { NAMESPACE }: BackupConfig): Promise<void> {
+  const [row] = await sql<{ names: string | null }[]>`
+    select string_agg(nspname, ', ') as names from pg_namespace where starts_with(nspname, ${`${NAMESPACE}_`})`;
+  if (row?.names) throw new Error(`The database is not empty: it has ${row.names}. Restore into another one.`);
 }

@@ -1,15 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@pragma/client/create-client";
+import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { sentEnvelopes } from "@pragma/runtime/testing/sent-events";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { type LiveOrder, revisionsOf } from "@pragma/simulator/order-revisions";
+import { revisionsOf } from "@pragma/simulator/order-revisions";
 import { type PlayedDay, type Playing, salesOf } from "@pragma/simulator/play-day";
-import { type PlayOptions, playLocation } from "@pragma/simulator/play-location";
-import { playLocations } from "@pragma/simulator/play-locations";
+import { type PlayOptions, playLocation, playLocations } from "@pragma/simulator/play-locations";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { retryingClient, systemClock } from "@pragma/simulator/retry-transient";
+import { retryTransient, systemClock } from "@pragma/simulator/retry-transient";
 import { readOptions } from "@pragma/simulator/simulate-options";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FollowingClient, followStream } from "./harness/following-client.ts";
@@ -37,7 +38,7 @@ const program: PlayOptions = { seed: "a day", days: 1, history: 0, orders: 40, s
 function playingAt(shop: Shop, { seed }: PlayOptions, other: Partial<Playing> = {}): Playing {
   const control = { clock: systemClock, signal: new AbortController().signal, say: () => {}, ...other };
   return {
-    api: retryingClient(shop.api, control),
+    api: createClient({ baseUrl: product.url, apiKey: shop.key, ...retryTransient(control) }),
     restaurant: generateRestaurant(seed),
     timeZone: "Europe/Paris",
     locationId: shop.locationId,
@@ -65,7 +66,7 @@ describe("a day that is played", () => {
     shop = await openRestaurant();
     reader = followStream([`${product.url}/v1/orders-live/stream`], shop.key);
     await reader.ready();
-    [played] = (await playLocation(playingAt(shop, program), program)) as [PlayedDay];
+    played = (await playLocation(playingAt(shop, program), program)) as PlayedDay;
     const listed = played.till.orderList.filter(({ isTraining }) => !isTraining);
     await eventually("the orders to leave", () => {
       return reader.changes.filter(({ type }) => type === "left").length === listed.length;
@@ -82,8 +83,6 @@ describe("a day that is played", () => {
 
   it("has each change of each order taken and shown", () => {
     const revisions = revisionsOf(played.till).map(({ order }) => order);
-    expect(played.sent).toBe(revisions.length);
-    expect(played.taken).toBe(revisions.length);
     const shown = reader.changes.filter(({ type }) => type === "order").map(({ data }) => data.revisionHash);
     const listed = revisions.filter(({ data }) => !data.isTraining).map(({ revisionHash }) => revisionHash);
     expect(shown.toSorted()).toEqual(listed.toSorted());
@@ -124,8 +123,8 @@ describe("a day that is played", () => {
   });
 
   it("can be played again, and changes nothing", async () => {
-    const [again] = await playLocation(playingAt(shop, quickProgram), quickProgram);
-    expect(again).toMatchObject({ taken: 0, till: played.till, report: { totalSales: played.sales } });
+    const again = await playLocation(playingAt(shop, quickProgram), quickProgram);
+    expect(again).toMatchObject({ till: played.till, report: { totalSales: played.sales } });
     expect(await liveCount(shop)).toBe(0);
   });
 });
@@ -189,7 +188,7 @@ async function settledCount(shop: Shop): Promise<number> {
 }
 
 /** An open order that another device sends. */
-function strangersOrder(): LiveOrder {
+function strangersOrder(): OrderLiveInput {
   const [first] = revisionsOf(generateTill({ seed: "stranger", orders: 1, day: "2026-05-29" }));
   if (!first) throw new Error("The day has no orders");
   return first.order;

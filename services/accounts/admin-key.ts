@@ -32,7 +32,7 @@ export async function ensureAdminKey(
     await lockAdminKey(tx, db.schema);
     const consumerId = await ensureAdminConsumer(tx);
     if (given !== undefined) {
-      const outcome = await takeGivenKey(tx, { key: given, consumerId });
+      const outcome = await takeGivenKey(tx, given, consumerId);
       if (outcome === "revoked") log.error("PRAGMA_ADMIN_KEY was revoked, and stays so: give another one");
       return undefined;
     }
@@ -51,12 +51,7 @@ async function ensureAdminConsumer(tx: Transaction): Promise<string> {
   return consumer.id;
 }
 
-interface GivenKey {
-  key: string;
-  consumerId: string;
-}
-
-async function takeGivenKey(tx: Transaction, { key, consumerId }: GivenKey): Promise<"made" | "known" | "revoked"> {
+async function takeGivenKey(tx: Transaction, key: string, consumerId: string): Promise<"made" | "known" | "revoked"> {
   const hash = hashKey(key);
   const known = await keyByHash(tx, hash);
   if (known && known.consumerId !== consumerId) throw new Error("PRAGMA_ADMIN_KEY is the API key of another consumer.");

@@ -1,7 +1,6 @@
 import type { ChangeLocation } from "@pragma/contracts/location";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import type { Accounts } from "./accounts.ts";
-import { given } from "./given.ts";
 import { publishLocation } from "./location-event.ts";
 import { type LocationRow, locationForUpdate, updateLocation } from "./queries/locations.ts";
 import { locationNotFound } from "./readable-location.ts";
@@ -29,4 +28,11 @@ export async function changeLocation(
     await publishLocation(tx, changed, context.traceparent);
     return changed;
   });
+}
+
+/** The fields that were given: those that are undefined are left out. */
+type Given<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+
+function given<Fields extends object>(fields: Fields): Given<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>;
 }

@@ -3,11 +3,7 @@ import { locationsFrom } from "@pragma/runtime/locations";
 import type { CatalogService } from "./catalog.ts";
 import { openCatalogReader } from "./catalog-reader.ts";
 import { catalogConfig } from "./config.ts";
-import { listCategories } from "./routes/list-categories.ts";
-import { listModifiers } from "./routes/list-modifiers.ts";
-import { listPayments } from "./routes/list-payments.ts";
-import { listProducts } from "./routes/list-products.ts";
-import { listTaxes } from "./routes/list-taxes.ts";
+import { listCategories, listModifiers, listPayments, listProducts, listTaxes } from "./routes/list-catalog.ts";
 import { replaceCatalogRoute } from "./routes/replace-catalog.ts";
 
 /** Keeps what each location sells and how it is paid, as its point of sale says. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createLogger } from "@pragma/runtime/logger";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forgetOrders } from "./periodic/forget-orders.ts";
+import { forgetOrders } from "./periodic/forget-past.ts";
 import { changed, makeOrder } from "./testing/make-order.ts";
 import { posKey, startOrderLive, type TestOrderLive } from "./testing/start-order-live.ts";
 

@@ -1,14 +1,14 @@
 import { toUuid } from "@pragma/contracts/client-id";
 import { limitedList } from "@pragma/contracts/length-limits";
-import { mostLiveOrders, OrderLiveInput } from "@pragma/contracts/order-live";
+import { mostLiveOrders, OrderLiveInput, pickHead } from "@pragma/contracts/order-live";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
 import type { BodyReader } from "@pragma/runtime/define-route";
 import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
 import { checkJsonLimits, checkPartLimits, type JsonLimits } from "@pragma/runtime/json-limits";
 import { parseJson } from "@pragma/runtime/parse-json";
 import { z } from "zod";
-import { type GivenOrder, givenOrder } from "./given-order.ts";
 import type { OrderLiveService } from "./order-live.ts";
+import { type GivenState, rowsHashOf } from "./order-state.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -18,6 +18,14 @@ const bodyLimits: JsonLimits = { values: 400_000, containers: 100_000 };
 const orderLimits = { items: 10_000, levels: 50 };
 /** Of all orders as they are kept, which is how they are answered: fields that were left out are in it. */
 const maxKeptBytes = 8 * mebibyte;
+
+/** An order as an upsert brings it, read and found sound. */
+export interface GivenOrder {
+  order: OrderLiveInput;
+  state: GivenState;
+  /** The reply as JSON, but for its id, its times and its location. */
+  content: string;
+}
 
 /** The list with nothing of its orders but their ids, as they will be known: not too many, and each once. */
 const listOfIds = limitedList(
@@ -80,6 +88,25 @@ function readOrder(input: unknown, path: string, found: FoundFaults): GivenOrder
     return undefined;
   }
   return givenOrder(result.data);
+}
+
+function givenOrder(order: OrderLiveInput): GivenOrder {
+  const { id: _, data, ...record } = order;
+  const { isPaid, isTransferred, isCanceled, manuallyClosed: isManuallyClosed, modifiedAt } = data;
+  return {
+    order,
+    state: {
+      tillId: order.tillId,
+      revisionHash: order.revisionHash,
+      modifiedAt,
+      rowsHash: rowsHashOf(data),
+      isPaid,
+      isTransferred,
+      isCanceled,
+      isManuallyClosed,
+    },
+    content: JSON.stringify({ ...record, ...pickHead(data), data }),
+  };
 }
 
 function idOf(order: unknown): string | undefined {

@@ -3,9 +3,8 @@ import type { OrderData } from "@pragma/contracts/order-data";
 import { mostLiveOrders } from "@pragma/contracts/order-live";
 import { paymentRow } from "./generate-payments.ts";
 import { closedTill } from "./generate-till.ts";
-import { liveOrder, ticketHeader } from "./order-revisions.ts";
-import { amountText, type Playing, salesOf } from "./play-day.ts";
-import { awaitReport, nextReportNumber, pushTill, sendOrders } from "./push-till.ts";
+import { liveOrder } from "./order-revisions.ts";
+import { amountText, closeTill, nextReportNumber, type Playing, salesOf, sendOrders } from "./play-day.ts";
 import { Random } from "./random.ts";
 import type { Restaurant } from "./restaurant.ts";
 
@@ -24,46 +23,39 @@ export async function findOwnOrders({ api, restaurant }: Playing): Promise<Map<s
  * pushed, so that they leave the live ones. A till that was pushed before is left alone: its report follows by itself.
  */
 export async function closeLeftovers(playing: Playing, leftovers: ReadonlyMap<string, OrderData[]>): Promise<void> {
-  for (const [id, orders] of leftovers) {
-    const known = await nullOn(playing.api.GET("/v1/tills/{id}", { params: { path: { id } } }), "till_not_found");
-    if (known === null) await closeTill(playing, id, orders);
+  const { api, restaurant, clock, say } = playing;
+  for (const [id, left] of leftovers) {
+    const known = await nullOn(api.GET("/v1/tills/{id}", { params: { path: { id } } }), "till_not_found");
+    if (known !== null) continue;
+    const finalizedAt = new Date(clock.now()).toISOString();
+    const [startedAt = finalizedAt] = left.map(({ openedAt }) => openedAt).sort();
+    const orderList = left.map((order) => settleOrder(restaurant, order, finalizedAt));
+    const settled = orderList.map((order) => liveOrder(restaurant.establishment, order));
+    for (let first = 0; first < settled.length; first += mostLiveOrders)
+      await sendOrders(playing, settled.slice(first, first + mostLiveOrders));
+    const reportNumber = await nextReportNumber(playing);
+    await closeTill(playing, closedTill(restaurant, { id, startedAt, finalizedAt, reportNumber, orderList }));
+    say(`Till of an earlier play closed: ${settled.length} orders, sales ${amountText(salesOf(settled))}`);
   }
 }
 
-async function closeTill(playing: Playing, tillId: string, left: readonly OrderData[]): Promise<void> {
-  const { restaurant, clock, say } = playing;
-  const finalizedAt = new Date(clock.now()).toISOString();
-  const [startedAt = finalizedAt] = left.map(({ openedAt }) => openedAt).sort();
-  const header = ticketHeader(restaurant.establishment);
-  const settled = left.map((order) => liveOrder(header, settleOrder(restaurant, order, finalizedAt)));
-  for (let first = 0; first < settled.length; first += mostLiveOrders)
-    await sendOrders(playing, settled.slice(first, first + mostLiveOrders));
-  const reportNumber = await nextReportNumber(playing);
-  const orderList = settled.map(({ data }) => data);
-  const till = closedTill(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList });
-  await pushTill(playing, till);
-  await awaitReport(playing, till);
-  say(`Till of an earlier play closed: ${settled.length} orders, sales ${amountText(salesOf(settled))}`);
-}
-
 /** An order as it is once a guest has paid what is left by card at this time. One that is closed stays as it is. */
-function settleOrder(restaurant: Restaurant, order: OrderData, at: string): OrderData {
+function settleOrder({ paymentMethods }: Restaurant, order: OrderData, at: string): OrderData {
   if (order.closedAt !== null) return order;
+  const { operatorId, operatorName, leftToPay } = order;
   const isDone = order.isPaid || order.isCanceled || order.isTransferred;
-  const isDue = !isDone && order.leftToPay > 0;
+  const isDue = !isDone && leftToPay > 0;
   const random = new Random(`settle/${order.id}`);
-  const payment = () => ({
-    ...paymentRow({ id: random.uuid(), method: restaurant.paymentMethods.card, at, amount: order.leftToPay }),
-    operatorId: order.operatorId,
-    operatorName: order.operatorName,
-  });
-  return {
+  const closed = {
     ...order,
     revisionHash: random.uuid(),
     modifiedAt: at,
     closedAt: at,
     signature: random.hex(64),
-    ...(isDue && { isPaid: true, paidAt: at, leftToPay: 0, paymentRowList: [...order.paymentRowList, payment()] }),
     manuallyClosed: !isDone && !isDue,
   };
+  if (!isDue) return closed;
+  const paid = paymentRow(random.uuid(), paymentMethods.card, at, leftToPay);
+  const paymentRowList = [...order.paymentRowList, { ...paid, operatorId, operatorName }];
+  return { ...closed, isPaid: true, paidAt: at, leftToPay: 0, paymentRowList };
 }

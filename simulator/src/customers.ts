@@ -1,6 +1,6 @@
-import { moment } from "./order-times.ts";
 import type { OrderPlan } from "./plan-orders.ts";
 import type { OrderSetting } from "./product-row.ts";
+import { moment } from "./service-day.ts";
 
 /** The regular customer that the order is for: one who puts it on an account, and some others. */
 export function customerOf({ random, restaurant }: OrderSetting, plan: OrderPlan) {

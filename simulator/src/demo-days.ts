@@ -1,5 +1,5 @@
 import { Temporal } from "temporal-polyfill";
-import { generateTill } from "./generate-till.ts";
+import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { Random } from "./random.ts";
 import { openingInstant } from "./service-day.ts";
 
@@ -36,6 +36,14 @@ export function demoTill(locationId: string, { day, tillId }: DemoDay) {
     .fork("orders")
     .integer(isBusy ? 60 : 40, isBusy ? 80 : 60);
   return generateTill({ seed: demoRestaurant, orders, day, timeZone: demoTimeZone, tillId });
+}
+
+/** The day of the demo's restaurant that the documentation draws: a Saturday. */
+export const drawnDay = "2026-05-30";
+
+/** The till of the demo's restaurant on a day, as the documentation shows it: always the same, whenever it is made. */
+export function exampleTill(day: string): GeneratedTill {
+  return generateTill({ seed: demoRestaurant, orders: 60, day, timeZone: demoTimeZone });
 }
 
 function randomOf(locationId: string, day: string): Random {

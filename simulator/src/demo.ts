@@ -4,24 +4,21 @@
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";
-import { explain } from "./explain.ts";
+import { demoEnvironment } from "./demo-location.ts";
+import { explain } from "./run-until-stopped.ts";
 import { seedDemo } from "./seed-demo.ts";
 
-const demoEnvironment = z.object({
-  /** Where the API answers. */
-  PRAGMA_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4000"),
+const seedEnvironment = demoEnvironment.extend({
   /** Where it answers those who are told, when that is another address. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Where the documentation is. */
   DOCS_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** A key with every scope. */
   PRAGMA_ADMIN_KEY: z.string({ error: "must be set" }).min(1),
-  /** Where the location's id and key are remembered. */
-  PRAGMA_DEMO_FILE: z.string().min(1).default(".pragma/demo.json"),
 });
 
 try {
-  const environment = demoEnvironment.parse(process.env);
+  const environment = seedEnvironment.parse(process.env);
   const url = environment.PRAGMA_URL.replace(/\/+$/, "");
   const story = await seedDemo({
     url,

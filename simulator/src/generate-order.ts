@@ -1,33 +1,28 @@
 import type { OrderData } from "@pragma/contracts/order-data";
-import { type Cancellation, canceledAt, cancelReasons, orderCancellation, rowCancellation } from "./cancellation.ts";
 import { customerOf, deliveryOf } from "./customers.ts";
 import { generatePayments, isSettling } from "./generate-payments.ts";
-import { moment, type OrderTimes } from "./order-times.ts";
-import type { OrderPlan } from "./plan-orders.ts";
+import { canceledAt, cancelReasons, type OrderPlan, orderCancellation, rowCancellation } from "./plan-orders.ts";
 import { type OrderRows, type OrderSetting, orderAmounts, productRow, sumOf } from "./product-row.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Product, Restaurant, Room, Table } from "./restaurant.ts";
 import { giveAway, playRowCases } from "./row-cases.ts";
+import { moment, type OrderTimes } from "./service-day.ts";
 
-interface NewOrder {
-  random: Random;
-  restaurant: Restaurant;
+interface NewOrder extends Omit<OrderSetting, "room"> {
   plan: OrderPlan;
   tillId: string;
   fiscalNumber: number;
-  times: OrderTimes;
-  /** Finds a table. */
-  floor: Floor;
-  /** Who takes the order, and who collects its payments. */
-  operator: Clerk;
+  /** Until when each table is taken, by its id, for orders that are seated one after the other as they are opened. */
+  takenUntil: Map<string, string>;
+  /** Who collects the order's payments. */
   cashier: Clerk;
 }
 
 /** One order as planned, with its rows and payments, and totals that follow from them. */
-export function generateOrder({ random, restaurant, plan, tillId, fiscalNumber, times, ...of }: NewOrder): OrderData {
-  const { floor, operator, cashier } = of;
+export function generateOrder(order: NewOrder): OrderData {
+  const { random, restaurant, plan, tillId, fiscalNumber, times, operator } = order;
   const room = pickRoom(random, restaurant, plan);
-  const table = floor.seat(random, room, times);
+  const table = seat(random, room, times, order.takenUntil);
   const setting = { random, restaurant, room, operator, times };
   const guestsCount = plan.service === "eatin" && plan.countsGuests ? someGuests(random) : 0;
 
@@ -37,7 +32,7 @@ export function generateOrder({ random, restaurant, plan, tillId, fiscalNumber, 
   const customer = customerOf(setting, plan);
   const delivery = deliveryOf(setting, plan);
   const paymentRowList = generatePayments({
-    setting: { ...setting, operator: cashier },
+    setting: { ...setting, operator: order.cashier },
     plan,
     due: amounts.total,
     platform: delivery.platform,
@@ -104,17 +99,12 @@ export function generateOrder({ random, restaurant, plan, tillId, fiscalNumber, 
   };
 }
 
-/** Which tables are taken, for orders that are seated one after the other as they are opened. */
-export class Floor {
-  readonly #takenUntil = new Map<string, string>();
-
-  /** A free table of the room, taken from now on until the order is closed; where none is free, guests share one. */
-  seat(random: Random, room: Room, { openedAt, closedAt }: OrderTimes): Table {
-    const free = room.tables.filter(({ id }) => (this.#takenUntil.get(id) ?? "") <= openedAt);
-    const table = random.pick(free.length > 0 ? free : room.tables);
-    this.#takenUntil.set(table.id, closedAt);
-    return table;
-  }
+/** A free table of the room, taken from now on until the order is closed; where none is free, guests share one. */
+function seat(random: Random, { tables }: Room, { openedAt, closedAt }: OrderTimes, takenUntil: Map<string, string>) {
+  const free = tables.filter(({ id }) => (takenUntil.get(id) ?? "") <= openedAt);
+  const table = random.pick(free.length > 0 ? free : tables);
+  takenUntil.set(table.id, closedAt);
+  return table;
 }
 
 function generateRows(setting: OrderSetting, plan: OrderPlan, guestsCount: number): OrderRows {
@@ -126,20 +116,12 @@ function generateRows(setting: OrderSetting, plan: OrderPlan, guestsCount: numbe
   const rows = { productRowList, menuRowList: [] };
   if (isRefund) return rows;
   if (plan.fate === "gifted") return giveAway(setting, rows);
-  return playRowCases(
-    setting,
-    plan,
-    rows,
-    ordered.map(({ product }) => product),
-  );
+  const products = ordered.map(({ product }) => product);
+  return playRowCases(setting, plan, rows, products);
 }
 
 /** What the guests of an order have, all of it different products sold by the piece. */
-function orderProducts(
-  { random, restaurant, room }: OrderSetting,
-  plan: OrderPlan,
-  guestsCount: number,
-): { product: Product; quantity: number }[] {
+function orderProducts({ random, restaurant, room }: OrderSetting, plan: OrderPlan, guestsCount: number) {
   const courses = coursesByRoom[room.type];
   const offered = restaurant.products.filter(({ soldBy, course }) => soldBy === "piece" && courses.includes(course));
   // What is taken back is the cheapest of at least two products, so that something is left to pay.
@@ -158,24 +140,21 @@ const coursesByRoom: Record<OrderSetting["room"]["type"], readonly Product["cour
   extOrder: ["main", "dessert", "drink"],
 };
 
-function end(random: Random, times: OrderTimes, plan: OrderPlan) {
-  const cancellation = plan.fate === "canceled" ? orderCancellation(plan.fateTurn) : null;
-  const isTransferred = plan.fate === "transferred";
-  return {
+function end(random: Random, times: OrderTimes, { fate, fateTurn, turns }: OrderPlan) {
+  const cancellation = fate === "canceled" ? orderCancellation(fateTurn) : null;
+  const isTransferred = fate === "transferred";
+  const ending = {
     isCanceled: cancellation !== null,
     canceledAt: cancellation && canceledAt(times, cancellation),
     canceledReason: cancellation && random.pick([...cancelReasons, null]),
     isTransferred,
     transferredAt: isTransferred ? times.closedAt : null,
     transferredTo: isTransferred ? random.pick(["Chambre 12", "Chambre 204", "Mews"]) : null,
-    firstBillPrintDate: printsBill(random, plan, cancellation) ? times.at(moment.bill) : null,
   };
-}
-
-function printsBill(random: Random, plan: OrderPlan, orderCanceled: Cancellation | null): boolean {
-  const rowTurn = plan.turns.get("canceledRow");
-  const decisive = orderCanceled ?? (rowTurn === undefined ? null : rowCancellation(rowTurn));
-  return decisive === null ? random.chance(0.7) : decisive !== "withoutBill";
+  const rowTurn = turns.get("canceledRow");
+  const decisive = cancellation ?? (rowTurn === undefined ? null : rowCancellation(rowTurn));
+  const hasBill = decisive === null ? random.chance(0.7) : decisive !== "withoutBill";
+  return { ...ending, firstBillPrintDate: hasBill ? times.at(moment.bill) : null };
 }
 
 function pickRoom(random: Random, { rooms }: Restaurant, plan: OrderPlan): Room {

@@ -1,10 +1,9 @@
-import type { PaymentRow } from "@pragma/contracts/payment-row";
-import { orderCancellation } from "./cancellation.ts";
-import { moment } from "./order-times.ts";
-import type { OrderPlan } from "./plan-orders.ts";
+import { PaymentRow } from "@pragma/contracts/payment-row";
+import { type OrderPlan, orderCancellation } from "./plan-orders.ts";
 import type { OrderSetting } from "./product-row.ts";
 import type { PaymentMethodName, Restaurant } from "./restaurant.ts";
-import { splitByWeights } from "./split-by-weights.ts";
+import { moment } from "./service-day.ts";
+import { splitByWeights } from "./split-rows.ts";
 
 interface Bill {
   /** The operator of this setting is who collects the money. */
@@ -20,15 +19,15 @@ interface Bill {
 /** How one part of a bill is paid. */
 interface Part {
   method: PaymentMethodName;
-  type: PaymentRow["paymentType"];
+  type?: PaymentRow["paymentType"];
   hasChange?: boolean;
   hasTip?: boolean;
 }
 
 /** The payments of an order: those that settle add up to the amount due, unless one of them is still pending. */
 export function generatePayments(bill: Bill): PaymentRow[] {
-  const { plan, due, setting } = bill;
-  if (plan.fate === "refund") return plan.fateTurn % 2 === 0 ? [] : [pay(bill, payment("cash"), due)];
+  const { plan, due } = bill;
+  if (plan.fate === "refund") return plan.fateTurn % 2 === 0 ? [] : [pay(bill, { method: "cash" }, due)];
   if (plan.fate === "canceled" && orderCancellation(plan.fateTurn) !== "afterPayment") return [];
   if (plan.fate === "transferred" || due <= 0) return [];
 
@@ -38,7 +37,7 @@ export function generatePayments(bill: Bill): PaymentRow[] {
     const share = moment.afterBill + (moment.payment - moment.afterBill) * ((index + 1) / parts.length);
     return pay(bill, part, amounts[index] ?? 0, share);
   });
-  return withUnsettled(plan.turns.get("unsettledPayment"), setting, withTipRow(bill, paid));
+  return withUnsettled(bill, withTipRow(bill, paid));
 }
 
 /** Whether a payment takes something off what is left to pay. */
@@ -51,10 +50,10 @@ function planParts({ setting: { random }, plan: { turns }, platform }: Bill): Pa
   const tip = turns.get("tip");
   const parts: Part[] = [];
   if (account !== undefined) parts.push(accountParts[account % accountParts.length] as Part);
-  if (turns.has("change")) parts.push({ ...payment("cash"), hasChange: true });
-  if (tip !== undefined && tip % 2 === 0) parts.push({ ...payment("card"), hasTip: true });
+  if (turns.has("change")) parts.push({ method: "cash", hasChange: true });
+  if (tip !== undefined && tip % 2 === 0) parts.push({ method: "card", hasTip: true });
   const count = turns.has("partPayments") ? random.integer(2, 4) : 1;
-  while (parts.length < count) parts.push(payment(platform ?? random.pickWeighted(usualMethods)));
+  while (parts.length < count) parts.push({ method: platform ?? random.pickWeighted(usualMethods) });
   return parts;
 }
 
@@ -69,9 +68,9 @@ function pay({ setting, customerKey }: Bill, part: Part, amount: number, share: 
     changePaymentId: cash.id,
   };
   return {
-    ...paymentRow({ id: random.uuid(), method, at: times.at(share), amount }),
+    ...paymentRow(random.uuid(), method, times.at(share), amount),
     ...change,
-    paymentType: part.type,
+    paymentType: part.type ?? "payment",
     tipAmount: part.hasTip ? someTip(setting) : null,
     firebaseCustomerRefKey: part.method === "debt" ? customerKey : null,
     operatorId: operator.id,
@@ -79,43 +78,25 @@ function pay({ setting, customerKey }: Bill, part: Part, amount: number, share: 
   };
 }
 
-interface NewPayment {
-  id: string;
-  method: Restaurant["paymentMethods"][PaymentMethodName];
-  /** A date-time in UTC. */
-  at: string;
-  /** Minor units. */
-  amount: number;
-}
+type Method = Restaurant["paymentMethods"][PaymentMethodName];
 
-/** A validated payment without change or tip. */
-export function paymentRow({ id, method, at, amount }: NewPayment): PaymentRow {
-  return {
+/** A validated payment of an amount in minor units at a date-time in UTC, without change or tip. */
+export function paymentRow(id: string, method: Method, at: string, amount: number): PaymentRow {
+  return PaymentRow.parse({
     id,
     recordedAt: at,
     modifiedAt: at,
     amount,
     changeAmount: 0,
-    changePaymentName: null,
-    changePaymentMode: null,
-    lastProofOfPaymentAmount: null,
     totalProofOfPaymentAmount: 0,
     status: "validated",
     name: method.name,
     paymentType: "payment",
     paymentMode: method.mode,
     paymentId: method.id,
-    changePaymentId: null,
-    tipAmount: null,
-    externalServiceId: null,
     currencyCode: "EUR",
-    sellerCardReceipt: null,
-    buyerCardReceipt: null,
-    firebaseCustomerRefKey: null,
-    operatorId: null,
-    operatorName: null,
     paymentProtocol: method.protocol,
-  };
+  });
 }
 
 /** Tips take turns: on a card payment, or a row of their own. */
@@ -131,13 +112,13 @@ function withTipRow({ setting, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
     amount: someTip(setting),
     name: "Pourboire",
     paymentType: "tip",
-    tipAmount: null,
   };
   return [...paid, tip];
 }
 
 /** Unsettled payments take turns: a terminal that never answered, a card that was refused, money still to come. */
-function withUnsettled(turn: number | undefined, { random, times }: OrderSetting, paid: PaymentRow[]): PaymentRow[] {
+function withUnsettled({ setting: { random, times }, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
+  const turn = plan.turns.get("unsettledPayment");
   const [first] = paid;
   if (turn === undefined || !first) return paid;
   if (turn % 3 === 2) return [{ ...first, status: "pending" }, ...paid.slice(1)];
@@ -149,13 +130,8 @@ function withUnsettled(turn: number | undefined, { random, times }: OrderSetting
     status: turn % 3 === 0 ? "pending" : "cancelled",
     recordedAt,
     modifiedAt: turn % 3 === 0 ? recordedAt : times.at(moment.refusal),
-    tipAmount: null,
   };
   return [failed, ...paid];
-}
-
-function payment(method: PaymentMethodName): Part {
-  return { method, type: "payment" };
 }
 
 function someTip({ random }: OrderSetting): number {
@@ -164,14 +140,20 @@ function someTip({ random }: OrderSetting): number {
 
 const accountParts: readonly Part[] = [
   { method: "debt", type: "customerAccount" },
-  payment("debt"),
-  payment("deposit"),
+  { method: "debt" },
+  { method: "deposit" },
 ];
 
 /** Guests who pay in cash give at least the next multiple of this: the smallest note. */
 const noteStep = 500;
 
-const withoutChange = { changeAmount: 0, changePaymentName: null, changePaymentMode: null, changePaymentId: null };
+const withoutChange = {
+  changeAmount: 0,
+  changePaymentName: null,
+  changePaymentMode: null,
+  changePaymentId: null,
+  tipAmount: null,
+};
 
 const usualMethods: readonly (readonly [PaymentMethodName, number])[] = [
   ["card", 45],

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isSettling } from "./generate-payments.ts";
 import { generateTill } from "./generate-till.ts";
+import { ordinaryMix, type TillMix } from "./plan-orders.ts";
 import { counts, rowsOf, sumOf } from "./product-row.ts";
-import { ordinaryMix, type TillMix } from "./till-mix.ts";
 
 const day = "2026-05-29";
 

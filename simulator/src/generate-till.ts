@@ -3,14 +3,11 @@ import type { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { cashDrawer, declarePayments } from "./cash-drawer.ts";
 import type { Establishment } from "./establishment.ts";
-import { Floor, generateOrder } from "./generate-order.ts";
-import { toDateTime } from "./order-times.ts";
-import { planOrders } from "./plan-orders.ts";
+import { generateOrder } from "./generate-order.ts";
+import { ordinaryMix, planOrders, type TillMix } from "./plan-orders.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant, type Restaurant } from "./restaurant.ts";
-import { Roster } from "./roster.ts";
-import { arrivals, serviceDay, stay } from "./service-day.ts";
-import { ordinaryMix, type TillMix } from "./till-mix.ts";
+import { arrivals, pickClerk, serviceDay, shiftsOf, stay, toDateTime } from "./service-day.ts";
 
 /** A till as it is pushed, with every field. */
 export type GeneratedTill = TillV2 & Establishment;
@@ -49,14 +46,15 @@ export function generateTill(options: TillOptions): GeneratedTill {
   const random = new Random(`till/${seed}/${tillId}`);
   const restaurant = generateRestaurant(seed);
   const open = serviceDay(random, day, timeZone);
-  const roster = new Roster(restaurant.clerks, open);
-  const floor = new Floor();
+  const shifts = shiftsOf(restaurant.clerks, open);
+  const takenUntil = new Map<string, string>();
   const opened = arrivals(random, open, count);
-  const orders = planOrders(random, count, mix).map((plan, index): OrderData => {
+  const orderList = planOrders(random, count, mix).map((plan, index): OrderData => {
     const instant = opened[index] ?? open.opens;
     const orderRandom = random.fork(index);
     const times = stay(orderRandom, instant, plan.service);
-    const operator = plan.isOffShift ? roster.offShift(orderRandom, instant) : roster.onShift(orderRandom, instant);
+    const operator = pickClerk(orderRandom, shifts, instant, !plan.isOffShift);
+    const isOwnCashier = orderRandom.chance(0.75);
     return generateOrder({
       random: orderRandom,
       restaurant,
@@ -64,48 +62,51 @@ export function generateTill(options: TillOptions): GeneratedTill {
       tillId,
       fiscalNumber: index + 1,
       times,
-      floor,
+      takenUntil,
       operator,
-      cashier: orderRandom.chance(0.75) ? operator : roster.onShift(orderRandom, Date.parse(times.closedAt)),
+      cashier: isOwnCashier ? operator : pickClerk(orderRandom, shifts, Date.parse(times.closedAt), true),
     });
   });
 
-  const note = random.chance(0.2)
-    ? random.pick(["RAS", "Terrasse fermée à cause de la pluie", "Panne du TPE à midi"])
-    : null;
+  const notes = ["RAS", "Terrasse fermée à cause de la pluie", "Panne du TPE à midi"];
+  const note = random.chance(0.2) ? random.pick(notes) : null;
   const [startedAt, finalizedAt] = [toDateTime(open.opens), toDateTime(open.closes)];
   return {
-    ...closedTill(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList: orders }),
+    ...closedTill(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList }),
     note,
     isTraining: training,
-    ...cashDrawer({ random, restaurant, day: open, lead: roster.lead, orders }),
-    clerkShiftList: roster.toList(),
+    ...cashDrawer(random, restaurant, open, orderList),
+    clerkShiftList: shifts.map(({ clerk, from, to }) => ({
+      ...clerk,
+      clockInDate: toDateTime(from),
+      clockOutDate: to === null ? null : toDateTime(to),
+    })),
   };
 }
 
 type ClosedOrders = Pick<TillV2, "id" | "startedAt" | "finalizedAt" | "reportNumber" | "orderList">;
 
 /** The till of these orders, all of them closed, without what a till states of its drawer and its shifts. */
-export function closedTill(restaurant: Restaurant, closed: ClosedOrders): GeneratedTill {
-  const { establishment, device, clerks } = restaurant;
+export function closedTill({ establishment, device, clerks }: Restaurant, closed: ClosedOrders): GeneratedTill {
+  const { id, startedAt, finalizedAt, reportNumber, orderList } = closed;
   return {
-    id: closed.id,
+    id,
     note: null,
     ...establishment,
     deviceName: device.name,
     deviceIdentifier: device.id,
     isTraining: false,
-    startedAt: closed.startedAt,
-    finalizedAt: closed.finalizedAt,
-    reportNumber: closed.reportNumber,
+    startedAt,
+    finalizedAt,
+    reportNumber,
     clerkName: clerks[0]?.name ?? null,
     clerkId: clerks[0]?.id ?? null,
     initialCashBalance: null,
     finalCashBalance: null,
     financialMovementList: [],
-    declaredPaymentList: declarePayments(closed.orderList),
+    declaredPaymentList: declarePayments(orderList),
     clerkShiftList: [],
-    orderList: closed.orderList,
+    orderList,
   };
 }
 

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
-import { joinedAt, nextBatch, presentDay, recordedDay, steadyPace } from "./live-day.ts";
+import { joinedAt, nextBatch, presentDay, recordedDay } from "./live-day.ts";
 import type { Revision } from "./order-revisions.ts";
 
 const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
-const day = recordedDay(till, steadyPace(till, { begins: 0, speed: 60 }));
+/** Sixty times as fast as it was. */
+const paceFrom = (begins: number) => (instant: number) => begins + (instant - Date.parse(till.startedAt)) / 60;
+const day = recordedDay(till, paceFrom(0));
 const { revisions } = day;
 const end = revisions.at(-1)?.at ?? 0;
 
@@ -61,15 +63,15 @@ describe("joinedAt", () => {
 });
 
 describe("a day that is played", () => {
-  it("takes as long as its speed says", () => {
-    const later = recordedDay(till, steadyPace(till, { begins: 1_000, speed: 60 }));
+  it("takes as long as its pace says", () => {
+    const later = recordedDay(till, paceFrom(1_000));
     expect(later.closesAt).toBe(1_000 + (Date.parse(till.finalizedAt) - Date.parse(till.startedAt)) / 60);
     expect(later.till).toBe(till);
   });
 
   it("carries the times at which it is played when they are not recorded", () => {
     const begins = Date.parse("2026-11-20T09:00:00.000Z");
-    const present = presentDay(till, steadyPace(till, { begins, speed: 60 }));
+    const present = presentDay(till, paceFrom(begins));
     expect(present.till.startedAt).toBe("2026-11-20T09:00:00.000Z");
     expect(Date.parse(present.till.finalizedAt)).toBe(Math.round(present.closesAt));
     for (const { at, order } of present.revisions) expect(Date.parse(order.data.modifiedAt ?? "")).toBe(at);

@@ -16,12 +16,6 @@ export interface LiveDay {
 /** When an instant of the till is played; both in milliseconds, the later one later. */
 type Pace = (instant: number) => number;
 
-/** A till's day played from an instant on, so many times as fast as it was. */
-export function steadyPace({ startedAt }: GeneratedTill, { begins, speed }: { begins: number; speed: number }): Pace {
-  const opens = Date.parse(startedAt);
-  return (instant) => begins + (instant - opens) / speed;
-}
-
 /** A day whose orders and till carry the times of the till, whenever they are played. */
 export function recordedDay(till: GeneratedTill, pace: Pace): LiveDay {
   return {

@@ -28,8 +28,9 @@ export async function openLocation(admin: AdminClient, location: RestaurantLocat
 
 /** Makes sure that the consumer of this name exists and has these scopes. */
 export async function allowConsumer(admin: AdminClient, name: string, scopes: readonly Scope[]): Promise<void> {
-  const { id, scopes: allowed } =
-    (await findConsumer(admin, name)) ?? (await admin.POST("/v1/consumers", { body: { name } })).data;
+  let known: { id: string; scopes: Scope[] } | undefined;
+  for await (const consumer of admin.items("/v1/consumers")) if (consumer.name === name) known = consumer;
+  const { id, scopes: allowed } = known ?? (await admin.POST("/v1/consumers", { body: { name } })).data;
   if (scopes.every((scope) => allowed.includes(scope))) return;
   await admin.PATCH("/v1/consumers/{id}", { params: { path: { id } }, body: { scopes: [...scopes] } });
 }
@@ -43,9 +44,4 @@ export async function createKey(admin: AdminClient, locationId: string, consumer
 export async function pushMissingCatalog(api: PublicClient, restaurant: Restaurant): Promise<void> {
   const { data: products } = await api.GET("/v1/catalog");
   if (products.length === 0) await api.PUT("/v1/catalog", { body: catalogOf(restaurant) });
-}
-
-async function findConsumer(admin: AdminClient, name: string) {
-  for await (const consumer of admin.items("/v1/consumers")) if (consumer.name === name) return consumer;
-  return null;
 }

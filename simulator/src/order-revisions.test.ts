@@ -2,9 +2,9 @@ import { OrderLiveInput } from "@pragma/contracts/order-live";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
-import { type LiveOrder, revisionsOf } from "./order-revisions.ts";
+import { revisionsOf } from "./order-revisions.ts";
+import { ordinaryMix } from "./plan-orders.ts";
 import { orderAmounts, priced, rowsOf } from "./product-row.ts";
-import { ordinaryMix } from "./till-mix.ts";
 
 const busyMix = Object.fromEntries(Object.keys(ordinaryMix).map((name) => [name, 0.25]));
 
@@ -13,7 +13,7 @@ const anyTill = fc
   .map((options) => generateTill({ ...options, day: "2026-05-29" }));
 
 /** Calls back with the revisions of each order of many tills. */
-function everyOrder(holds: (revisions: LiveOrder[], final: LiveOrder["data"]) => void) {
+function everyOrder(holds: (revisions: OrderLiveInput[], final: OrderLiveInput["data"]) => void) {
   fc.assert(
     fc.property(anyTill, (till) => {
       const revisions = revisionsOf(till);

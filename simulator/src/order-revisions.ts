@@ -1,68 +1,153 @@
+import { establishmentShape } from "@pragma/contracts/establishment";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { TillV2 } from "@pragma/contracts/till-v2";
+import type { OrderLiveInput } from "@pragma/contracts/order-live";
+import type { ProductRow } from "@pragma/contracts/product-row";
 import type { Establishment } from "./establishment.ts";
-import { changesOf, orderAt } from "./order-at.ts";
+import { isSettling } from "./generate-payments.ts";
+import type { GeneratedTill } from "./generate-till.ts";
+import { orderAmounts, priced, rowsOf, sumOf, withRows } from "./product-row.ts";
 import { Random } from "./random.ts";
-
-type TicketHeader = Pick<Establishment, (typeof headerFields)[number]>;
-
-/** An open order as a point of sale sends it. */
-export interface LiveOrder extends TicketHeader {
-  id: string;
-  tillId: string;
-  revisionHash: string;
-  data: OrderData;
-}
 
 /** One change of an order. */
 export interface Revision {
   /** When it happens, in milliseconds. */
   readonly at: number;
-  readonly order: LiveOrder;
+  readonly order: OrderLiveInput;
 }
 
 /**
  * How the orders of a generated till came about: each change of each order, in the order in which they happen. An
  * order's last revision is the order as the till has it. The same till gives the same revisions.
  */
-export function revisionsOf(till: TillV2 & Establishment): Revision[] {
-  const header = ticketHeader(till);
+export function revisionsOf(till: GeneratedTill): Revision[] {
   return till.orderList
     .flatMap((final) => {
       const random = new Random(`revisions/${final.revisionHash}`);
       return changesOf(final).map((instant): Revision => {
         const data = orderAt(final, instant);
         const revisionHash = (data === final && final.revisionHash) || random.uuid();
-        return { at: Date.parse(instant), order: liveOrder(header, { ...data, revisionHash }) };
+        return { at: Date.parse(instant), order: liveOrder(till, { ...data, revisionHash }) };
       });
     })
     .sort((one, other) => one.at - other.at);
 }
 
-/** An order of a till, with the header of the restaurant as its tickets show it. */
-export function liveOrder(header: TicketHeader, data: OrderData): LiveOrder {
+/** An open order as a point of sale sends it, with the header of the restaurant as its tickets show it. */
+export function liveOrder(establishment: Establishment, data: OrderData): OrderLiveInput {
+  const names = Object.keys(establishmentShape) as (keyof typeof establishmentShape)[];
+  const header = Object.fromEntries(names.map((name) => [name, establishment[name]]));
   const { id, tillId, revisionHash } = data;
-  return { ...header, id, tillId: tillId ?? id, revisionHash: revisionHash ?? id, data };
+  return { ...(header as Establishment), id, tillId: tillId ?? id, revisionHash: revisionHash ?? id, data };
 }
 
-/** What the tickets of a restaurant show of it. */
-export function ticketHeader(establishment: Establishment): TicketHeader {
-  return Object.fromEntries(headerFields.map((name) => [name, establishment[name]])) as unknown as TicketHeader;
+/** The instants at which something happens to a generated order, from its opening to its closing, each once. */
+function changesOf(order: OrderData): string[] {
+  const { openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt } = order;
+  const instants = [
+    ...[openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt],
+    ...rowsOf(order).flatMap((row) => [row.modifiedAt, ...changesOfRow(row)]),
+    ...order.paymentRowList.flatMap((payment) => [payment.recordedAt, payment.modifiedAt]),
+  ];
+  return [...new Set(instants.filter((instant) => instant !== null))].sort();
 }
 
-const headerFields = [
-  "establishmentName",
-  "companyName",
-  "siretCode",
-  "tvaCode",
-  "nafCode",
-  "address1",
-  "address2",
-  "zipCode",
-  "city",
-  "country",
-  "phoneNumber",
-  "website",
-  "customHeader",
-  "customFooter",
-] as const;
+function changesOfRow({ recordedAt, reclaimedAt, discountRowList }: ProductRow) {
+  return [recordedAt, reclaimedAt, ...discountRowList.map((discount) => discount.recordedAt)];
+}
+
+/**
+ * A generated order as it was at an instant (a date-time in UTC between its opening and its closing), given what it is
+ * in the end. From its closing on it is exactly that.
+ */
+function orderAt(final: OrderData, instant: string): OrderData {
+  if (final.closedAt === null || final.closedAt <= instant) return final;
+  const rows = new Map(productRowsAt(rowsOf(final), instant).map((row) => [row.id, row]));
+  const present = (list: readonly ProductRow[]) => list.flatMap(({ id }) => rows.get(id) ?? []);
+  const productRowList = present(final.productRowList);
+  const menuRowList = final.menuRowList
+    .filter((menu) => isBy(menu.recordedAt, instant))
+    .map((menu) => {
+      const parts = present(menu.productRowList);
+      const modifiedAt = lastBy(instant, [menu.modifiedAt, menu.recordedAt, ...parts.map((row) => row.modifiedAt)]);
+      return withRows({ ...menu, unitPriceRow: sumOf(parts, "unitPriceRow"), modifiedAt }, parts);
+    });
+  // A card that is refused in the end is being asked until then.
+  const paymentRowList = final.paymentRowList
+    .filter((row) => isBy(row.recordedAt, instant))
+    .map((row) =>
+      isBy(row.modifiedAt, instant) ? row : { ...row, status: "pending" as const, modifiedAt: row.recordedAt },
+    );
+  const amounts = orderAmounts({ productRowList, menuRowList });
+  const isCanceled = final.isCanceled && isBy(final.canceledAt, instant);
+  const isTransferred = final.isTransferred && isBy(final.transferredAt, instant);
+  const hasBill = final.firstBillPrintDate !== null && isBy(final.firstBillPrintDate, instant);
+  const settled = sumOf(paymentRowList.filter(isSettling), "amount");
+  const leftToPay = isCanceled || isTransferred ? 0 : amounts.total - settled;
+  const isMerged = productRowList.some((row) => row.isMerged);
+  return {
+    ...final,
+    ...amounts,
+    leftToPay,
+    modifiedAt: instant,
+    closedAt: null,
+    paidAt: isBy(final.paidAt, instant) ? final.paidAt : null,
+    ...(!isCanceled && { isCanceled, canceledAt: null, canceledReason: null }),
+    ...(!isTransferred && { isTransferred, transferredAt: null, transferredTo: null }),
+    ...(!hasBill && { firstBillPrintDate: null, billPrintCount: 0 }),
+    isMerged,
+    groupedTableInfo: isMerged ? final.groupedTableInfo : [],
+    manuallyClosed: false,
+    isPaid: !isCanceled && paymentRowList.length > 0 && leftToPay === 0,
+    signature: null,
+    paymentRowList,
+    productRowList,
+    menuRowList,
+  };
+}
+
+/** The rows that were there: without later discounts, calls of the kitchen and cancellations, and whole until they are split. */
+function productRowsAt(final: readonly ProductRow[], instant: string): ProductRow[] {
+  return final
+    .filter((row) => isBy(row.recordedAt, instant))
+    .map((row) => {
+      const isPartOf = (other: ProductRow) => other.parentProductRowId === row.id && !isBy(other.recordedAt, instant);
+      const parts = [row, ...final.filter(isPartOf)];
+      const whole = <Part extends { amount: number }>(listOf: (part: ProductRow) => readonly Part[]): Part[] =>
+        listOf(row).map((each, index) => {
+          const amounts = parts.map((part) => listOf(part)[index]?.amount ?? 0);
+          return { ...each, amount: amounts.reduce((sum, amount) => sum + amount, 0) };
+        });
+      const discounts = whole((part) => part.discountRowList);
+      const discountRowList = discounts.filter((discount) => isBy(discount.recordedAt, instant));
+      return priced({
+        ...row,
+        ...(!isBy(row.modifiedAt, instant) && unchanged),
+        reclaimedAt: isBy(row.reclaimedAt, instant) ? row.reclaimedAt : null,
+        modifiedAt: lastBy(instant, [row.modifiedAt, ...changesOfRow({ ...row, discountRowList })]),
+        unitPriceRow: sumOf(parts, "unitPriceRow"),
+        modifierRowList: whole((part) => part.modifierRowList),
+        discountRowList,
+      });
+    });
+}
+
+/** Whether a time has come; what has none always was. */
+function isBy(time: string | null, instant: string): boolean {
+  return time === null || time <= instant;
+}
+
+/** The last of these times that has come; null when there is none. */
+function lastBy(instant: string, times: readonly (string | null)[]): string | null {
+  const past = times.filter((time) => time !== null && time <= instant);
+  return past.sort().at(-1) ?? null;
+}
+
+/** How a row is before it is canceled, transferred or lost. */
+const unchanged = {
+  isCanceled: false,
+  canceledReason: null,
+  isTransferred: false,
+  transferredTo: null,
+  isLoss: false,
+  lossReason: null,
+} as const;

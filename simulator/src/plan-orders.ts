@@ -1,8 +1,79 @@
 import type { Random } from "./random.ts";
-import type { TillMix } from "./till-mix.ts";
+import { moment, type OrderTimes } from "./service-day.ts";
 
-export type Fate = "ordinary" | "canceled" | "transferred" | "refund" | "gifted" | "training";
-export type Service = "eatin" | "takeout" | "delivery";
+/**
+ * How much of an ordinary day's till is out of the ordinary. Each weight is the share of the orders that could show the
+ * case and do, 0 to 1. A share is met to the order, not by chance: of 300 orders, 0.02 makes six. Shares of whole orders
+ * (canceled to training) are of all orders; where they add up to more than all, the later ones get what is left.
+ */
+export const ordinaryMix = {
+  /** Orders fetched at the counter. */
+  takeout: 0.15,
+  /** Orders of a delivery platform, among those not fetched at the counter. */
+  delivery: 0.08,
+  /** Orders taken in a room without counting the guests. */
+  noGuests: 0.06,
+  /** Orders taken by a clerk who was not on shift. */
+  offShift: 0.02,
+
+  /** Canceled as a whole: without a bill, before it, after it, and after it was paid. */
+  canceledOrder: 0.03,
+  /** Moved to a hotel's system as a whole. */
+  transferredOrder: 0.02,
+  /** Nothing but returns: a negative total, left open or paid back. */
+  refundOrder: 0.01,
+  /** Everything given away: a total of zero, closed by hand. */
+  giftedOrder: 0.01,
+  /** Made in training mode. */
+  trainingOrder: 0.01,
+
+  /** Orders with one to three set menus. */
+  menu: 0.2,
+  /** A product with choices, free and paid ones. */
+  modifier: 0.3,
+  /** A product sold by weight. */
+  weight: 0.08,
+  /** A product split over several bills. */
+  splitRow: 0.03,
+  /** A set menu split over several bills. */
+  splitMenu: 0.02,
+  /** A discount on one product. */
+  discount: 0.05,
+  /** A discount over every product of the order. */
+  groupDiscount: 0.03,
+  /** A discount that is pending or was cancelled. */
+  unsettledDiscount: 0.015,
+  /** A product given away. */
+  gift: 0.03,
+  /** A product canceled: without a bill, before it, after it. */
+  canceledRow: 0.05,
+  /** A set menu of which one product, or every product, was canceled. */
+  canceledMenu: 0.015,
+  /** A product moved to another table. */
+  transferredRow: 0.02,
+  /** A product lost, alone or in a menu. */
+  loss: 0.02,
+  /** A product taken back. */
+  refundRow: 0.02,
+  /** Two tables put together. */
+  mergedOrder: 0.03,
+
+  /** Paid in two to four parts. */
+  partPayments: 0.2,
+  /** Paid in cash, with change. */
+  change: 0.1,
+  /** With a tip, as part of a payment or as a row of its own. */
+  tip: 0.1,
+  /** Put on an account, as a debt, or settled by a deposit. */
+  account: 0.03,
+  /** With a payment that is pending or was cancelled. */
+  unsettledPayment: 0.02,
+};
+
+export type TillMix = typeof ordinaryMix;
+
+type Fate = "ordinary" | "canceled" | "transferred" | "refund" | "gifted" | "training";
+type Service = "eatin" | "takeout" | "delivery";
 
 /** Cases that show in an order's rows, in the order in which they are played. */
 export const rowCases = [
@@ -43,17 +114,8 @@ export interface OrderPlan {
 
 /** Deals the cases of a mix out over `count` orders. */
 export function planOrders(random: Random, count: number, mix: TillMix): OrderPlan[] {
-  const plans = Array.from(
-    { length: count },
-    (): OrderPlan => ({
-      service: "eatin",
-      countsGuests: true,
-      isOffShift: false,
-      fate: "ordinary",
-      fateTurn: 0,
-      turns: new Map(),
-    }),
-  );
+  const ordinary = { service: "eatin", countsGuests: true, isOffShift: false, fate: "ordinary", fateTurn: 0 } as const;
+  const plans = Array.from({ length: count }, (): OrderPlan => ({ ...ordinary, turns: new Map() }));
   const isOrdinary = ({ fate }: OrderPlan) => fate === "ordinary";
   const deal = (share: number, among: (plan: OrderPlan) => boolean) => {
     const candidates = plans.filter(among);
@@ -64,19 +126,9 @@ export function planOrders(random: Random, count: number, mix: TillMix): OrderPl
     );
   };
 
-  const fates = [
-    ["canceled", mix.canceledOrder],
-    ["transferred", mix.transferredOrder],
-    ["refund", mix.refundOrder],
-    ["gifted", mix.giftedOrder],
-    ["training", mix.trainingOrder],
-  ] as const;
-  for (const [fate, share] of fates) {
-    const dealt = random.sample(plans.filter(isOrdinary), random.quota(share * count));
-    for (const [turn, plan] of dealt.entries()) {
-      plan.fate = fate;
-      plan.fateTurn = turn;
-    }
+  for (const fate of ["canceled", "transferred", "refund", "gifted", "training"] as const) {
+    const dealt = random.sample(plans.filter(isOrdinary), random.quota(mix[`${fate}Order`] * count));
+    for (const [fateTurn, plan] of dealt.entries()) Object.assign(plan, { fate, fateTurn });
   }
 
   const eatsIn = ({ service }: OrderPlan) => service === "eatin";
@@ -94,3 +146,26 @@ export function planOrders(random: Random, count: number, mix: TillMix): OrderPl
   for (const name of paymentCases) dealCase(name, isOrdinary);
   return plans;
 }
+
+/** When something is canceled: what is canceled after the bill was printed is reported apart. */
+export type Cancellation = (typeof cancellations)[number];
+
+const cancellations = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
+
+/** Canceled orders take turns in when. */
+export function orderCancellation(turn: number): Cancellation {
+  return cancellations[turn % 4] as Cancellation;
+}
+
+/** Canceled rows take turns in when; a row is not canceled once it was paid. */
+export function rowCancellation(turn: number): Cancellation {
+  return cancellations[turn % 3] as Cancellation;
+}
+
+export function canceledAt(times: OrderTimes, cancellation: Cancellation): string {
+  if (cancellation === "afterPayment") return times.closedAt;
+  return times.at(cancellation === "afterBill" ? moment.afterBill : moment.beforeBill);
+}
+
+/** Why clerks cancel. */
+export const cancelReasons = ["Erreur de saisie", "Rupture", "Client parti"] as const;

@@ -1,8 +1,9 @@
+import { nullOn } from "@pragma/client/api-problem";
 import type { PublicClient } from "@pragma/client/create-client";
+import type { OrderLiveInput } from "@pragma/contracts/order-live";
+import { Temporal } from "temporal-polyfill";
 import type { GeneratedTill } from "./generate-till.ts";
 import { type LiveDay, nextBatch } from "./live-day.ts";
-import type { LiveOrder } from "./order-revisions.ts";
-import { awaitReport, nextReportNumber, pushTill, sendOrders } from "./push-till.ts";
 import type { Restaurant } from "./restaurant.ts";
 import type { Clock } from "./retry-transient.ts";
 
@@ -18,7 +19,7 @@ export interface Playing {
   /** How many calls a second it makes at most. */
   readonly rate: number;
   readonly clock: Clock;
-  /** Ends the play: what waits or asks then throws the signal's reason. */
+  /** Ends the play: what waits then throws the signal's reason. */
   readonly signal: AbortSignal;
   /** Given lines for people. */
   readonly say: (line: string) => void;
@@ -27,9 +28,6 @@ export interface Playing {
 /** What became of a day that was played. */
 export interface PlayedDay {
   till: GeneratedTill;
-  /** Changes of orders that were sent, and those of them that the API took. */
-  sent: number;
-  taken: number;
   /** What was sold by the orders as they were sent last, in minor units. */
   sales: number;
   /** Null when it is not there yet. */
@@ -40,14 +38,13 @@ export interface PlayedDay {
  * Plays a day of service: sends each change of each order when it is due, then pushes the till of exactly these orders
  * and waits until its report takes them out of the live ones. What is overdue is sent as well.
  *
- * @throws what the API refuses for good, and the reason of the signal.
+ * @throws what the API refuses for good, and once the signal is given.
  */
 export async function playDay(playing: Playing, day: LiveDay): Promise<PlayedDay> {
   const { clock, signal, say } = playing;
-  const orders = new Map<string, LiveOrder>();
+  const orders = new Map<string, OrderLiveInput>();
   const sayProgress = progressOf(playing, day, orders);
   let queue = day.revisions;
-  let taken = 0;
   while (queue.length > 0) {
     const { batch, rest } = nextBatch(queue, clock.now());
     if (batch.length === 0) {
@@ -55,7 +52,7 @@ export async function playDay(playing: Playing, day: LiveDay): Promise<PlayedDay
       continue;
     }
     const changed = batch.map(({ order }) => order);
-    taken += await sendOrders(playing, changed);
+    await sendOrders(playing, changed);
     for (const order of changed) orders.set(order.id, order);
     sayProgress();
     queue = rest;
@@ -65,17 +62,58 @@ export async function playDay(playing: Playing, day: LiveDay): Promise<PlayedDay
   const reportNumber = day.isNumberedLast ? await nextReportNumber(playing) : day.till.reportNumber;
   const orderList = day.till.orderList.map((order) => orders.get(order.id)?.data ?? order);
   const till = { ...day.till, reportNumber, orderList };
-  await pushTill(playing, till);
   const sales = salesOf([...orders.values()]);
-  const report = await awaitReport(playing, till);
+  const report = await closeTill(playing, till);
   const outcome = report ? `report ${report.id}` : "its report is still to come";
   say(`Till closed: ${till.orderList.length} orders, sales ${amountText(sales)}; ${outcome}`);
   if (report && report.totalSales !== sales) say(`The report says ${amountText(report.totalSales)}`);
-  return { till, sent: day.revisions.length, taken, sales, report };
+  return { till, sales, report };
 }
 
+/** Sends open orders as they are now, in one call. */
+export async function sendOrders({ api }: Playing, orders: readonly OrderLiveInput[]): Promise<void> {
+  await api.POST("/v1/orders-live", { body: [...orders] });
+}
+
+/** The number that the next report of the location has: reports are counted. */
+export async function nextReportNumber({ api }: Playing): Promise<number> {
+  const { data: reports } = await api.GET("/v2/reports", { params: { query: { size: 1 } } });
+  const [newest] = reports.data;
+  if (!newest) return 1;
+  const { data: report } = await api.GET("/v2/reports/{id}", { params: { path: { id: newest.id } } });
+  return report.reportNumber + 1;
+}
+
+/** Pushes a till. One that the API has with other content stays as it is there. */
+export async function pushTill(api: PublicClient, till: GeneratedTill): Promise<void> {
+  await nullOn(api.POST("/v2/tills", { body: till }), "till_conflict");
+}
+
+/**
+ * Pushes a till, and waits until its report can be read and no list shows its orders any more. Returns the report as
+ * lists show it; null when that takes longer than a minute.
+ */
+export async function closeTill({ api, timeZone, clock, signal }: Playing, till: GeneratedTill) {
+  await pushTill(api, till);
+  const { id: tillId, startedAt } = till;
+  const day = Temporal.Instant.from(startedAt).toZonedDateTimeISO(timeZone).toPlainDate().toString();
+  for (let polls = 0; polls < maxPolls; polls++) {
+    const { data: reports } = await api.GET("/v2/reports", {
+      params: { query: { since: day, until: day, size: 100 } },
+    });
+    const report = reports.data.find((listed) => Date.parse(listed.startedAt) === Date.parse(startedAt));
+    const { data: live } = await api.GET("/v1/orders-live", { params: { query: { tillId, size: 1 } } });
+    if (report && live.meta.totalCount === 0) return report;
+    await clock.wait(pollIntervalMs, signal);
+  }
+  return null;
+}
+
+const pollIntervalMs = 250;
+const maxPolls = 240;
+
 /** What these orders sold, in minor units. */
-export function salesOf(orders: readonly LiveOrder[]): number {
+export function salesOf(orders: readonly OrderLiveInput[]): number {
   return orders
     .filter(({ data }) => !data.isCanceled && !data.isTransferred && !data.isTraining)
     .reduce((sum, { data }) => sum + data.total, 0);
@@ -87,7 +125,7 @@ export function amountText(minorUnits: number): string {
 }
 
 /** Says that a day begins. Returns what says, some twenty times a day, how far it is and how its orders stand. */
-function progressOf({ clock, say }: Playing, day: LiveDay, orders: ReadonlyMap<string, LiveOrder>): () => void {
+function progressOf({ clock, say }: Playing, day: LiveDay, orders: ReadonlyMap<string, OrderLiveInput>): () => void {
   const begins = clock.now();
   const length = Math.max(1_000, day.closesAt - begins);
   const lengthText = length < 120_000 ? `${Math.round(length / 1_000)} s` : `${Math.round(length / 60_000)} min`;

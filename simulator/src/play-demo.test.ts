@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { demoRestaurant, demoTimeZone } from "./demo-days.ts";
 import { playDemo } from "./play-demo.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { retryingClient } from "./retry-transient.ts";
+import { retryTransient } from "./retry-transient.ts";
 import { orderOfAnother, PretendKitchen, TestClock } from "./testing/pretend-kitchen.ts";
 
 const locationId = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
@@ -21,15 +21,13 @@ async function play(kitchen: PretendKitchen, clock: TestClock, hours: number, on
     if (clock.time >= until) stop.abort(new Error("enough"));
   };
   const control = { clock, signal: stop.signal, say: (line: string) => void lines.push(line) };
-  const client = createClient({
-    baseUrl: "http://localhost:4000",
-    apiKey: "key",
-    fetch: kitchen.fetch,
-    wait: async () => {},
-  });
   const playing = {
     ...control,
-    api: retryingClient(client, control),
+    api: createClient({
+      baseUrl: "http://localhost:4000",
+      apiKey: "key",
+      ...retryTransient({ ...control, fetch: kitchen.fetch }),
+    }),
     restaurant: generateRestaurant(demoRestaurant),
     timeZone: demoTimeZone,
     locationId,

@@ -2,11 +2,22 @@ import type { OrderData } from "@pragma/contracts/order-data";
 import { Temporal } from "temporal-polyfill";
 import { closeLeftovers, findOwnOrders } from "./close-leftovers.ts";
 import { demoRestaurant } from "./demo-days.ts";
-import { brokenOffShift, type DemoShift, newShift, shareOfShift, shiftAfter } from "./demo-shifts.ts";
-import { explain } from "./explain.ts";
 import { generateTill } from "./generate-till.ts";
 import { joinedAt, type LiveDay, presentDay } from "./live-day.ts";
 import { type Playing, playDay } from "./play-day.ts";
+import { Random } from "./random.ts";
+import { explain } from "./run-until-stopped.ts";
+
+/** A till that the demo location opens and closes while people look on: a day of service in less time. */
+export interface DemoShift {
+  readonly tillId: string;
+  /** When it is opened, and how long it lasts, in milliseconds. */
+  readonly begins: number;
+  readonly lasts: number;
+}
+
+/** What the shifts of a location depend on. */
+type ShiftSetting = Pick<Playing, "locationId" | "timeZone" | "clock">;
 
 /**
  * Keeps the live orders of the demo location moving until the signal is given: one shift after the other, each ending
@@ -14,17 +25,17 @@ import { type Playing, playDay } from "./play-day.ts";
  * wrong, it tries again half a minute later.
  */
 export async function playDemo(playing: Playing): Promise<void> {
-  const { locationId, clock, signal, say } = playing;
+  const { clock, signal, say } = playing;
   for (let count = 0; ; ) {
     try {
       const live = await findOwnOrders(playing);
-      let shift = firstShift(playing, live);
+      let shift = brokenOffShift(playing, live) ?? newShift(playing);
       live.delete(shift.tillId);
       await closeLeftovers(playing, live);
       for (;;) {
         await playDay(playing, joinedAt(shiftDay(playing, shift), clock.now()));
         count++;
-        shift = shiftAfter(locationId, shift, count, clock.now());
+        shift = shiftAfter(playing, shift, count);
         await clock.wait(Math.max(0, shift.begins - clock.now()), signal);
       }
     } catch (error) {
@@ -35,23 +46,86 @@ export async function playDemo(playing: Playing): Promise<void> {
   }
 }
 
+/**
+ * The shift that one of these tills is of, if its time has not passed: it was broken off. Not when the till's live orders
+ * are not those that the shift would play: another version made them.
+ */
+export function brokenOffShift(playing: ShiftSetting, live: ReadonlyMap<string, OrderData[]>): DemoShift | undefined {
+  const { locationId, clock } = playing;
+  const shifts = [...live.keys()].flatMap((tillId) => {
+    const begins = Number.parseInt(tillId.replace("-", "").slice(0, 12), 16);
+    return [shortShift, longShift].map((lasts) => shiftOf(locationId, begins, lasts));
+  });
+  return shifts.find((shift) => {
+    const orders = live.get(shift.tillId);
+    if (!orders || clock.now() > shift.begins + shift.lasts) return false;
+    const played = new Set(shiftDay(playing, shift).till.orderList.map(({ id }) => id));
+    return orders.every(({ id }) => played.has(id));
+  });
+}
+
+/** A shift that is at noon already, so that there is something to see. */
+export function newShift({ locationId, clock }: ShiftSetting): DemoShift {
+  return shiftOf(locationId, clock.now() - headStart, shortShift);
+}
+
+/**
+ * The shift after another one, the count-th in a row. It follows at once, unless the other ended long ago, as after a
+ * night in which the machine slept. The first ones are short; a demo that is left running for days opens two tills a
+ * day, so that what it stores grows no faster than a restaurant's.
+ */
+export function shiftAfter(
+  { locationId, clock }: ShiftSetting,
+  { begins, lasts }: DemoShift,
+  count: number,
+): DemoShift {
+  const end = begins + lasts;
+  const isLate = clock.now() > end + headStart;
+  return shiftOf(locationId, isLate ? clock.now() : end, count < shortShifts ? shortShift : longShift);
+}
+
 /** The day that a shift plays: from opening to closing at the pace of the shift, under the times at which it is played. */
-export function shiftDay({ timeZone }: Pick<Playing, "timeZone">, { tillId, begins, lasts }: DemoShift): LiveDay {
+export function shiftDay({ timeZone }: ShiftSetting, { tillId, begins, lasts }: DemoShift): LiveDay {
   const day = Temporal.Instant.fromEpochMilliseconds(begins).toZonedDateTimeISO(timeZone).toPlainDate().toString();
   const till = generateTill({ seed: demoRestaurant, orders: ordersOfShift, day, timeZone, tillId });
   const opens = Date.parse(till.startedAt);
-  return presentDay(till, (instant) => begins + lasts * shareOfShift((instant - opens) / hourMs));
+  return presentDay(till, (instant) => begins + lasts * shareOfShift((instant - opens) / (60 * minute)));
 }
 
-/** The shift that was broken off, unless its live orders are not those that it would play: another version made them. */
-function firstShift(playing: Playing, live: ReadonlyMap<string, OrderData[]>): DemoShift {
-  const { locationId, clock } = playing;
-  const tillIds = new Set(live.keys());
-  const shift = brokenOffShift(locationId, clock.now(), tillIds);
-  const played = new Set(shift && shiftDay(playing, shift).till.orderList.map(({ id }) => id));
-  const isItsOwn = shift && live.get(shift.tillId)?.every(({ id }) => played.has(id));
-  return isItsOwn ? shift : newShift(locationId, clock.now(), tillIds);
+/** When in a shift an hour of its day is played, as a share of the shift: quiet hours pass quickly. */
+export function shareOfShift(hour: number): number {
+  const after = Math.max(
+    1,
+    dayCurve.findIndex(([until]) => until >= hour),
+  );
+  const [fromHour, fromShare] = dayCurve[after - 1] ?? [0, 0];
+  const [toHour, toShare] = dayCurve[after] ?? [24, 1];
+  return fromShare + ((hour - fromHour) / (toHour - fromHour)) * (toShare - fromShare);
 }
 
-const hourMs = 3_600_000;
+/** A shift whose till's id starts with its beginning, as uuids of version 7 do: by it a shift is found again. */
+function shiftOf(locationId: string, instant: number, lasts: number): DemoShift {
+  const begins = Math.round(instant);
+  const time = begins.toString(16).padStart(12, "0");
+  const random = new Random(`live/${locationId}/${begins}/${lasts}`).uuid();
+  return { tillId: `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`, begins, lasts };
+}
+
+const minute = 60_000;
+const shortShift = 120 * minute;
+const longShift = 720 * minute;
+const shortShifts = 6;
 const ordersOfShift = 100;
+/** How far the first shift of a demo is when it begins. */
+const headStart = 20 * minute;
+
+/** Hours after opening, and the share of the shift by which they are over; from breakfast to the last guests. */
+const dayCurve: readonly (readonly [hour: number, share: number])[] = [
+  [0, 0],
+  [3.4, 0.04],
+  [6.5, 0.44],
+  [11, 0.49],
+  [15, 0.94],
+  [17, 0.985],
+  [24, 1],
+];

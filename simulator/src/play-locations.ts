@@ -1,19 +1,18 @@
 import { type AdminClient, createAdminClient, createClient } from "@pragma/client/create-client";
+import { Temporal } from "temporal-polyfill";
+import { closeLeftovers, findOwnOrders } from "./close-leftovers.ts";
+import { type GeneratedTill, generateTill } from "./generate-till.ts";
+import { presentDay, recordedDay } from "./live-day.ts";
 import { allowConsumer, createKey, openLocation, pushMissingCatalog } from "./open-location.ts";
-import { playLocation } from "./play-location.ts";
+import { type PlayedDay, type Playing, playDay, pushTill } from "./play-day.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { retryingClient, systemClock } from "./retry-transient.ts";
+import { retryTransient, systemClock } from "./retry-transient.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
-interface Control {
-  /** Ends the play: what waits or asks then throws the signal's reason. */
-  signal: AbortSignal;
-  /** Given lines for people. */
-  say: (line: string) => void;
-}
+type Control = Pick<Playing, "signal" | "say">;
 
-/** A location to be played. */
+/** A location to be played, under a seed of its own: each has its own restaurant. */
 interface PlayedLocation {
   seed: string;
   locationId: string;
@@ -24,68 +23,107 @@ interface PlayedLocation {
 export async function playLocations(options: SimulateOptions, control: Control): Promise<void> {
   const adminKey = options["admin-key"];
   if (adminKey !== undefined) return playOwnLocations(adminKey, options, control);
-  const locations = await Promise.all(
-    options.key.map((apiKey, index) => locationOfKey(options, control, apiKey, index)),
-  );
-  await play(options, control, locations);
+  const locate = async (apiKey: string, index: number) => {
+    const { data } = await clientOf(options, control, apiKey).GET("/v1/locations/own");
+    return { seed: seedOf(options, index), locationId: data.id, apiKey };
+  };
+  await play(options, control, await Promise.all(options.key.map(locate)));
 }
 
 /** The locations of the options' seed, made where there are none; their keys are revoked at the end. */
-async function playOwnLocations(adminKey: string, options: SimulateOptions, control: Control): Promise<void> {
-  const admin = createAdminClient({ baseUrl: options.url, apiKey: adminKey });
-  const retrying = retryingClient(admin, { ...control, clock: systemClock });
+async function playOwnLocations(apiKey: string, options: SimulateOptions, control: Control): Promise<void> {
+  const { url: baseUrl, "time-zone": timeZone } = options;
+  const admin = createAdminClient({ baseUrl, apiKey, ...retryTransient({ ...control, clock: systemClock }) });
   const locations: PlayedLocation[] = [];
   try {
-    await allowConsumer(retrying, consumerName, playingScopes);
+    await allowConsumer(admin, consumerName, playingScopes);
     for (let index = 0; index < options.locations; index++) {
       const seed = seedOf(options, index);
       const restaurant = generateRestaurant(seed);
       const legacyId = new Random(`location/${seed}`).integer(1, 2 ** 31 - 1);
-      const timeZone = options["time-zone"];
-      const locationId = await openLocation(retrying, { restaurant, timeZone, owner: "pragma-simulator", legacyId });
-      const apiKey = await createKey(retrying, locationId, consumerName);
-      locations.push({ seed, locationId, apiKey });
-      await pushMissingCatalog(clientOf(options, control, apiKey), restaurant);
+      const locationId = await openLocation(admin, { restaurant, timeZone, owner: "pragma-simulator", legacyId });
+      const location = { seed, locationId, apiKey: await createKey(admin, locationId, consumerName) };
+      locations.push(location);
+      await pushMissingCatalog(clientOf(options, control, location.apiKey), restaurant);
       control.say(`Location ${locationId}: ${restaurant.establishment.establishmentName}`);
     }
     await play(options, control, locations);
   } finally {
-    await Promise.all(locations.map((location) => revokeKey(admin, location)));
+    // Also when it is stopped.
+    const unstopped = createAdminClient({ baseUrl, apiKey });
+    await Promise.all(locations.map((location) => revokeKey(unstopped, location)));
   }
 }
 
-async function locationOfKey(
-  options: SimulateOptions,
-  control: Control,
-  apiKey: string,
-  index: number,
-): Promise<PlayedLocation> {
-  const { data } = await clientOf(options, control, apiKey).GET("/v1/locations/own");
-  return { seed: seedOf(options, index), locationId: data.id, apiKey };
-}
-
 async function play(options: SimulateOptions, control: Control, locations: readonly PlayedLocation[]): Promise<void> {
-  const { orders, history, speed, rate, from = null } = options;
-  const days = options.forever ? null : options.days;
-  const playOne = ({ seed, locationId, apiKey }: PlayedLocation, index: number) => {
+  const playOne = async ({ seed, locationId, apiKey }: PlayedLocation, index: number) => {
     const say = (line: string) => control.say(locations.length === 1 ? line : `${index + 1}  ${line}`);
     const playing = {
       api: clientOf(options, { ...control, say }, apiKey),
       restaurant: generateRestaurant(seed),
       timeZone: options["time-zone"],
       locationId,
-      rate,
+      rate: options.rate,
       clock: systemClock,
       signal: control.signal,
       say,
     };
-    return playLocation(playing, { seed, days, history, orders, speed, from });
+    const { forever, from = null } = options;
+    await playLocation(playing, { ...options, seed, from, days: forever ? null : options.days });
   };
   await Promise.all(locations.map(playOne));
 }
 
-function clientOf({ url }: SimulateOptions, control: Control, apiKey: string) {
-  return retryingClient(createClient({ baseUrl: url, apiKey }), { ...control, clock: systemClock });
+/** What a location plays. */
+export interface PlayOptions {
+  /** Names the restaurant. */
+  seed: string;
+  /** How many days; null for as long as it is not stopped. */
+  days: number | null;
+  /** How many days before the first one have their tills pushed. */
+  history: number;
+  /** Orders a day. */
+  orders: number;
+  speed: number;
+  /** The day whose times the first day's orders carry, YYYY-MM-DD; null for those at which they are played. */
+  from: string | null;
+}
+
+/**
+ * Plays a location's days one after the other, once what an earlier play left open is closed. Returns what became of the
+ * last one.
+ */
+export async function playLocation(playing: Playing, options: PlayOptions): Promise<PlayedDay | undefined> {
+  const { clock, timeZone, say } = playing;
+  const { history, days, speed, from } = options;
+  await closeLeftovers(playing, await findOwnOrders(playing));
+  const today = Temporal.Instant.fromEpochMilliseconds(clock.now()).toZonedDateTimeISO(timeZone).toPlainDate();
+  const first = from === null ? today : Temporal.PlainDate.from(from);
+  for (let before = history; before > 0; before--)
+    await pushTill(playing.api, tillOf(playing, options, first.subtract({ days: before }).toString()));
+  if (history > 0) say(`History: the tills of ${history} days are pushed`);
+
+  let played: PlayedDay | undefined;
+  for (let index = 0; index !== days; index++) {
+    const begins = clock.now();
+    const date = from === null ? today : first.add({ days: index });
+    const till = tillOf(playing, options, date.toString(), from === null ? begins : undefined);
+    const opens = Date.parse(till.startedAt);
+    const pace = (instant: number) => begins + (instant - opens) / speed;
+    played = await playDay(playing, from === null ? presentDay(till, pace) : recordedDay(till, pace));
+  }
+  return played;
+}
+
+/** The till of a day: the same at the same location, for the same day and beginning. */
+function tillOf(playing: Playing, { seed, orders }: PlayOptions, day: string, begins?: number): GeneratedTill {
+  const { locationId, timeZone } = playing;
+  const tillId = new Random(`play/${seed}/${locationId}/${orders}/${day}/${begins ?? ""}`).uuid();
+  return generateTill({ seed, orders, day, timeZone, tillId });
+}
+
+function clientOf({ url: baseUrl }: SimulateOptions, control: Control, apiKey: string) {
+  return createClient({ baseUrl, apiKey, ...retryTransient({ ...control, clock: systemClock }) });
 }
 
 async function revokeKey(admin: AdminClient, { locationId, apiKey }: PlayedLocation): Promise<void> {
@@ -96,7 +134,6 @@ async function revokeKey(admin: AdminClient, { locationId, apiKey }: PlayedLocat
   }
 }
 
-/** Each location has a restaurant of its own. */
 function seedOf({ seed }: SimulateOptions, index: number): string {
   return index === 0 ? seed : `${seed}/${index + 1}`;
 }

@@ -1,11 +1,10 @@
 import type { DiscountRow } from "@pragma/contracts/discount-row";
 import type { MenuRow } from "@pragma/contracts/menu-row";
-import type { ModifierRow } from "@pragma/contracts/modifier-row";
 import { priceByWeight, roundHalfAway, taxable } from "@pragma/contracts/money";
 import type { ProductRow } from "@pragma/contracts/product-row";
-import { moment, type OrderTimes } from "./order-times.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Discount, Modifier, ModifierGroup, Product, Restaurant, Room } from "./restaurant.ts";
+import { moment, type OrderTimes } from "./service-day.ts";
 
 /** Where, when and by whom an order is taken: what each of its rows is made with. */
 export interface OrderSetting {
@@ -31,14 +30,6 @@ interface ProductLine {
   modifiers?: readonly { group: ModifierGroup; modifier: Modifier }[];
   /** For what is sold in a menu: its share of the menu's price, and where it stands. */
   inMenu?: { rowId: string; unitPrice: number; stepName: string; stepIndex: number };
-}
-
-/** When a product is ordered, and when the kitchen is called for it; null when it is made at once. */
-interface Round {
-  orderedAt: string;
-  reclaimedAt: string | null;
-  /** Of the courses that were ordered together, which one it is. */
-  sequence: number;
 }
 
 /** The row of a product, with all its amounts. */
@@ -99,33 +90,41 @@ export function productRow(setting: OrderSetting, line: ProductLine): ProductRow
     isLoss: false,
     lossReason: null,
     menuRowId: inMenu?.rowId ?? null,
-    modifierRowList: (line.modifiers ?? []).map(({ group, modifier }) =>
-      modifierRow(random.uuid(), orderedAt, group, modifier),
-    ),
+    modifierRowList: (line.modifiers ?? []).map(({ group, modifier }) => ({
+      id: random.uuid(),
+      recordedAt: orderedAt,
+      modifiedAt: orderedAt,
+      amount: modifier.amount,
+      name: modifier.name,
+      modifierIndex: modifier.index,
+      modifierGroupName: group.name,
+      modifierGroupIndex: group.index,
+      modifierId: modifier.id,
+      modifierGroupId: group.id,
+    })),
     discountRowList: [],
   });
 }
 
 /**
- * Guests who sit down have a drink first, then order their courses, of which the kitchen is called for the later ones,
- * and desserts at the end; some have another drink. Whoever fetches an order, or has it sent, orders everything at once.
+ * When a product is ordered, when the kitchen is called for it (null: it is made at once), and which course it is of
+ * those ordered together. Guests who sit down have a drink first, then order their courses, of which the kitchen is
+ * called for the later ones, and desserts at the end; some have another drink. Whoever fetches an order, or has it sent,
+ * orders everything at once.
  */
-function roundOf({ random, room, times }: OrderSetting, { product: { course }, inMenu }: ProductLine): Round {
+function roundOf({ random, room, times }: OrderSetting, { product: { course }, inMenu }: ProductLine) {
   const isAnother = random.chance(0.35);
-  const at = (share: number, sequence = 0, callShare?: number): Round => ({
-    orderedAt: times.at(share),
-    reclaimedAt: callShare === undefined ? null : times.at(callShare),
-    sequence,
-  });
-  if (room.type === "takeOut" || room.type === "extOrder") return at(moment.firstRound);
-  if (inMenu) return at(moment.courses, inMenu.stepIndex, stepCalls[inMenu.stepIndex]);
-  if (course === "drink") return at(isAnother ? moment.anotherRound : moment.firstRound);
-  if (course === "main") return at(moment.courses, 1, stepCalls[1]);
-  return at(course === "dessert" ? moment.desserts : moment.courses);
+  const isServed = room.type !== "takeOut" && room.type !== "extOrder";
+  let share: number = isServed ? moment.courses : moment.firstRound;
+  if (isServed && !inMenu && course === "drink") share = isAnother ? moment.anotherRound : moment.firstRound;
+  if (isServed && !inMenu && course === "dessert") share = moment.desserts;
+  const sequence = isServed ? (inMenu?.stepIndex ?? Number(course === "main")) : 0;
+  const call = calls[sequence];
+  return { orderedAt: times.at(share), reclaimedAt: call === undefined ? null : times.at(call), sequence };
 }
 
 /** The shares of a stay at which the kitchen is called for a course; the first is made at once. */
-const stepCalls: readonly (number | undefined)[] = [undefined, 0.2, 0.42];
+const calls: readonly (number | undefined)[] = [undefined, 0.2, 0.42];
 
 /** The row with every amount that follows from its unit price, quantity, weight, modifiers, discounts and rate. */
 export function priced(row: ProductRow): ProductRow {
@@ -200,21 +199,6 @@ export function orderAmounts(rows: OrderRows) {
 }
 
 /** The menu row with these products: its total is that of those that count. */
-export function withRows(menu: MenuRow, productRowList: ProductRow[]): MenuRow {
-  return { ...menu, productRowList, totalRow: sumOf(productRowList.filter(counts), "totalRow") };
-}
-
-function modifierRow(id: string, at: string, group: ModifierGroup, modifier: Modifier): ModifierRow {
-  return {
-    id,
-    recordedAt: at,
-    modifiedAt: at,
-    amount: modifier.amount,
-    name: modifier.name,
-    modifierIndex: modifier.index,
-    modifierGroupName: group.name,
-    modifierGroupIndex: group.index,
-    modifierId: modifier.id,
-    modifierGroupId: group.id,
-  };
+export function withRows(menu: Omit<MenuRow, "totalRow" | "productRowList">, productRowList: ProductRow[]): MenuRow {
+  return { ...menu, totalRow: sumOf(productRowList.filter(counts), "totalRow"), productRowList };
 }

@@ -1,48 +1,59 @@
-import { ApiProblem } from "@pragma/client/api-problem";
-import { NoReply } from "@pragma/client/unanswered";
+import { createClient } from "@pragma/client/create-client";
 import { describe, expect, it } from "vitest";
 import { retryTransient } from "./retry-transient.ts";
 
-function problem(status: number): ApiProblem {
-  const code = status === 429 ? "rate_limited" : "invalid_request";
-  return new ApiProblem("POST /v1/orders-live", { type: "", title: "No", detail: "No", requestId: "", status, code });
-}
-
-function options() {
+/** A client of an API whose calls end so, one after the other; then they are answered with 200. */
+function asking(...outcomes: (number | "unreachable")[]) {
   const stop = new AbortController();
   const waits: number[] = [];
   const lines: string[] = [];
   const clock = { now: () => 0, wait: async (milliseconds: number) => void waits.push(milliseconds) };
-  return { stop, waits, lines, clock, signal: stop.signal, say: (line: string) => void lines.push(line) };
-}
-
-/** Fails with each of these in turn, then answers. */
-function failing(...errors: Error[]) {
-  return async () => {
-    const error = errors.shift();
-    if (error) throw error;
-    return "answered";
+  const options = {
+    clock: {
+      ...clock,
+      wait: async (ms: number, signal: AbortSignal) => clock.wait(ms).then(() => signal.throwIfAborted()),
+    },
+    signal: stop.signal,
+    say: (line: string) => void lines.push(line),
+    fetch: async () => {
+      const outcome = outcomes.shift() ?? 200;
+      if (outcome === "unreachable") throw new TypeError("fetch failed");
+      return Response.json(
+        { status: outcome, code: "invalid_request", title: "No", detail: "No" },
+        { status: outcome },
+      );
+    },
   };
+  const client = createClient({ baseUrl: "http://localhost:4000", apiKey: "key", ...retryTransient(options) });
+  return { stop, waits, lines, call: () => client.GET("/v1/locations/own") };
 }
 
 describe("retryTransient", () => {
   it("asks again for as long as it takes, ever more slowly, and says so once", async () => {
-    const given = options();
-    const outage = Array.from({ length: 8 }, () => new NoReply("POST /v1/orders-live", new Error("refused")));
-    expect(await retryTransient(given, failing(...outage, problem(503), problem(429)))).toBe("answered");
-    expect(given.waits).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000, 15_000, 15_000, 15_000]);
-    expect(given.lines).toEqual([expect.stringContaining("got no reply"), "The API answers again"]);
+    const { call, waits, lines } = asking(...Array<"unreachable">(20).fill("unreachable"), 500, 503, 429);
+    await call();
+    expect(waits).toHaveLength(23);
+    expect(waits[0]).toBeLessThan(waits[8] ?? 0);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(10_000);
+    expect(lines).toEqual([expect.stringContaining("got no reply: fetch failed"), "The API answers again"]);
+  });
+
+  it("says nothing of a moment's silence", async () => {
+    const { call, lines } = asking(429, "unreachable", 503);
+    await call();
+    expect(lines).toEqual([]);
   });
 
   it("throws what will be refused again", async () => {
-    const given = options();
-    await expect(retryTransient(given, failing(problem(400)))).rejects.toThrow("answered 400");
-    expect(given.waits).toEqual([]);
+    const { call, waits } = asking(400);
+    await expect(call()).rejects.toThrow("answered 400");
+    expect(waits).toEqual([]);
   });
 
   it("ends when it is stopped", async () => {
-    const given = options();
-    given.stop.abort(new Error("enough"));
-    await expect(retryTransient(given, failing(problem(503)))).rejects.toThrow("enough");
+    const { call, stop, waits } = asking(...Array<503>(20).fill(503));
+    stop.abort(new Error("enough"));
+    await expect(call()).rejects.toThrow();
+    expect(waits).toHaveLength(1);
   });
 });

@@ -1,9 +1,6 @@
-import { ApiProblem } from "@pragma/client/api-problem";
-import type { AdminClient, PublicClient } from "@pragma/client/create-client";
-import { listsOf } from "@pragma/client/pages";
+import type { ClientOptions } from "@pragma/client/create-client";
 import { waitFor } from "@pragma/client/retrying-fetch";
-import { NoReply, UnexpectedReply } from "@pragma/client/unanswered";
-import { explain } from "./explain.ts";
+import { explain } from "./run-until-stopped.ts";
 
 /** What time it is, and waiting: tests have one of their own. */
 export interface Clock {
@@ -17,64 +14,46 @@ export const systemClock: Clock = { now: () => Date.now(), wait: waitFor };
 
 interface RetryOptions {
   clock: Clock;
-  /** Once given, its reason is thrown. */
+  /** Once given, no call is made again. */
   signal: AbortSignal;
   say: (line: string) => void;
-}
-
-/** The same client, but each call is made as `retryTransient` makes it. */
-export function retryingClient<Client extends PublicClient | AdminClient>(client: Client, options: RetryOptions) {
-  type AnyCall = (path: string, init?: object) => Promise<unknown>;
-  const retrying = (call: AnyCall): AnyCall => {
-    return (path, init) => retryTransient(options, (signal) => call(path, { ...init, signal }));
-  };
-  const { GET, POST, PUT, PATCH, DELETE } = client as unknown as Record<string, AnyCall>;
-  const calls = Object.entries({ GET, POST, PUT, PATCH, DELETE });
-  const retried = Object.fromEntries(calls.map(([method, call]) => [method, retrying(call as AnyCall)]));
-  return { ...retried, ...listsOf(retried.GET as unknown as PublicClient["GET"]) } as unknown as Client;
+  /** Sends a request; the built-in `fetch` unless given. */
+  fetch?: (request: Request) => Promise<Response>;
 }
 
 /**
- * Makes a call to the API until it is answered: while nothing answers, and after a reply that stands for a transient
- * state, it is made again, for as long as it takes. Other refusals are thrown. The call is given a signal of its own.
+ * Options of a client that asks again until the API answers: while nothing answers, and after a reply that stands for a
+ * transient state, for as long as it takes. An outage is told when it has lasted some time, and when it is over.
  */
-export async function retryTransient<Result>(
-  { clock, signal, say }: RetryOptions,
-  call: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      const result = await abortable(signal, call);
-      if (attempt > 0) say("The API answers again");
-      return result;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isTransient(error)) throw error;
-      if (attempt === 0) say(`The API does not answer, trying again: ${explain(error)}`);
-      await clock.wait(Math.min(maxBackoffMs, minBackoffMs * 2 ** attempt), signal);
-    }
-  }
+export function retryTransient({ clock, signal, say, fetch: send = fetch }: RetryOptions) {
+  let waitedMs = 0;
+  let reason = "";
+  return {
+    retries: Number.POSITIVE_INFINITY,
+    async wait(milliseconds) {
+      const isKnown = waitedMs > outageMs;
+      waitedMs += milliseconds;
+      if (!isKnown && waitedMs > outageMs) say(`The API does not answer, trying again: ${reason}`);
+      await clock.wait(milliseconds, signal);
+    },
+    async fetch(request) {
+      const response = await send(request).catch((error: unknown) => {
+        reason = `${request.url} got no reply: ${explain(error)}`;
+        throw error;
+      });
+      reason = `${request.url} answered ${response.status}`;
+      // What the client would not ask again: after an error of the API's own, and when it is told to wait for long.
+      if (response.status === 500 || Number(response.headers.get("retry-after")) > 60) {
+        await response.body?.cancel();
+        throw new Error(reason);
+      }
+      if (response.status === 429 || response.status >= 500) return response;
+      if (waitedMs > outageMs) say("The API answers again");
+      waitedMs = 0;
+      return response;
+    },
+  } satisfies Partial<ClientOptions>;
 }
 
-/** What listens to a signal that lives for weeks is kept for weeks: each call listens to one that goes with it. */
-async function abortable<Result>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-  signal.throwIfAborted();
-  const own = new AbortController();
-  const abort = () => own.abort(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await call(own.signal);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
-}
-
-function isTransient(error: unknown): boolean {
-  if (error instanceof NoReply) return true;
-  const isReply = error instanceof ApiProblem || error instanceof UnexpectedReply;
-  return isReply && (error.status === 429 || error.status >= 500);
-}
-
-/** The client has tried again by itself before. */
-const minBackoffMs = 1_000;
-const maxBackoffMs = 15_000;
+/** How long the API has to be silent, or busy, before it is told. */
+const outageMs = 10_000;

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { nullOn } from "@pragma/client/api-problem";
 import { type ClientOptions, createAdminClient, createClient, type PublicClient } from "@pragma/client/create-client";
 import { type DemoDay, daysUntilYesterday, demoRestaurant, demoTill } from "./demo-days.ts";
-import type { DemoAccess } from "./demo-file.ts";
-import { openDemoLocation } from "./demo-location.ts";
+import { type DemoAccess, openDemoLocation } from "./demo-location.ts";
 import { pushMissingCatalog } from "./open-location.ts";
+import { pushTill } from "./play-day.ts";
 import { generateRestaurant } from "./restaurant.ts";
 
 interface DemoOptions extends Pick<ClientOptions, "fetch" | "wait"> {
@@ -26,10 +26,10 @@ interface DemoOptions extends Pick<ClientOptions, "fetch" | "wait"> {
  * yesterday, and waits for their reports. What is there already stays. Returns the text that says how to read it.
  */
 export async function seedDemo(options: DemoOptions): Promise<string> {
-  const { url, publicUrl = url, adminKey, file, now, show, wait = sleep, ...sending } = options;
-  const client = { ...sending, baseUrl: url, wait };
+  const { url, publicUrl = url, adminKey, file, now, show, ...sending } = options;
+  const client = { ...sending, baseUrl: url };
   const withKey = (apiKey: string) => createClient({ ...client, apiKey });
-  const access = await openDemoLocation({ admin: createAdminClient({ ...client, apiKey: adminKey }), withKey, file });
+  const access = await openDemoLocation(createAdminClient({ ...client, apiKey: adminKey }), withKey, file);
   const api = withKey(access.apiKey);
   show("Sending the catalogue");
   await pushMissingCatalog(api, generateRestaurant(demoRestaurant));
@@ -39,22 +39,18 @@ export async function seedDemo(options: DemoOptions): Promise<string> {
     await Promise.all(some.map((day) => pushIfMissing(api, access.locationId, day)));
     show(`Pushing tills: ${first + some.length} of ${days.length}`);
   }
-  const newestReportId = await awaitReports(api, days, { show, wait });
+  const newestReportId = await awaitReports(api, days, options);
   return storyOf(publicUrl, access, newestReportId);
 }
 
 /** A day that the API has with other content, from an older version of the demo, is left as it is. */
 async function pushIfMissing(api: PublicClient, locationId: string, day: DemoDay): Promise<void> {
   const known = await nullOn(api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }), "till_not_found");
-  if (known === null) await nullOn(api.POST("/v2/tills", { body: demoTill(locationId, day) }), "till_conflict");
+  if (known === null) await pushTill(api, demoTill(locationId, day));
 }
 
 /** Waits until the report of each day can be read. Returns the newest one's id; throws when none is added for a minute. */
-async function awaitReports(
-  api: PublicClient,
-  days: readonly DemoDay[],
-  { show, wait }: Required<Pick<DemoOptions, "show" | "wait">>,
-): Promise<string> {
+async function awaitReports(api: PublicClient, days: readonly DemoDay[], { show, wait = sleep }: DemoOptions) {
   const query = { since: days.at(0)?.day ?? "", until: days.at(-1)?.day ?? "" };
   let max = 0;
   for (let quietPolls = 0; quietPolls < maxQuietPolls; quietPolls++) {

@@ -1,8 +1,6 @@
 import { Temporal } from "temporal-polyfill";
-import type { OrderTimes } from "./order-times.ts";
-import { orderTimes } from "./order-times.ts";
-import type { Service } from "./plan-orders.ts";
 import type { Random } from "./random.ts";
+import type { Clerk } from "./restaurant.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -18,6 +16,30 @@ export interface ServiceDay {
   readonly opens: number;
   readonly closes: number;
 }
+
+/** The moments of one order, as date-times in UTC with whole seconds. */
+export interface OrderTimes {
+  readonly openedAt: string;
+  readonly closedAt: string;
+  /** A moment of the stay: 0 is the opening, 1 the closing. */
+  at(share: number): string;
+}
+
+/** The shares of a stay at which things happen. Products are ordered in its first half. */
+export const moment = {
+  firstRound: 0,
+  courses: 0.06,
+  anotherRound: 0.3,
+  desserts: 0.45,
+  discount: 0.6,
+  beforeBill: 0.65,
+  split: 0.75,
+  bill: 0.8,
+  afterBill: 0.9,
+  refusal: 0.905,
+  payment: 0.95,
+  end: 1,
+} as const;
 
 /**
  * When the tills of a local day (YYYY-MM-DD) are opened, in milliseconds. Throws a RangeError for a day that does not
@@ -47,15 +69,62 @@ export function arrivals(random: Random, { opens, closes }: ServiceDay, count: n
   }).sort((a, b) => a - b);
 }
 
+/** The moments of an order that is open between two instants (milliseconds). */
+export function orderTimes(opened: number, closed: number): OrderTimes {
+  const at = (share: number) => toDateTime(opened + (closed - opened) * share);
+  return { openedAt: at(0), closedAt: at(1), at };
+}
+
 /** The moments of an order that is opened at an instant. */
-export function stay(random: Random, opened: number, service: Service): OrderTimes {
+export function stay(random: Random, opened: number, service: keyof typeof stays): OrderTimes {
   const [shortest, longest] = stays[service];
   return orderTimes(opened, opened + random.integer(shortest * 60, longest * 60) * 1000);
 }
 
 /** Minutes from opening an order to closing it. */
-const stays: Record<Service, readonly [shortest: number, longest: number]> = {
-  eatin: [35, 85],
-  takeout: [6, 20],
-  delivery: [20, 45],
-};
+const stays = { eatin: [35, 85], takeout: [6, 20], delivery: [20, 45] } as const;
+
+/** The date-time in UTC of an instant (milliseconds), cut to the second. */
+export function toDateTime(instant: number): string {
+  return new Date(Math.floor(instant / 1000) * 1000).toISOString();
+}
+
+/** When a clerk works, in milliseconds; one whose shift has no end leaves without clocking out. */
+interface Shift {
+  clerk: Clerk;
+  from: number;
+  to: number | null;
+}
+
+/** Who works when on a day. */
+export function shiftsOf(clerks: readonly Clerk[], { opens, closes }: ServiceDay): Shift[] {
+  return clerks.flatMap((clerk, index) =>
+    (rota[index % rota.length] ?? []).map(([from, to]) => ({
+      clerk,
+      from: opens + from * hour,
+      to: to === null ? null : Math.min(closes, opens + to * hour),
+    })),
+  );
+}
+
+/** One of the clerks who are on shift at an instant, or of those who are not. */
+export function pickClerk(random: Random, shifts: readonly Shift[], instant: number, isOnShift: boolean): Clerk {
+  const present = shifts.filter(({ from, to }) => from <= instant && (to === null || instant < to));
+  const clerks = new Set(present.map(({ clerk }) => clerk));
+  return random.pick(isOnShift ? present : shifts.filter(({ clerk }) => !clerks.has(clerk))).clerk;
+}
+
+/**
+ * The shifts of each clerk, in hours after opening: the lead is there from opening and never clocks out, one works a
+ * split day, others noon or evening, and one of them leaves without clocking out.
+ */
+const rota: readonly (readonly (readonly [from: number, to: number | null])[])[] = [
+  [[0, null]],
+  [
+    [2, 7],
+    [10, 16.75],
+  ],
+  [[2.5, 8]],
+  [[9.5, 16.75]],
+  [[10, null]],
+];

@@ -1,11 +1,12 @@
 import type { ProductRow } from "@pragma/contracts/product-row";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chooseModifiers, menuRow } from "./menu-row.ts";
-import { orderTimes } from "./order-times.ts";
 import { discounted, productRow, sumOf } from "./product-row.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant, type Product } from "./restaurant.ts";
-import { splitMenuRow, splitProductRow } from "./split-rows.ts";
+import { orderTimes } from "./service-day.ts";
+import { splitByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
 
 const restaurant = generateRestaurant("split");
 const [room] = restaurant.rooms;
@@ -74,5 +75,21 @@ describe("splitMenuRow", () => {
         );
       }
     }
+  });
+});
+
+describe("splitByWeights", () => {
+  it("splits to the cent in proportion", () => {
+    expect(splitByWeights(1000, [1, 1, 1])).toEqual([333, 334, 333]);
+    expect(splitByWeights(690, [2, 3])).toEqual([276, 414]);
+  });
+
+  it("loses and invents nothing", () => {
+    const weights = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(fc.integer({ min: -1_000_000, max: 1_000_000 }), weights, (amount, shares) => {
+        expect(splitByWeights(amount, shares).reduce((sum, part) => sum + part, 0)).toBe(amount);
+      }),
+    );
   });
 });

@@ -1,24 +1,26 @@
 import type { MenuRow } from "@pragma/contracts/menu-row";
+import { roundHalfAway } from "@pragma/contracts/money";
 import type { ProductRow } from "@pragma/contracts/product-row";
-import { moment } from "./order-times.ts";
 import { type OrderSetting, priced, sumOf, withRows } from "./product-row.ts";
-import { splitByWeights } from "./split-by-weights.ts";
+import { moment } from "./service-day.ts";
+
+type SplitSetting = Pick<OrderSetting, "random" | "times">;
 
 /**
  * Splits a row over several bills: the original keeps the first share, each other share is a child that names it. Price,
  * modifiers and discounts are shared out to the cent and the quantity stays, so that original and children add up to
  * the whole. For rows that are sold by the piece: parts of a weighed price are rounded one by one.
  */
-export function splitProductRow(
-  { random, times }: Pick<OrderSetting, "random" | "times">,
-  row: ProductRow,
-  shares: readonly number[],
-): ProductRow[] {
+export function splitProductRow({ random, times }: SplitSetting, row: ProductRow, shares: readonly number[]) {
   const splitAt = times.at(moment.split);
-  const discountGroupId = random.uuid();
+  const groupId = random.uuid();
   const unitPrices = splitByWeights(row.unitPriceRow, shares);
-  const modifiers = row.modifierRowList.map(({ amount }) => splitByWeights(amount, shares));
-  const discounts = row.discountRowList.map(({ amount }) => splitByWeights(amount, shares));
+  const split = <Part extends { id: string; amount: number }>(rows: readonly Part[], part: number): Part[] =>
+    rows.map((each) => ({
+      ...each,
+      id: part === 0 ? each.id : random.uuid(),
+      amount: splitByWeights(each.amount, shares)[part] as number,
+    }));
   return unitPrices.map((unitPriceRow, part) =>
     priced({
       ...row,
@@ -27,43 +29,47 @@ export function splitProductRow(
       recordedAt: part === 0 ? row.recordedAt : splitAt,
       modifiedAt: splitAt,
       unitPriceRow,
-      modifierRowList: row.modifierRowList.map((modifier, index) => ({
-        ...modifier,
-        id: part === 0 ? modifier.id : random.uuid(),
-        amount: modifiers[index]?.[part] ?? 0,
-      })),
-      discountRowList: row.discountRowList.map((discount, index) => ({
+      modifierRowList: split(row.modifierRowList, part),
+      discountRowList: split(row.discountRowList, part).map((discount) => ({
         ...discount,
-        id: part === 0 ? discount.id : random.uuid(),
-        amount: discounts[index]?.[part] ?? 0,
-        discountGroupId: discount.discountGroupId ?? discountGroupId,
+        discountGroupId: discount.discountGroupId ?? groupId,
       })),
     }),
   );
 }
 
 /** Splits a menu over several bills, product by product, as `splitProductRow` does. */
-export function splitMenuRow(
-  setting: Pick<OrderSetting, "random" | "times">,
-  menu: MenuRow,
-  shares: readonly number[],
-): MenuRow[] {
-  const { random, times } = setting;
-  const splitAt = times.at(moment.split);
+export function splitMenuRow(setting: SplitSetting, menu: MenuRow, shares: readonly number[]): MenuRow[] {
+  const splitAt = setting.times.at(moment.split);
   const partsOfRows = menu.productRowList.map((row) => splitProductRow(setting, row, shares));
   return shares.map((_, part) => {
-    const id = part === 0 ? menu.id : random.uuid();
-    const rows = partsOfRows.flatMap((parts) => parts.slice(part, part + 1)).map((row) => ({ ...row, menuRowId: id }));
-    return withRows(
-      {
-        ...menu,
-        id,
-        parentMenuRowId: part === 0 ? menu.parentMenuRowId : menu.id,
-        recordedAt: part === 0 ? menu.recordedAt : splitAt,
-        modifiedAt: splitAt,
-        unitPriceRow: sumOf(rows, "unitPriceRow"),
-      },
-      rows,
-    );
+    const id = part === 0 ? menu.id : setting.random.uuid();
+    const rows = partsOfRows.map((parts): ProductRow => ({ ...(parts[part] as ProductRow), menuRowId: id }));
+    const changed = {
+      ...menu,
+      id,
+      parentMenuRowId: part === 0 ? menu.parentMenuRowId : menu.id,
+      recordedAt: part === 0 ? menu.recordedAt : splitAt,
+      modifiedAt: splitAt,
+      unitPriceRow: sumOf(rows, "unitPriceRow"),
+    };
+    return withRows(changed, rows);
+  });
+}
+
+/**
+ * Splits an amount in proportion to the weights, so that the parts add up to exactly the amount. Weights are whole
+ * numbers of at least 0, not all 0.
+ */
+export function splitByWeights(amount: number, weights: readonly number[]): number[] {
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  let weightSoFar = 0;
+  let amountSoFar = 0;
+  return weights.map((weight) => {
+    weightSoFar += weight;
+    const upToHere = roundHalfAway(amount * weightSoFar, sum);
+    const part = upToHere - amountSoFar;
+    amountSoFar = upToHere;
+    return part;
   });
 }

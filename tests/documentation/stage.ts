@@ -1,8 +1,7 @@
 import { createAdminClient } from "@pragma/client/create-client";
 import type { Scope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { demoTimeZone } from "@pragma/simulator/demo-days";
-import { drawnDay, exampleTill } from "@pragma/simulator/example-till";
+import { demoTimeZone, drawnDay, exampleTill } from "@pragma/simulator/demo-days";
 import type { Product } from "../harness/product.ts";
 import { edgeTill } from "./edge-till.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";

@@ -1,10 +1,23 @@
-import { ReplacedCatalog } from "@pragma/contracts/catalog";
+import { Catalog, ReplacedCatalog } from "@pragma/contracts/catalog";
+import type { BodyReader } from "@pragma/runtime/define-route";
 import { namedLocation } from "@pragma/runtime/locations";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
-import { defineRoute } from "../catalog.ts";
-import { catalogBody } from "../catalog-body.ts";
+import { type CatalogService, defineRoute } from "../catalog.ts";
+import type { CatalogTexts } from "../catalog-texts.ts";
 import { replaceCatalog } from "../replace-catalog.ts";
+
+const mebibyte = 1024 * 1024;
+
+/** A whole catalogue as the body of a request: read and checked beside the requests, and written down as it is sent. */
+const catalogBody: BodyReader<CatalogTexts, CatalogService> = {
+  schema: Catalog,
+  limit: 20 * mebibyte,
+  async read(bytes, { reader }, sender) {
+    const catalog = await reader.read(bytes, sender);
+    return "faults" in catalog ? catalog : { value: catalog };
+  },
+};
 
 export const replaceCatalogRoute = defineRoute({
   method: "put",

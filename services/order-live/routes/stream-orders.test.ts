@@ -4,7 +4,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { readEventStream, type StreamedEvent } from "@pragma/runtime/testing/server-sent-events";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { shortenLog } from "../periodic/shorten-log.ts";
+import { shortenLog } from "../periodic/forget-past.ts";
 import { changed, makeOrder, makeRow } from "../testing/make-order.ts";
 import { posKey, startOrderLive, streamAt, type TestOrderLive, upsertAt } from "../testing/start-order-live.ts";
 

@@ -75,10 +75,10 @@ export class PretendApi {
     if (!key && apiKey !== this.adminKey) return refuse("key_invalid");
     const scopes = key ? this.#consumers.find(({ name }) => name === key.consumerName)?.scopes : ["admin"];
     const body: Sent = JSON.parse((await request.text()) || "{}");
-    return this.#answer({ call, body, scopes: scopes ?? [], searchParams });
+    return this.#answer({ call, body, scopes: scopes ?? [], locationId: key?.locationId, searchParams });
   };
 
-  #answer({ call, body, scopes, searchParams }: Incoming): Response {
+  #answer({ call, body, scopes, locationId, searchParams }: Incoming): Response {
     const needed = neededScope(call);
     if (!scopes.includes("admin") && !scopes.includes(needed)) return refuse("scope_missing");
     switch (call) {
@@ -90,6 +90,8 @@ export class PretendApi {
         return this.#createConsumer(body);
       case "POST /v1/auth/keys":
         return this.#createKey(body);
+      case "GET /v1/locations/own":
+        return answer(200, { id: locationId });
       case "GET /v2/reports":
         return page(this.#reportsOf(searchParams));
       case "POST /v2/tills":
@@ -187,6 +189,7 @@ interface Incoming {
   call: string;
   body: Sent;
   scopes: readonly string[];
+  locationId: string | undefined;
   searchParams: URLSearchParams;
 }
 
@@ -194,6 +197,7 @@ function neededScope(call: string): string {
   if (call.includes("/v1/tills") || call.includes("/v2/tills"))
     return call.startsWith("GET") ? "tills:read" : "tills:write";
   if (call.endsWith("/v1/catalog")) return call.startsWith("GET") ? "catalog:read" : "catalog:write";
+  if (call.endsWith("/v1/locations/own")) return "locations:read";
   return call.includes("/v2/reports") ? "reports:read" : "admin";
 }
 

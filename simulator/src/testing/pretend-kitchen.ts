@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
+import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { problemOf } from "@pragma/contracts/problem";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import type { LiveOrder } from "../order-revisions.ts";
 import { Random } from "../random.ts";
 import type { Clock } from "../retry-transient.ts";
 
@@ -28,7 +28,7 @@ export class TestClock implements Clock {
 
 /** As much of the API as playing a location calls, in memory: a till's report is final as soon as it is pushed. */
 export class PretendKitchen {
-  readonly live = new Map<string, LiveOrder>();
+  readonly live = new Map<string, OrderLiveInput>();
   readonly tills: TillV2[] = [];
   /** What goes wrong with the next calls. */
   faults: (ErrorCode | "unreachable")[] = [];
@@ -46,7 +46,7 @@ export class PretendKitchen {
     const id = pathname.slice(pathname.lastIndexOf("/") + 1);
     switch (`${request.method} ${pathname.replace(/\/[\da-f-]{36}$/, "/{id}")}`) {
       case "POST /v1/orders-live":
-        return Response.json(this.#upsert((await request.json()) as LiveOrder[]));
+        return Response.json(this.#upsert((await request.json()) as OrderLiveInput[]));
       case "GET /v1/orders-live":
         return page(this.#liveOf(searchParams.get("tillId")));
       case "POST /v2/tills":
@@ -62,7 +62,7 @@ export class PretendKitchen {
     }
   };
 
-  #upsert(orders: LiveOrder[]): LiveOrder[] {
+  #upsert(orders: OrderLiveInput[]): OrderLiveInput[] {
     const taken = orders.filter(
       ({ id, tillId, revisionHash }) => !this.#find(tillId) && this.live.get(id)?.revisionHash !== revisionHash,
     );
@@ -73,7 +73,7 @@ export class PretendKitchen {
     return taken;
   }
 
-  #liveOf(tillId: string | null): LiveOrder[] {
+  #liveOf(tillId: string | null): OrderLiveInput[] {
     return [...this.live.values()].filter((order) => tillId === null || order.tillId === tillId);
   }
 
@@ -90,7 +90,7 @@ export class PretendKitchen {
 }
 
 /** An order of another device, with ids of its own. */
-export function orderOfAnother(order: LiveOrder): LiveOrder {
+export function orderOfAnother(order: OrderLiveInput): OrderLiveInput {
   const id = new Random(`another ${order.id}`).uuid();
   return { ...order, id, tillId: id, data: { ...order.data, id, deviceIdentifier: "another" } };
 }

@@ -3,9 +3,10 @@ import { afterCommit } from "@pragma/runtime/postgres";
 import { showLeaving } from "../finish-till.ts";
 import type { OrderLiveService } from "../order-live.ts";
 import * as orders from "../queries/orders.ts";
-import { lockStream } from "../queries/streams.ts";
+import { lockStream, removeRevisions } from "../queries/streams.ts";
 
-const day = 24 * 60 * 60 * 1000;
+const hour = 60 * 60 * 1000;
+const day = 24 * hour;
 const batch = 5_000;
 
 /**
@@ -30,5 +31,15 @@ export const forgetOrders: PeriodicTask<Pick<OrderLiveService, "db" | "hub" | "l
       });
     }
     if (forgotten > 0) log.info({ orders: forgotten }, "live orders forgotten that nobody changed for too long");
+  },
+};
+
+/** Removes from the logs of all streams what is older than they are kept for. */
+export const shortenLog: PeriodicTask<Pick<OrderLiveService, "db" | "kept">> = {
+  name: "shorten the log of changes",
+  everySeconds: 300,
+  async run({ db, kept }) {
+    const before = new Date(Date.now() - kept.logHours * hour);
+    while ((await removeRevisions(db.sql, before, batch)) === batch);
   },
 };

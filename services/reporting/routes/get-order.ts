@@ -1,0 +1,55 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { OrderV1 } from "@pragma/contracts/order-v1";
+import { OrderV2 } from "@pragma/contracts/order-v2";
+import type { RouteInput } from "@pragma/runtime/define-route";
+import { readableLocation } from "@pragma/runtime/own-location";
+import { type Reply, tagged } from "@pragma/runtime/reply";
+import { z } from "zod";
+import { findOrder } from "../queries/orders.ts";
+import { defineRoute, type Reporting } from "../reporting.ts";
+
+const params = z.object({ id: z.guid().meta({ description: "Id of the order" }) });
+
+export const getOrderV1 = defineRoute({
+  method: "get",
+  path: "/v1/orders/{id}",
+  operationId: "getOrderV1",
+  tag: "Orders",
+  audience: "public",
+  scope: "orders:read",
+  summary: "Get an order",
+  description:
+    "One order of a closed shift: its items and menus, payments and tips, with discounts and taxes. Its payments and tips are the validated ones. For every row as the point of sale has it, read `/v2/orders/{id}`.",
+  request: { params },
+  responses: { 200: { description: "The order", schema: OrderV1 }, 304: { description: "The client has it already" } },
+  errors: ["order_not_found"],
+  handle: (input) => replyWithOrder(input, "v1"),
+});
+
+export const getOrderV2 = defineRoute({
+  method: "get",
+  path: "/v2/orders/{id}",
+  operationId: "getOrderV2",
+  tag: "Orders",
+  audience: "public",
+  scope: "orders:read",
+  summary: "Get an order with every row",
+  description:
+    "One order of a closed shift with every field that the point of sale gave: rows of products, menus, payments, modifiers and discounts.",
+  request: { params },
+  responses: { 200: { description: "The order", schema: OrderV2 }, 304: { description: "The client has it already" } },
+  errors: ["order_not_found"],
+  handle: (input) => replyWithOrder(input, "v2"),
+});
+
+type OrderInput = Pick<
+  RouteInput<typeof params, undefined, undefined, Reporting>,
+  "params" | "principal" | "services" | "header"
+>;
+
+/** Answers one order in the wanted shape; one of another location is not found. */
+async function replyWithOrder({ params, principal, services, header }: OrderInput, shape: "v1" | "v2"): Promise<Reply> {
+  const order = await findOrder(services.db, { id: params.id, locationId: readableLocation(principal), shape });
+  if (!order) throw new ApiError("order_not_found", { detail: `This location has no order ${params.id}.` });
+  return tagged(order.body, { etag: order.etag, ifNoneMatch: header("if-none-match") });
+}
