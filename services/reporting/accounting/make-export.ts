@@ -1,9 +1,11 @@
 import { type AccountingRules, ReplaceAccountingConfig } from "@pragma/contracts/accounting-config";
+import { withRequestContext } from "@pragma/runtime/request-context";
+import { SpanKind } from "@pragma/runtime/tracing";
 import { isTransient } from "@pragma/runtime/transient-error";
 import {
   type Claim,
-  claimExport,
   exportPlan,
+  type FinishedExport,
   finishExport,
   type ItemResult,
   keepClaim,
@@ -13,46 +15,61 @@ import {
 } from "../queries/accounting-exports.ts";
 import type { Reporting } from "../reporting.ts";
 import { exportTill, failed, type TillOutcome } from "./export-till.ts";
-import { type MadeFile, makeFile } from "./make-file.ts";
+import { makeFile } from "./make-file.ts";
 
-type Making = Pick<Reporting, "db" | "log" | "exportClaimSeconds">;
+interface Making extends Pick<Reporting, "db" | "log"> {
+  /** How long a maker of an export may go without a word before it is presumed dead. */
+  exportClaimSeconds: number;
+}
 
 /** An export whose making was interrupted this often is given up: it may be what interrupts. */
-const mostAttempts = 5;
-
+const maxAttempts = 5;
 /** Tills after which a claim is prolonged. */
 const stride = 20;
+/** The wait before an export is tried again, in seconds; twice as long after each further attempt. */
+const firstRetrySeconds = 2;
 
 /**
- * Makes an export, unless somebody else is at it: every file with the tills whose figures add up, and for each other
- * till the reason. All of it is written at once, and by the holder of the latest claim only: a process that was presumed
- * dead changes nothing.
+ * Makes an export that was claimed: every file with the tills whose figures add up, and for each other till the reason.
+ * All of it is written at once, and by the holder of the latest claim only: a process that was presumed dead changes
+ * nothing. What fails is tried again after a while.
  */
-export async function makeExport(services: Making, exportId: string, signal: AbortSignal): Promise<void> {
-  const { db, log, exportClaimSeconds: seconds } = services;
-  const claim = await claimExport(db.sql, exportId, { seconds });
-  if (!claim) return;
-  try {
-    const isGivenUp = claim.attempt > mostAttempts;
-    const items: ItemResult[] = [];
-    const files: (MadeFile & { number: number })[] = [];
-    for (const planned of await exportPlan(db.sql, exportId)) {
-      const outcomes = isGivenUp
-        ? planned.tills.map(() => interrupted)
-        : await outcomesOf(services, planned, claim, signal);
-      if (!outcomes) return;
-      const tills = outcomes.flatMap(({ till }) => (till ? [till] : []));
-      const config = configOf(planned);
-      if (tills.length > 0) files.push({ number: planned.number, ...makeFile(tills, planned.provider, config) });
-      items.push(...planned.tills.map(({ position }, index) => itemResult(position, outcomes[index])));
+export async function makeExport(services: Making, claim: Claim, signal: AbortSignal): Promise<void> {
+  const { db, log } = services;
+  const { id: exportId, attempt, traceparent } = claim;
+  const operation = { name: "accounting export", kind: SpanKind.CONSUMER };
+  await withRequestContext({ traceparent, operation }, async ({ trace: { traceId } }) => {
+    const started = performance.now();
+    const fields = () => ({ exportId, attempt, traceId, milliseconds: performance.now() - started });
+    try {
+      const finished = await computeExport(services, claim, signal);
+      if (finished && (await db.transaction((tx) => finishExport(tx, claim, finished)))) {
+        const { state, items } = finished;
+        log.info({ ...fields(), state, tills: items.length }, "accounting export made");
+      }
+    } catch (error) {
+      log.error({ ...fields(), err: error }, "an accounting export could not be made");
+      await releaseClaim(db.sql, claim, { afterSeconds: firstRetrySeconds * 2 ** (attempt - 1) });
     }
-    const state = items.every((item) => item.state === "done") ? "done" : "failed";
-    const isMine = await db.transaction((tx) => finishExport(tx, claim, { state, items, files }));
-    if (isMine) log.info({ exportId, state, tills: items.length, attempt: claim.attempt }, "accounting export made");
-  } catch (error) {
-    await releaseClaim(db.sql, claim).catch(() => {});
-    throw error;
+  });
+}
+
+/** What an export comes to; undefined when the claim was lost, or given back because the process stops. */
+async function computeExport(services: Making, claim: Claim, signal: AbortSignal): Promise<FinishedExport | undefined> {
+  const isGivenUp = claim.attempt > maxAttempts;
+  const items: ItemResult[] = [];
+  const files: FinishedExport["files"] = [];
+  for (const planned of await exportPlan(services.db.sql, claim.id)) {
+    const outcomes = isGivenUp
+      ? planned.tills.map(() => interrupted)
+      : await outcomesOf(services, planned, claim, signal);
+    if (!outcomes) return undefined;
+    const tills = outcomes.flatMap(({ till }) => (till ? [till] : []));
+    const { number, provider } = planned;
+    if (tills.length > 0) files.push({ number, ...makeFile(tills, provider, configOf(planned)) });
+    items.push(...planned.tills.map(({ position }, index) => itemResult(position, outcomes[index])));
   }
+  return { state: items.every((item) => item.state === "done") ? "done" : "failed", items, files };
 }
 
 const interrupted = failed("interrupted", "What made the export died again and again. Nothing was exported.");
