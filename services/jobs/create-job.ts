@@ -6,21 +6,20 @@ import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { refuseFaults } from "@pragma/runtime/faults";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import type { RequestContext } from "@pragma/runtime/request-context";
-import { bodyFault } from "./body-fault.ts";
-import { checkJob, type JobLimits } from "./check-job.ts";
+import { checkJob } from "./check-job.ts";
+import type { JobsConfig } from "./config.ts";
+import { queueNameOf } from "./job-reply.ts";
 import type { Jobs } from "./jobs.ts";
 import {
   countChild,
   countUnfinished,
-  findJob,
-  findOriginal,
+  findSame,
   insertJob,
   type JobRow,
   lockCreation,
   lockJob,
 } from "./queries/jobs.ts";
 import { scheduleRun } from "./repeat-job.ts";
-import { queueNameOf } from "./show-job.ts";
 
 interface CreateJob {
   locationId: string;
@@ -36,52 +35,50 @@ interface CreateJob {
  * @throws `ApiError` invalid_request for what the queue cannot do, too_many_jobs, limit_reached, quota_exceeded.
  */
 export async function createJob(
-  { db, limits, dispatcher }: Pick<Jobs, "db" | "limits" | "dispatcher">,
+  { db, config, queue }: Pick<Jobs, "db" | "config" | "queue">,
   { locationId, principal, job, context }: CreateJob,
 ): Promise<{ job: JobRow; isNew: boolean }> {
-  refuseFaults(checkJob(job, limits, Date.now()));
-  const { message, duration, jobOptions } = job;
+  refuseFaults(checkJob(job, config, Date.now()));
+  const { message, duration, jobOptions: options } = job;
+  const { jobId, deduplication, timestamp = Date.now(), delay = 0 } = options;
+  const { keyId: key_id, consumer } = principal;
   return db.transaction(async (tx) => {
-    await lockCreation(tx, locationId, principal.keyId);
-    const known = await findSame(tx, locationId, job);
+    await lockCreation(tx, locationId, key_id);
+    const known = await findSame(tx, { locationId, jobId: jobId ?? null, duplicateOf: deduplication?.id ?? null });
     if (known) return { job: known, isNew: false };
     await refuseOrphan(tx, locationId, job);
-    await checkLimits(tx, { locationId, principal, job }, limits);
-    const given = {
-      location_id: locationId,
-      id: jobOptions.jobId ?? randomUUID(),
-      key_id: principal.keyId,
-      consumer: principal.consumer,
-      message,
-      duration,
-      options: jobOptions,
-      timestamp: jobOptions.timestamp ?? Date.now(),
-      traceparent: context.traceparent,
-    };
-    const { delay = 0 } = jobOptions;
-    const begin = given.timestamp + delay;
-    const row = await insertJob(tx, given, delay > 0 && begin > Date.now() ? new Date(begin) : undefined);
-    if (!row) throw new Error("A job was inserted and is not there.");
+    await checkLimits(tx, { locationId, principal, job }, config);
+    const row = await insertJob(
+      tx,
+      {
+        ...{
+          location_id: locationId,
+          id: jobId ?? randomUUID(),
+          key_id,
+          consumer,
+          message,
+          duration,
+          options,
+          timestamp,
+        },
+        traceparent: context.traceparent,
+      },
+      delay > 0 && timestamp + delay > Date.now() ? new Date(timestamp + delay) : undefined,
+    );
     await scheduleRun(tx, row);
-    afterCommit(tx, () => dispatcher.wake(locationId));
+    afterCommit(tx, queue.wake);
     return { job: row, isNew: true };
   });
-}
-
-async function findSame(tx: Transaction, locationId: string, { jobOptions }: NewJob): Promise<JobRow | undefined> {
-  const { jobId, deduplication } = jobOptions;
-  const same = jobId === undefined ? undefined : await findJob(tx, { location_id: locationId, id: jobId });
-  if (same || !deduplication) return same;
-  return findOriginal(tx, { locationId, deduplicationId: deduplication.id });
 }
 
 async function refuseOrphan(tx: Transaction, locationId: string, { jobOptions }: NewJob): Promise<void> {
   const { parent, jobId } = jobOptions;
   if (!parent) return;
-  const refuse = (path: string, message: string) =>
-    refuseFaults([bodyFault(`jobOptions.parent.${path}`, "not_found", message)]);
-  if (parent.queue !== undefined && parent.queue !== queueNameOf(locationId)) {
-    refuse("queue", `Has to be ${queueNameOf(locationId)}, the queue of this location, or be left out`);
+  const refuse = (field: string, message: string) =>
+    refuseFaults([{ in: "body", path: `jobOptions.parent.${field}`, code: "not_found", message }]);
+  const queueName = queueNameOf(locationId);
+  if (parent.queue !== undefined && parent.queue !== queueName) {
+    refuse("queue", `Has to be ${queueName}, the queue of this location, or be left out`);
   }
   const found = parent.id === jobId ? undefined : await lockJob(tx, { location_id: locationId, id: parent.id });
   if (!found) refuse("id", "There is no such job in this location");
@@ -93,20 +90,23 @@ async function refuseOrphan(tx: Transaction, locationId: string, { jobOptions }:
 async function checkLimits(
   tx: Transaction,
   { locationId, principal, job }: Omit<CreateJob, "context">,
-  limits: JobLimits,
+  config: JobsConfig,
 ): Promise<void> {
   const { repeat, parent } = job.jobOptions;
   const { ofKey, ofLocation, repeating } = await countUnfinished(tx, locationId, principal.keyId);
-  if (ofKey >= limits.unfinishedPerKey) throw tooMany("API key", limits.unfinishedPerKey);
-  if (ofLocation >= limits.unfinishedPerLocation) throw tooMany("location", limits.unfinishedPerLocation);
-  if (repeat && repeating >= limits.repeatingPerLocation) {
-    throw reached("repeating_jobs", limits.repeatingPerLocation, "repeating jobs per location");
+  if (ofKey >= config.JOBS_UNFINISHED_PER_KEY) throw tooMany("API key", config.JOBS_UNFINISHED_PER_KEY);
+  if (ofLocation >= config.JOBS_UNFINISHED_PER_LOCATION) throw tooMany("location", config.JOBS_UNFINISHED_PER_LOCATION);
+  if (repeat && repeating >= config.JOBS_REPEATING_PER_LOCATION) {
+    throw reached("repeating_jobs", config.JOBS_REPEATING_PER_LOCATION, "repeating jobs per location");
   }
-  if (parent && !(await countChild(tx, { location_id: locationId, id: parent.id }, limits.childrenPerParent))) {
-    throw reached("children", limits.childrenPerParent, "children per job");
+  const maxChildren = config.JOBS_CHILDREN_PER_PARENT;
+  if (parent && !(await countChild(tx, { location_id: locationId, id: parent.id }, maxChildren))) {
+    throw reached("children", maxChildren, "children per job");
   }
-  await consumeDailyQuota(tx, { locationId, quota: limits.jobsPerDay, amount: 1 });
-  await consumeDailyQuota(tx, { locationId, quota: limits.bytesPerDay, amount: Buffer.byteLength(job.message) });
+  const jobsPerDay = { name: "jobs", maximum: config.JOBS_PER_DAY, unit: "jobs" };
+  await consumeDailyQuota(tx, { locationId, quota: jobsPerDay, amount: 1 });
+  const bytesPerDay = { name: "job_bytes", maximum: config.JOBS_BYTES_PER_DAY, unit: "bytes" };
+  await consumeDailyQuota(tx, { locationId, quota: bytesPerDay, amount: Buffer.byteLength(job.message) });
 }
 
 function tooMany(owner: "API key" | "location", maximum: number): ApiError {

@@ -1,13 +1,13 @@
 import type { JobResult } from "@pragma/contracts/job";
 import type { Transaction } from "@pragma/runtime/postgres";
-import { forgetFinished } from "./queries/forgetting.ts";
 import { countRuns, deleteJob, type JobKey, type JobRow, lockJob, updateJob } from "./queries/jobs.ts";
+import { removeFinished } from "./queries/removing.ts";
 
 /** What a job came to. */
 export type Outcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"; failure: string };
 
 /**
- * Records what a job came to, once; tells its parent or its repeating job; and forgets what its options say to forget
+ * Records what a job came to, once; tells its parent or its repeating job; and removes what its options say to remove
  * then. A job that has children to wait for finishes with the last of them.
  */
 export async function finishJob(tx: Transaction, key: JobKey, given: Outcome): Promise<void> {
@@ -20,8 +20,7 @@ export async function finishJob(tx: Transaction, key: JobKey, given: Outcome): P
     const repeating = { location_id: job.location_id, id: job.run_of };
     await updateJob(tx, repeating, { ...cause, runs: tx`runs + 1` });
     await deleteJob(tx, job);
-    await endRepeating(tx, repeating);
-    return;
+    return endRepeating(tx, repeating);
   }
   if (isCompleted && job.pending_children > 0) {
     await updateJob(tx, job, { is_performed: true, held_until: null, queued_at: null, progress: 0 });
@@ -30,8 +29,7 @@ export async function finishJob(tx: Transaction, key: JobKey, given: Outcome): P
   const counts = isCompleted ? { progress: 100 } : { attempts_made: job.attempts_made + 1 };
   await updateJob(tx, job, { ...cause, ...counts, outcome, held_until: null, finished_at: tx`now()` });
   await informParent(tx, job, outcome);
-  const { removeOnComplete, removeOnFail } = job.options;
-  await forgetFinished(tx, key, { outcome, keep: isCompleted ? removeOnComplete : removeOnFail });
+  await removeFinished(tx, job, outcome);
 }
 
 /** Ends a repeating job that has no run left: the next is inserted when one begins, until the limit or end. */

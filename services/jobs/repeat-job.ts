@@ -2,7 +2,7 @@ import type { Repeat } from "@pragma/contracts/job-repeat";
 import type { Transaction } from "@pragma/runtime/postgres";
 import { CronExpressionParser } from "cron-parser";
 import { instantOf, latestDate } from "./check-repeat.ts";
-import { countRuns, insertJob, type JobRow, updateJob } from "./queries/jobs.ts";
+import { countRuns, insertJob, type JobRow, lockJob, updateJob } from "./queries/jobs.ts";
 
 /**
  * Inserts the next run of a repeating job as a job of its own: the first when the job is created, every other when the
@@ -19,6 +19,14 @@ export async function scheduleRun(tx: Transaction, job: JobRow): Promise<void> {
   const run = { location_id, key_id, consumer, duration, message: "", traceparent: null, timestamp: due };
   await insertJob(tx, { ...run, id: `${job.id}:${due}`, run_of: job.id, options }, new Date(due));
   await updateJob(tx, job, { last_due: due });
+}
+
+/** A job that begins, as it is. A run has the message of its repeating job, whose next run is inserted. */
+export async function beginRun(tx: Transaction, job: JobRow | undefined): Promise<JobRow | undefined> {
+  if (!job || job.run_of === null) return job;
+  const repeating = await lockJob(tx, { location_id: job.location_id, id: job.run_of });
+  if (repeating?.last_due === job.timestamp) await scheduleRun(tx, repeating);
+  return repeating && { ...job, message: repeating.message };
 }
 
 /**

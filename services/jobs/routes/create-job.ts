@@ -4,8 +4,8 @@ import { namedLocation } from "@pragma/runtime/locations";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { createJob } from "../create-job.ts";
+import { jobReply } from "../job-reply.ts";
 import { defineRoute } from "../jobs.ts";
-import { jobReply } from "../show-job.ts";
 
 export const createJobRoute = defineRoute({
   method: "post",

@@ -1,9 +1,11 @@
+import { ApiError } from "@pragma/contracts/errors";
 import { JobId, JobStatus } from "@pragma/contracts/job";
 import { ownLocation } from "@pragma/runtime/own-location";
 import { taggedByContent } from "@pragma/runtime/reply";
 import { z } from "zod";
+import { jobStatusReply } from "../job-reply.ts";
 import { defineRoute } from "../jobs.ts";
-import { showJob } from "../show-job.ts";
+import { findJob } from "../queries/jobs.ts";
 
 export const getJob = defineRoute({
   method: "get",
@@ -27,7 +29,8 @@ export const getJob = defineRoute({
   errors: ["location_forbidden", "job_not_found"],
   async handle({ params, query, principal, services, header }) {
     const locationId = ownLocation(principal, query.locationId);
-    const job = await showJob(services, { locationId, id: params.id });
-    return taggedByContent(JSON.stringify(job), { ifNoneMatch: header("if-none-match") });
+    const job = await findJob(services.db.sql, { location_id: locationId, id: params.id });
+    if (!job) throw new ApiError("job_not_found", { detail: `This location has no job ${params.id}.` });
+    return taggedByContent(JSON.stringify(jobStatusReply(job)), { ifNoneMatch: header("if-none-match") });
   },
 });
