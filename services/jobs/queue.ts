@@ -3,7 +3,7 @@ import { startClaimLoop } from "@pragma/runtime/claim-loop";
 import type { Logger } from "@pragma/runtime/logger";
 import { openOutageLog } from "@pragma/runtime/outage-log";
 import type { Database } from "@pragma/runtime/postgres";
-import { isRedisFull, openRedis } from "@pragma/runtime/redis";
+import { openRedis } from "@pragma/runtime/redis";
 import { sleep } from "@pragma/runtime/sleep";
 import { type Job, Queue, Worker } from "bullmq";
 import type { JobsConfig } from "./config.ts";
@@ -88,7 +88,7 @@ export function openQueue(config: JobsConfig, { db, log, handle }: { db: Databas
   worker.on("completed", admitting.wake).on("failed", admitting.wake);
   worker.on("error", (error) => {
     log.debug({ err: error }, "queue worker");
-    if (!isRedisFull(error) || worker.isPaused()) return;
+    if (!error.message.startsWith("OOM ") || worker.isPaused()) return;
     void worker.pause(true);
     setTimeout(() => void worker.resume(), fullPauseMs).unref();
   });
