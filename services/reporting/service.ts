@@ -9,21 +9,21 @@ import { erasePersonalData } from "./periodic/erase-personal-data.ts";
 import { removeOldExports } from "./periodic/remove-old-exports.ts";
 import { claimExports, countUnfinished } from "./queries/accounting-exports.ts";
 import type { Reporting } from "./reporting.ts";
-import { createAccountingConfig } from "./routes/create-accounting-config.ts";
-import { createAccountingExport } from "./routes/create-accounting-export.ts";
-import { deleteAccountingConfig } from "./routes/delete-accounting-config.ts";
-import { getAccountingConfig } from "./routes/get-accounting-config.ts";
-import { getAccountingExport } from "./routes/get-accounting-export.ts";
-import { getAccountingFile } from "./routes/get-accounting-file.ts";
+import {
+  createAccountingConfig,
+  deleteAccountingConfig,
+  getAccountingConfig,
+  listAccountingConfigs,
+  replaceAccountingConfig,
+} from "./routes/accounting-configs.ts";
+import { createAccountingExport, getAccountingExport, getAccountingFile } from "./routes/accounting-exports.ts";
 import { getOrderV1 } from "./routes/get-order-v1.ts";
 import { getOrderV2 } from "./routes/get-order-v2.ts";
 import { getReportV0 } from "./routes/get-report-v0.ts";
 import { getReportV2 } from "./routes/get-report-v2.ts";
-import { listAccountingConfigs } from "./routes/list-accounting-configs.ts";
 import { listOrders } from "./routes/list-orders.ts";
 import { listReportsV0 } from "./routes/list-reports-v0.ts";
 import { listReportsV2 } from "./routes/list-reports-v2.ts";
-import { replaceAccountingConfig } from "./routes/replace-accounting-config.ts";
 import { tillPushed } from "./subscriptions/till-pushed.ts";
 import { openTillCalculator } from "./till-calculator.ts";
 

@@ -1,4 +1,6 @@
 import { type AccountingRules, ReplaceAccountingConfig } from "@pragma/contracts/accounting-config";
+import type { AccountingFailure } from "@pragma/contracts/accounting-export";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { withRequestContext } from "@pragma/runtime/request-context";
 import { SpanKind } from "@pragma/runtime/tracing";
 import { isTransient } from "@pragma/runtime/transient-error";
@@ -12,10 +14,15 @@ import {
   type PlannedFile,
   releaseClaim,
   reportOfTill,
+  type TillReport,
 } from "../queries/accounting-exports.ts";
 import type { Reporting } from "../reporting.ts";
-import { exportTill, failed, type TillOutcome } from "./export-till.ts";
-import { makeFile } from "./make-file.ts";
+import { journalOfTill } from "./journal-of-till.ts";
+import { makeFile, type WellTill } from "./make-file.ts";
+import type { TillFacts } from "./till-facts.ts";
+
+/** What comes of a till: what it gives to its file, or why it gives nothing. */
+type TillOutcome = { till: WellTill; failure: null } | { till: null; failure: AccountingFailure };
 
 interface Making extends Pick<Reporting, "db" | "log"> {
   /** How long a maker of an export may go without a word before it is presumed dead. */
@@ -114,4 +121,25 @@ function configOf({ config }: PlannedFile): AccountingRules {
 function itemResult(position: number, outcome: TillOutcome | undefined): ItemResult {
   if (outcome?.till) return { position, state: "done", failure: null };
   return { position, state: "failed", failure: JSON.stringify(outcome?.failure) };
+}
+
+/** Makes a till's entries from what the service has of it: undefined when it has no report. */
+function exportTill(stored: TillReport | undefined, config: AccountingRules): TillOutcome {
+  if (!stored) return failed("no_report", "The till has no report: it was made in school mode.");
+  if (stored.accounting_facts === null) {
+    return failed(
+      "outdated_report",
+      "The report was made before there were exports: have the till processed again, then export it.",
+    );
+  }
+  const report = JSON.parse(stored.v2) as ReportV2;
+  const facts = JSON.parse(stored.accounting_facts) as TillFacts;
+  const { entries, gaps } = journalOfTill(report, facts, config);
+  if (!entries) return failed("unbalanced", "Debit and credit of this till would differ: see gaps.", gaps);
+  const { tillId, finalizedAt, siretCode: siret } = report;
+  return { till: { tillId, entries, finalizedAt, day: facts.day, siret }, failure: null };
+}
+
+function failed(code: AccountingFailure["code"], message: string, gaps: AccountingFailure["gaps"] = []): TillOutcome {
+  return { till: null, failure: { code, message, gaps } };
 }
