@@ -2,7 +2,7 @@ import type { PeriodicTask } from "@pragma/runtime/define-service";
 import { endRepeating } from "./finish-job.ts";
 import type { Jobs } from "./jobs.ts";
 import { removeExcess, removeOld } from "./queries/removing.ts";
-import { findWithoutRun, prepareJobs, returnLostJobs } from "./queries/waiting.ts";
+import { findWithoutRun, returnLostJobs } from "./queries/waiting.ts";
 import { scheduleRun } from "./repeat-job.ts";
 
 /** Has jobs wait in PostgreSQL again that are lost, or that an older version kept in queues of its own. */
@@ -11,7 +11,6 @@ export const keepJobsMoving: PeriodicTask<Pick<Jobs, "db">> = {
   everySeconds: 2,
   async run({ db }) {
     await returnLostJobs(db.sql);
-    await prepareJobs(db.sql);
     for (const job of await findWithoutRun(db.sql, 500)) {
       await db.transaction(async (tx) => {
         await scheduleRun(tx, job);

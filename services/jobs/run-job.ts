@@ -5,7 +5,7 @@ import { withRequestContext } from "@pragma/runtime/request-context";
 import { sleep } from "@pragma/runtime/sleep";
 import { SpanKind } from "@pragma/runtime/tracing";
 import { isTransient } from "@pragma/runtime/transient-error";
-import { type BackoffOptions, Backoffs } from "bullmq";
+import { type BackoffOptions, Backoffs, WaitingError } from "bullmq";
 import { latestDate } from "./check-repeat.ts";
 import { finishJob } from "./finish-job.ts";
 import { type JobRow, updateJob } from "./queries/jobs.ts";
@@ -66,10 +66,12 @@ export function jobHandler({ db, log, perform }: { db: Database; log: Logger; pe
         if (signal.aborted) {
           log.info({ ...fields(), isGivenBack: true }, "job");
           await updateJob(db.sql, job, { held_until: null, progress: 0 });
-        } else {
-          log.error({ ...fields(), err: error }, "job failed");
-          await transact((tx) => recordFailure(tx, job, { queued, error }));
+          // Another process does it at once.
+          await queued.moveToWait(queued.token).catch(() => {});
+          throw new WaitingError();
         }
+        log.error({ ...fields(), err: error }, "job failed");
+        await transact((tx) => recordFailure(tx, job, { queued, error }));
         throw error;
       }
     });

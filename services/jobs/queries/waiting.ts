@@ -1,5 +1,4 @@
 import { advisoryLockKey, type Database, type Sql, type Transaction } from "@pragma/runtime/postgres";
-import { PRIORITY_LIMIT } from "bullmq";
 import type { JobKey, JobRow } from "./jobs.ts";
 
 /** A job that waits in PostgreSQL and for no child. The same words as in the indexes. */
@@ -40,30 +39,20 @@ export async function acquireJob(tx: Transaction, { location_id, id }: JobKey): 
   return job;
 }
 
-/** Has jobs wait again that are in the queue for a while without being done: Redis has lost them, or their process. */
+/**
+ * Has jobs wait again that are in the queue for a while without being done: Redis has lost them, or their process. And
+ * those of an older version that runs beside this one, whose queues know when each is due.
+ */
 export async function returnLostJobs(sql: Sql): Promise<void> {
-  await sql`
-    update jobs set queued_at = null
-    where ${isInQueue(sql)} and ${isUnleased(sql)} and queued_at < now() - interval '3 seconds'`;
-}
-
-/** Has the jobs wait that a version created whose queues knew when each is due. */
-export async function prepareJobs(sql: Sql): Promise<void> {
   await sql`
     update jobs set
       queued_at = null,
-      due_at = to_timestamp((timestamp + coalesce((options ->> 'delay')::float8, 0)) / 1000),
-      priority = least(coalesce((options ->> 'priority')::int, 0), ${PRIORITY_LIMIT}),
-      position = extract(epoch from created_at) * case when (options ->> 'lifo')::boolean then -1 else 1 end,
-      pending_children = (
-        select count(*) from jobs as child
-        where child.location_id = jobs.location_id and child.options -> 'parent' ->> 'id' = jobs.id
-          and (child.finished_at is null or child.outcome = 'failed' and not child.options ?| array[
-            'failParentOnFailure', 'ignoreDependencyOnFailure', 'removeDependencyOnFailure']))
-    where finished_at is null and due_at is null and not options ? 'repeat'`;
+      due_at = coalesce(due_at, to_timestamp((timestamp + coalesce((options ->> 'delay')::float8, 0)) / 1000))
+    where finished_at is null and not options ? 'repeat' and (
+      due_at is null or queued_at < now() - interval '3 seconds' and ${isUnleased(sql)})`;
 }
 
-/** Repeating jobs that have no run: such a version created them. */
+/** Repeating jobs that have no run: an older version created them. */
 export async function findWithoutRun(sql: Sql, limit: number): Promise<JobRow[]> {
   return sql<JobRow[]>`
     select * from jobs
