@@ -1,9 +1,8 @@
 import type { PeriodicTask } from "@pragma/runtime/define-service";
-import { endRepeating } from "./finish-job.ts";
 import type { Jobs } from "./jobs.ts";
+import { endRepeating, scheduleRun } from "./lifecycle.ts";
 import { removeExcess, removeOld } from "./queries/removing.ts";
 import { findWithoutRun, returnLostJobs } from "./queries/waiting.ts";
-import { scheduleRun } from "./repeat-job.ts";
 
 /** Has jobs wait in PostgreSQL again that are lost, or that an older version kept in queues of its own. */
 export const keepJobsMoving: PeriodicTask<Pick<Jobs, "db">> = {

@@ -7,11 +7,10 @@ import { SpanKind } from "@pragma/runtime/tracing";
 import { isTransient } from "@pragma/runtime/transient-error";
 import { type BackoffOptions, Backoffs, WaitingError } from "bullmq";
 import { latestDate } from "./check-repeat.ts";
-import { finishJob } from "./finish-job.ts";
+import { beginRun, finishJob } from "./lifecycle.ts";
 import { type JobRow, updateJob } from "./queries/jobs.ts";
 import { acquireJob, leaseEnd } from "./queries/waiting.ts";
 import type { JobHandler, QueuedJob } from "./queue.ts";
-import { beginRun } from "./repeat-job.ts";
 
 /**
  * What doing a job is. `report` tells how far it is, in percent, at least every five seconds; the signal is given when

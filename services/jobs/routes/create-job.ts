@@ -13,6 +13,7 @@ import { z } from "zod";
 import { checkJob } from "../check-job.ts";
 import type { JobsConfig } from "../config.ts";
 import { defineRoute, type Jobs } from "../jobs.ts";
+import { scheduleRun } from "../lifecycle.ts";
 import {
   countChild,
   countUnfinished,
@@ -22,7 +23,6 @@ import {
   lockCreation,
   lockJob,
 } from "../queries/jobs.ts";
-import { scheduleRun } from "../repeat-job.ts";
 import { jobReply, queueNameOf } from "./get-job.ts";
 
 export const createJobRoute = defineRoute({

@@ -138,21 +138,9 @@ export async function countUnfinished(sql: Sql): Promise<number> {
   return row.count;
 }
 
-/** An export that has not come to its end, as operators see it. */
-export interface UnfinishedExport {
-  exportId: string;
-  locationId: string | null;
-  state: ExportRow["state"];
-  createdAt: Date;
-  /** How often it was begun. */
-  attempts: number;
-  /** Until when whoever makes it has it, or, while it is pending, when it is tried again. */
-  claimedUntil: Date | null;
-}
-
-/** The exports that have not come to their end, oldest first. */
-export async function listUnfinished(sql: Sql, limit: number): Promise<UnfinishedExport[]> {
-  return sql<UnfinishedExport[]>`
+/** The exports that have not come to their end, oldest first, as operators see them. */
+export async function listUnfinished(sql: Sql, limit: number) {
+  return sql`
     select
       id as "exportId", location_id as "locationId", state, created_at as "createdAt", attempt as attempts,
       claimed_until as "claimedUntil"
