@@ -33,6 +33,8 @@ const maxLogs = 100;
 const maxTraces = 10;
 /** How often jobs that are due are looked for, besides when one was created or has ended. */
 const pollMs = 250;
+/** Jobs that are being added to the queue at a time: while Redis does not answer, no more of them wait for it. */
+const maxAdding = 1_000;
 const closeTimeoutMs = 5_000;
 /** How long a worker rests when Redis refuses writes: it would ask again at once, thousands of times a second. */
 const fullPauseMs = 2_000;
@@ -79,7 +81,7 @@ export function openQueue(config: JobsConfig, { db, log, handle }: { db: Databas
     claim: async () => (connection.status === "ready" ? admitJobs(db, config.JOBS_CONCURRENCY) : []),
     // One that does not reach the queue is looked for after a while.
     work: (job) => add(job).then(outage.recovered, outage.failed),
-    concurrency: Number.POSITIVE_INFINITY,
+    concurrency: maxAdding,
     pollMs,
   });
   const worker = new Worker<JobKey, void>(queueName, (job) => handle(job, stopping.signal), {

@@ -6,9 +6,9 @@ import { legacySettings } from "./legacy/legacy-config.ts";
 import { tillOperations } from "./operations.ts";
 import { removeOrphans } from "./periodic/remove-orphans.ts";
 import { removeReplaced } from "./periodic/remove-replaced.ts";
-import { reprocessMany } from "./periodic/reprocess-many.ts";
 import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
 import { countOverdue } from "./queries/tills.ts";
+import { startReprocessing } from "./reprocess-many.ts";
 import { fetchLegacyTillsRoute } from "./routes/fetch-legacy-tills.ts";
 import { getTill } from "./routes/get-till.ts";
 import { getTillObject } from "./routes/get-till-object.ts";
@@ -35,22 +35,21 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
     metrics.observe("tills_overdue", "Tills that were announced again and still have no result", () =>
       countOverdue(db.sql),
     );
+    const sweepAfter = config.SWEEP_AFTER_SECONDS;
+    const reprocessing = startReprocessing({ db, log, sweepAfter });
     return {
       services: {
-        db,
-        log,
-        objects,
-        reader,
-        locations,
-        sweepAfter: config.SWEEP_AFTER_SECONDS,
+        ...{ db, log, objects, reader, locations, sweepAfter },
+        wakeReprocessing: reprocessing.wake,
         quotas: config,
         revisionQuota: { name: "till_revisions", maximum: config.TILL_REVISIONS_PER_DAY, unit: "revisions" },
         legacy: legacySettings(config),
         replacedKeptDays: config.REPLACED_BODIES_KEPT_DAYS,
       },
       checks: { objects: () => objects.check() },
-      operations: tillOperations({ db, log, sweepAfter: config.SWEEP_AFTER_SECONDS }),
+      operations: tillOperations({ db, log, sweepAfter }),
       async close() {
+        await reprocessing.close();
         await reader.close();
         await objects.close();
       },
@@ -70,5 +69,5 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
     getReprocessing,
   ],
   subscriptions: [markProcessed, markRemoved, ordersErased],
-  periodic: [sweepUnfinished, removeOrphans, removeReplaced, reprocessMany],
+  periodic: [sweepUnfinished, removeOrphans, removeReplaced],
 });

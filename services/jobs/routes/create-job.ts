@@ -85,23 +85,10 @@ async function createJob(
     if (known) return { job: known, isNew: false };
     await refuseOrphan(tx, locationId, job);
     await checkLimits(tx, { locationId, principal, job }, config);
-    const row = await insertJob(
-      tx,
-      {
-        ...{
-          location_id: locationId,
-          id: jobId ?? randomUUID(),
-          key_id,
-          consumer,
-          message,
-          duration,
-          options,
-          timestamp,
-        },
-        traceparent: context.traceparent,
-      },
-      delay > 0 && timestamp + delay > Date.now() ? new Date(timestamp + delay) : undefined,
-    );
+    const owner = { location_id: locationId, key_id, consumer, traceparent: context.traceparent };
+    const given = { ...owner, id: jobId ?? randomUUID(), message, duration, options, timestamp };
+    const dueAt = delay > 0 && timestamp + delay > Date.now() ? new Date(timestamp + delay) : undefined;
+    const row = await insertJob(tx, given, dueAt);
     await scheduleRun(tx, row);
     afterCommit(tx, queue.wake);
     return { job: row, isNew: true };

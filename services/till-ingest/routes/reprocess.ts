@@ -68,7 +68,7 @@ export const reprocessTills = defineRoute({
   request: { query },
   responses: { 202: { description: "The tills will be processed again", schema: Reprocessing } },
   errors: ["location_forbidden"],
-  async handle({ query: { lteReportVersion, locationId }, principal, services: { db } }) {
+  async handle({ query: { lteReportVersion, locationId }, principal, services: { db, wakeReprocessing } }) {
     const isForAll = locationId === undefined && allows(principal.scopes, "locations:any");
     const row = {
       id: randomUUID(),
@@ -78,6 +78,7 @@ export const reprocessTills = defineRoute({
       consumer: principal.consumer,
     };
     const reprocessing = await db.transaction((tx) => insertReprocessing(tx, row));
+    wakeReprocessing();
     return json(202, reprocessingReply(reprocessing), { location: `/v1/tills/reprocess/${reprocessing.id}` });
   },
 });
