@@ -4,6 +4,7 @@ import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { reportingOperations } from "../operations.ts";
 import { removeOldExports } from "../periodic/remove-old-exports.ts";
 import { type Claim, claimExports, finishExport, keepClaim, releaseClaim } from "../queries/accounting-exports.ts";
 import reporting from "../service.ts";
@@ -127,6 +128,8 @@ describe("an export that could not be made", () => {
     await eventually("a first attempt", async () => (await attemptsOf(id)) === 1);
     await sleep(1_000);
     expect(await read(id)).toMatchObject({ state: "pending" });
+    const listed = await (await reportingOperations(service.db).request("/exports")).json();
+    expect(listed).toMatchObject([{ exportId: id, state: "pending", attempts: 1, claimedUntil: expect.any(String) }]);
     await sql`alter table accounting_files rename column config_elsewhere to config`;
     expect((await inState(id, "done", "failed")).state).toBe("done");
     expect(await attemptsOf(id)).toBe(2);
