@@ -1,4 +1,5 @@
--- Has the jobs wait that a version from before 004 created, whose queues knew when each is due.
+-- Has the jobs wait that a version from before 004 created, whose queues knew when each is due. Unfinished jobs are few:
+-- what finished is not touched.
 update jobs set
   queued_at = null,
   due_at = to_timestamp((timestamp + coalesce((options ->> 'delay')::float8, 0)) / 1000),
