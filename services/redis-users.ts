@@ -2,7 +2,6 @@
 const rules: Record<string, (namespace: string) => string> = {
   gateway: (namespace) =>
     `~${namespace}:limit:* -@all +@connection +info +eval +evalsha +script|load +time +hmget +hset +pexpire`,
-  reporting: (namespace) => `~${namespace}:reporting-exports:* ${queueCommands}`,
   jobs: (namespace) => `~${namespace}:jobs-* ${queueCommands}`,
 };
 

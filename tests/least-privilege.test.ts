@@ -129,12 +129,12 @@ describe("a service's user of Redis", () => {
   };
   const keys = {
     gateway: ":limit:x",
-    reporting: ":reporting-exports:x",
     jobs: ":jobs-x:id",
   };
   const key = (part: keyof typeof keys) => `${servers.variables.NAMESPACE}${keys[part]}`;
 
-  it.each(["reporting", "jobs"] as const)("of %s reads and writes its own keys only", async (part) => {
+  it("of jobs reads and writes its own keys only", async () => {
+    const part = "jobs";
     const redis = connectAs(part);
     expect(await redis.set(key(part), "1")).toBe("OK");
     for (const other of (Object.keys(keys) as (keyof typeof keys)[]).filter((name) => name !== part)) {

@@ -54,7 +54,7 @@ beforeAll(async () => {
   await shop.ask("POST", "/v1/accounting/exports", {
     body: [{ tillId: till.id, accountingConfigId, accountingProvider: "FULLL" }],
   });
-  const measured = ["webhook_attempt_duration_seconds_count", "queue_job_duration_seconds_count"];
+  const measured = ["webhook_attempt_duration_seconds_count", "accounting_exports_unfinished"];
   exported = await eventually("the delivery and the export to be measured", async () => {
     const found = await readMetrics(`${product.process("all").opsUrl}/metrics`);
     return measured.every((name) => found.has(name)) && found;

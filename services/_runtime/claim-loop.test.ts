@@ -69,6 +69,16 @@ it("goes on after a claim and after work that failed", async () => {
   await close();
 });
 
+it("rests when the same work fails again and again", async () => {
+  const { wake, close, state } = startLoop({ concurrency: 1 });
+  const failing = setInterval(() => state.due.length === 0 && state.due.push(-1), 1);
+  wake();
+  await sleep(900);
+  expect(state.claims).toBeLessThan(5);
+  clearInterval(failing);
+  await close();
+});
+
 it("finishes what is under way when it is closed, and claims nothing more", async () => {
   const { wake, close, state } = startLoop({ workMs: 50 });
   state.due = [1, 2, 3, 4];

@@ -30,7 +30,7 @@ export interface ClaimLoop<Item> {
   close(): Promise<void>;
 }
 
-/** How long the loop waits after it could not claim. */
+/** How long the loop waits after it could not claim, and the place of work that failed stays taken. */
 const failurePauseMs = 500;
 
 /** Starts a loop that claims what is due when it is woken, when work that filled it ends, and every `pollMs`. */
@@ -69,7 +69,11 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop
 
   function begin(item: Item): void {
     const done = work(item, closing.signal)
-      .catch((error) => log.error({ err: error }, `work on ${name} failed`))
+      .catch((error) => {
+        log.error({ err: error }, `work on ${name} failed`);
+        // What fails at once would be claimed again at once.
+        return sleep(failurePauseMs, closing.signal);
+      })
       .finally(() => {
         active.delete(done);
         if (isWoken) wake();

@@ -1,33 +1,30 @@
 import { randomUUID } from "node:crypto";
+import { Queue } from "bullmq";
 import { Hono } from "hono";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { HttpServer } from "./http-server.ts";
-import { type JobQueue, openJobQueue } from "./job-queue.ts";
-import { createLogger } from "./logger.ts";
 import { createMetrics } from "./metrics.ts";
 import { startOpsServer } from "./ops-server.ts";
 import { createTestEnvironment, type TestEnvironment } from "./testing/test-environment.ts";
 
 const token = randomUUID();
-const log = createLogger({ name: "test", level: "silent" });
 let environment: TestEnvironment;
-let queue: JobQueue<{ number: number }>;
+let queue: Queue;
 let server: HttpServer;
 
 beforeAll(async () => {
   environment = await createTestEnvironment();
   const metrics = createMetrics();
-  const { NAMESPACE = "", REDIS_URL = "" } = environment.variables;
-  queue = openJobQueue({ NAMESPACE, REDIS_URL }, { name: "counting", log, metrics });
-  await queue.queue.waitUntilReady();
-  await queue.add({ number: 1 }, { jobId: "one" });
+  const connection = { url: environment.variables.REDIS_URL ?? "" };
+  queue = new Queue("counting", { connection, prefix: environment.namespace });
+  await queue.add("count", { number: 1 });
   const operations = new Hono().get("/number", (context) => context.json({ number: 1 }));
-  const part = { name: "counting", checks: {}, queues: () => [queue.queue], operations };
+  const part = { name: "counting", checks: {}, queues: () => [queue], operations };
   server = await startOpsServer({ port: 0, token, metrics, parts: () => [part] });
 });
 afterAll(async () => {
   await server?.stop();
-  await queue?.queue.obliterate({ force: true });
+  await queue?.obliterate({ force: true });
   await queue?.close();
   await environment?.remove();
 });

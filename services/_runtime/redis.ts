@@ -15,8 +15,3 @@ export function openRedis(config: RedisConfig, options: Omit<RedisOptions, "prot
   const isTls = config.REDIS_URL.startsWith("rediss:");
   return new Redis(config.REDIS_URL, { ...options, ...(isTls && { tls: tlsContents(config) }) });
 }
-
-/** Whether Redis refused a write because it is at its `maxmemory`. */
-export function isRedisFull(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith("OOM ");
-}

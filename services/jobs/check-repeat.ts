@@ -1,7 +1,6 @@
 import type { Fault } from "@pragma/contracts/errors";
 import type { JobOptions } from "@pragma/contracts/job";
 import { CronExpressionParser, type CronFieldCollection } from "cron-parser";
-import { bodyFault } from "./body-fault.ts";
 
 /** How far ahead a pattern must come true: looking further would hold up every other request. */
 const maxYearsAhead = 10;
@@ -24,33 +23,33 @@ export function checkRepeat(options: JobOptions, shortest: number, now: number):
   const { repeat = {} } = options;
   const { every, pattern, startDate, endDate, immediately } = repeat;
   const faults: Fault[] = [];
-  const refuse = (option: string, code: string, text: string) =>
-    faults.push(bodyFault(`jobOptions.repeat${option}`, code, text));
+  const refuse = (option: string, code: string, message: string) =>
+    faults.push({ in: "body", path: `jobOptions.${option}`, code, message });
 
   for (const [option, why] of Object.entries(ofEachRun)) {
     const given = options[option as keyof typeof ofEachRun];
-    if (given !== undefined && given !== false)
-      faults.push(bodyFault(`jobOptions.${option}`, "conflict", `${why}: not with repeat`));
+    if (given !== undefined && given !== false) refuse(option, "conflict", `${why}: not with repeat`);
   }
   if ((every === undefined) === (pattern === undefined))
-    refuse("", "conflict", "Has to have either every or a pattern");
+    refuse("repeat", "conflict", "Has to have either every or a pattern");
   if (immediately && startDate !== undefined) {
-    refuse(".immediately", "conflict", "A first run at once and a startDate contradict each other");
+    refuse("repeat.immediately", "conflict", "A first run at once and a startDate contradict each other");
   }
   for (const [option, date] of Object.entries({ startDate, endDate })) {
-    if (date !== undefined && instantOf(date) > latestDate) refuse(`.${option}`, "too_big", "Is after the year 9999");
+    if (date !== undefined && instantOf(date) > latestDate)
+      refuse(`repeat.${option}`, "too_big", "Is after the year 9999");
   }
-  if (endDate !== undefined && instantOf(endDate) <= now) refuse(".endDate", "too_small", "Is over");
+  if (endDate !== undefined && instantOf(endDate) <= now) refuse("repeat.endDate", "too_small", "Is over");
   if (endDate !== undefined && startDate !== undefined && instantOf(endDate) <= instantOf(startDate)) {
-    refuse(".endDate", "conflict", "Is not after startDate");
+    refuse("repeat.endDate", "conflict", "Is not after startDate");
   }
   const tooOften = `Between two runs there have to be ${shortest} milliseconds at least`;
-  if (every !== undefined && every < shortest) refuse(".every", "too_small", tooOften);
+  if (every !== undefined && every < shortest) refuse("repeat.every", "too_small", tooOften);
   if (pattern !== undefined) {
     const begin = startDate === undefined ? now : Math.max(now, instantOf(startDate));
     const fault = patternFault(pattern, begin);
-    if (fault !== undefined) refuse(".pattern", "invalid_format", fault);
-    else if (minInterval(pattern) < shortest) refuse(".pattern", "too_small", tooOften);
+    if (fault !== undefined) refuse("repeat.pattern", "invalid_format", fault);
+    else if (minInterval(pattern) < shortest) refuse("repeat.pattern", "too_small", tooOften);
   }
   return faults;
 }

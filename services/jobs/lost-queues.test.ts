@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { startPrivateServers } from "@pragma/runtime/testing/private-servers";
@@ -97,6 +98,20 @@ describe("while Redis is away", () => {
   });
 });
 
+describe("a process that stops while Redis is away", () => {
+  it("does so within seconds", async () => {
+    const servers = await startPrivateServers();
+    const alone = await startJobs({ REDIS_URL: servers.redis.url });
+    const { id } = await alone.openShop().create({ message: "While there" });
+    expect(id).toBeDefined();
+    await servers.kill("redis");
+    const stoppedAt = Date.now();
+    await alone.stop();
+    expect(Date.now() - stoppedAt).toBeLessThan(8_000);
+    await servers.stop();
+  });
+});
+
 describe("a job that the queue does not have", () => {
   const isGone = async (job: { remove(): Promise<unknown> } | undefined) => job?.remove();
 
@@ -149,6 +164,8 @@ describe("jobs of a version that kept them in queues of their locations", () => 
     await jobs.db.sql`
       update jobs set due_at = null, position = 0, pending_children = 0, last_due = null, queued_at = now()
       where location_id = ${shop.locationId}`;
+    const migration = new URL("./migrations/005_prepared.sql", import.meta.url);
+    await jobs.db.sql.unsafe(await readFile(migration, "utf8"));
     await shop.inState(parent.id, "waiting-children");
     for (const { id } of [plain, child, parent, repeating]) await shop.inState(id, "completed");
     const all = [plain, child, parent, repeating].map(({ payload }) => timesBegun(payload.message));

@@ -1,22 +1,20 @@
 import { setMaxListeners } from "node:events";
-import {
-  connectForAsking,
-  connectForWorking,
-  type jobQueueConfig,
-  pauseWhileRedisIsFull,
-  unreadEvents,
-} from "@pragma/runtime/job-queue";
+import { startClaimLoop } from "@pragma/runtime/claim-loop";
 import type { Logger } from "@pragma/runtime/logger";
+import { openOutageLog } from "@pragma/runtime/outage-log";
+import type { Database } from "@pragma/runtime/postgres";
+import { openRedis } from "@pragma/runtime/redis";
 import { sleep } from "@pragma/runtime/sleep";
 import { type Job, Queue, Worker } from "bullmq";
-import type { z } from "zod";
+import type { JobsConfig } from "./config.ts";
 import type { JobKey, JobRow } from "./queries/jobs.ts";
+import { admitJobs } from "./queries/waiting.ts";
 
 /** A job as the queue has it: which one it is, and nothing of what it is about. */
 export type QueuedJob = Job<JobKey, void>;
 
 /** Does a job that the queue gives out. The signal is given when the process stops. */
-export type JobHandler = (job: QueuedJob, token: string, signal: AbortSignal) => Promise<void>;
+export type JobHandler = (job: QueuedJob, signal: AbortSignal) => Promise<void>;
 
 export type JobQueue = ReturnType<typeof openQueue>;
 
@@ -25,81 +23,93 @@ export const queueName = "jobs-public";
 export const jobName = "message";
 /** The id that a job has in the queue. A user's id has no `~` and BullMQ's has no colon. */
 export const queuedId = ({ location_id, id }: JobKey) => `${location_id}.${id.replace(":", "~")}`;
+/** No one reads the events that BullMQ keeps in Redis. */
+export const unreadEvents = { events: { maxLen: 10 } };
 
 /** For operators to look at; what a job came to is in PostgreSQL. Ages are in seconds. */
-const keptInQueue = {
-  removeOnComplete: { age: 60 * 60, count: 1_000 },
-  removeOnFail: { age: 24 * 60 * 60, count: 1_000 },
-};
+const kept = { removeOnComplete: { age: 60 * 60, count: 1_000 }, removeOnFail: { age: 24 * 60 * 60, count: 1_000 } };
 /** Lines of a job's log, and traces of its failures, that are kept at most. */
 const maxLogs = 100;
 const maxTraces = 10;
+/** How often jobs that are due are looked for, besides when one was created or has ended. */
+const pollMs = 250;
+/** Jobs that are being added to the queue at a time: while Redis does not answer, no more of them wait for it. */
+const maxAdding = 1_000;
 const closeTimeoutMs = 5_000;
+/** How long a worker rests when Redis refuses writes: it would ask again at once, thousands of times a second. */
+const fullPauseMs = 2_000;
 /**
  * How often a job may lose its worker before the queue gives it up. Redis that takes no writes looks like that too, and
  * a job that comes up again is not done twice.
  */
 const maxStalledCount = 100;
 
-/** Opens the queue of all locations, which holds the jobs that may begin now. */
-export function openQueue(
-  config: z.infer<typeof jobQueueConfig>,
-  { concurrency, log }: { concurrency: number; log: Logger },
-) {
-  const prefix = config.NAMESPACE;
+/**
+ * Opens the queue of all locations, and does its jobs. They wait in PostgreSQL, in their order, and only so many of a
+ * location are in the queue at a time. What Redis loses is given to it again.
+ */
+export function openQueue(config: JobsConfig, { db, log, handle }: { db: Database; log: Logger; handle: JobHandler }) {
   const stopping = new AbortController();
   // Every job that is being done listens.
   setMaxListeners(0, stopping.signal);
-  const asking = connectForAsking(config, log);
-  const working = connectForWorking(config, stopping.signal);
-  const queue: Queue<JobKey, void> = new Queue(queueName, {
-    ...{ connection: asking, prefix, skipVersionCheck: true, streams: unreadEvents },
+  const connection = openRedis(config, {
+    maxRetriesPerRequest: null,
+    retryStrategy: (times) => (stopping.signal.aborted ? null : Math.min(times * 100, 2_000)),
   });
+  const outage = openOutageLog(log, "Redis is away or full");
+  connection.on("error", outage.failed).on("ready", outage.recovered);
+  const shared = { connection, prefix: config.NAMESPACE, skipVersionCheck: true };
+  const queue = new Queue<JobKey, void>(queueName, { ...shared, streams: unreadEvents });
   queue.on("error", () => {});
-  let worker: Worker<JobKey, void> | undefined;
+
+  /** Adds a job, or has one tried again that failed, which adds to the traces of its attempts before. */
+  async function add(job: JobRow): Promise<void> {
+    const { location_id, id, timestamp, options } = job;
+    const jobId = queuedId(job);
+    const known = await queue.getJob(jobId);
+    const state = await known?.getState();
+    if (state === "failed" && job.attempts_made > 0) return known?.retry();
+    if (state === "completed" || state === "failed") await known?.remove();
+    const keepLogs = Math.min(options.keepLogs ?? maxLogs, maxLogs);
+    const stackTraceLimit = Math.min(options.stackTraceLimit ?? maxTraces, maxTraces);
+    await queue.add(jobName, { location_id, id }, { ...kept, jobId, timestamp, keepLogs, stackTraceLimit });
+  }
+
+  const admitting = startClaimLoop<JobRow>({
+    name: "public jobs",
+    log,
+    claim: async () => (connection.status === "ready" ? admitJobs(db, config.JOBS_CONCURRENCY) : []),
+    // One that does not reach the queue is looked for after a while.
+    work: (job) => add(job).then(outage.recovered, outage.failed),
+    concurrency: maxAdding,
+    pollMs,
+  });
+  const worker = new Worker<JobKey, void>(queueName, (job) => handle(job, stopping.signal), {
+    ...{ ...shared, concurrency: config.JOBS_CONCURRENCY_PER_PROCESS, maxStalledCount },
+  });
+  worker.on("completed", admitting.wake).on("failed", admitting.wake);
+  worker.on("error", (error) => {
+    log.debug({ err: error }, "queue worker");
+    if (!error.message.startsWith("OOM ") || worker.isPaused()) return;
+    void worker.pause(true);
+    setTimeout(() => void worker.resume(), fullPauseMs).unref();
+  });
 
   return {
     queue,
-    isReady: () => asking.status === "ready",
-    /** Adds a job, or has one tried again that failed; false when it is there already. Rejects while Redis is away. */
-    async add(job: JobRow): Promise<boolean> {
-      const { location_id, id, timestamp, attempts_made, options } = job;
-      const known = await queue.getJob(queuedId(job));
-      const state = await known?.getState();
-      if (known && state !== "completed" && state !== "failed") return false;
-      // Another attempt adds to the traces of those before; anything else is left over from a job of the same id.
-      if (known && attempts_made > 0) {
-        await known.retry(state as "completed" | "failed");
-        return true;
-      }
-      await known?.remove();
-      const { keepLogs = maxLogs, stackTraceLimit = maxTraces } = options;
-      const kept = { keepLogs: Math.min(keepLogs, maxLogs), stackTraceLimit: Math.min(stackTraceLimit, maxTraces) };
-      await queue.add(jobName, { location_id, id }, { ...keptInQueue, ...kept, jobId: queuedId(job), timestamp });
-      return true;
-    },
-    /** Begins to do jobs; `onEnd` is called with the location of each one that has left the queue. */
-    work(handle: JobHandler, onEnd: (locationId: string) => void): void {
-      worker = new Worker(queueName, (job, token = "") => handle(job, token, stopping.signal), {
-        ...{ connection: working, prefix, concurrency, skipVersionCheck: true, maxStalledCount },
-      });
-      worker.on("error", (error) => log.debug({ err: error }, "queue worker"));
-      pauseWhileRedisIsFull(worker);
-      worker.on("completed", ({ data }) => onEnd(data.location_id));
-      worker.on("failed", (job) => job && onEnd(job.data.location_id));
-    },
+    wake: admitting.wake,
     async check() {
-      await asking.ping();
+      if (connection.status !== "ready") throw new Error("not connected");
+      await connection.ping();
     },
-    /** Gives back what is being done, and closes. */
+    /** Gives back what is being done, and closes. While Redis is away what is given back is found by its lease. */
     async close() {
       stopping.abort();
-      // What cannot be given back, because Redis is away, is restored when its lease has expired.
-      const closing = new AbortController();
-      await Promise.race([worker?.close(), sleep(closeTimeoutMs, closing.signal)]);
-      await Promise.race([queue.close(), sleep(closeTimeoutMs, closing.signal)]);
-      closing.abort();
-      for (const connection of [asking, working]) connection.disconnect();
+      const closed = new AbortController();
+      const closing = Promise.all([admitting.close(), worker.close()]).then(() => queue.close());
+      await Promise.race([closing, sleep(closeTimeoutMs, closed.signal)]);
+      closed.abort();
+      connection.disconnect();
     },
   };
 }

@@ -1,5 +1,34 @@
-import { defineJobsService } from "./define-jobs-service.ts";
-import { waitOut } from "./wait-out.ts";
+import { defineService } from "@pragma/runtime/define-service";
+import { locationsFrom } from "@pragma/runtime/locations";
+import { jobsConfig } from "./config.ts";
+import type { Jobs } from "./jobs.ts";
+import { keepJobsMoving, removeOldJobs } from "./periodic.ts";
+import { countAllUnfinished } from "./queries/jobs.ts";
+import { openQueue } from "./queue.ts";
+import { createJobRoute } from "./routes/create-job.ts";
+import { getJob } from "./routes/get-job.ts";
+import { jobHandler, type Perform, waitOut } from "./run-job.ts";
+
+/** The jobs service, given what doing a job is. */
+export function defineJobsService(perform: Perform) {
+  return defineService<typeof jobsConfig, Jobs>({
+    name: "jobs",
+    module: import.meta.url,
+    config: jobsConfig,
+    open({ db, log, metrics, registry }, config) {
+      metrics.observe("jobs_unfinished", "Public jobs that have not finished", () => countAllUnfinished(db.sql));
+      const queue = openQueue(config, { db, log, handle: jobHandler({ db, log, perform }) });
+      return {
+        services: { db, config, queue, locations: locationsFrom(registry, "jobs") },
+        checks: { redis: queue.check },
+        queues: () => [queue.queue],
+        close: queue.close,
+      };
+    },
+    routes: [createJobRoute, getJob],
+    periodic: [keepJobsMoving, removeOldJobs],
+  });
+}
 
 /** Offers queues of jobs to whoever may use them, and does the jobs. */
-export default defineJobsService({ perform: waitOut });
+export default defineJobsService(waitOut);

@@ -1,10 +1,8 @@
 import { numberFromEnv } from "@pragma/runtime/config";
-import { jobQueueConfig } from "@pragma/runtime/job-queue";
 import { pageConfig } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 
 export const reportingConfig = z.object({
-  ...jobQueueConfig.shape,
   ...pageConfig,
   /** Where till-ingest keeps the bodies of tills: the same address as there. */
   OBJECT_STORE: z.string(),

@@ -3,7 +3,6 @@ import type { Locations } from "@pragma/runtime/locations";
 import type { Logger } from "@pragma/runtime/logger";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Database } from "@pragma/runtime/postgres";
-import type { AnnounceExports } from "./accounting/announce-export.ts";
 import type { TillCalculator } from "./till-calculator.ts";
 
 /** What the reporting service stands on. */
@@ -16,9 +15,7 @@ export interface Reporting {
   /** Of the texts in a page of a list. */
   pageMaxBytes: number;
   /** Has exports made that are written in the database. */
-  announceExports: AnnounceExports;
-  /** How long a maker of an export may go without a word before it is presumed dead. */
-  exportClaimSeconds: number;
+  wakeExports(): void;
   /** How long exports and their files are kept. */
   exportsKeptDays: number;
   /** How long what says who ordered is kept, in days; as long as the rest when undefined. */

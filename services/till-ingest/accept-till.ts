@@ -40,7 +40,7 @@ export async function acceptTill(
   if (known) return { till: sameTill(known, row), isNew: false };
 
   await consumeTillQuotas(db.sql, quotas, row);
-  await intend(db.sql, row.object_key);
+  row.object_key = await intend(db.sql, row.object_key);
   await context.step({ name: "keep the till's body" }, () =>
     objects.put(row.object_key, till.bytes, { contentType: "application/json" }),
   );

@@ -42,7 +42,7 @@ export async function replaceTill(
   if (before?.location_id === location.id && isBodyOf(before, body)) return before;
 
   await consumeTillQuotas(db.sql, quotas, body);
-  await intend(db.sql, body.object_key);
+  body.object_key = await intend(db.sql, body.object_key);
   await objects.put(body.object_key, till.bytes, { contentType: "application/json" });
   return db.transaction(async (tx) => {
     const known = await lockTill(tx, body.id);
@@ -51,12 +51,15 @@ export async function replaceTill(
     }
     // Erased since: what was written above is nobody's then, and goes as an orphan.
     if (known.pushed_hash === body.hash) return known;
-    await settleIntent(tx, body.object_key);
-    if (known.hash === body.hash) return known;
+    if (known.hash === body.hash) {
+      await settleIntent(tx, body.object_key);
+      return known;
+    }
     await consumeDailyQuota(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
     const replaced = await nextRevision(tx, known, { body, sweepAfter });
     await insertVersion(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
     await announceTill(tx, replaced, { reason: "replace", traceparent: context.traceparent });
+    await settleIntent(tx, body.object_key);
     return replaced;
   });
 }

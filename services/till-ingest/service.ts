@@ -6,11 +6,10 @@ import { legacySettings } from "./legacy/legacy-config.ts";
 import { tillOperations } from "./operations.ts";
 import { removeOrphans } from "./periodic/remove-orphans.ts";
 import { removeReplaced } from "./periodic/remove-replaced.ts";
-import { reprocessMany } from "./periodic/reprocess-many.ts";
 import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
 import { countOverdue } from "./queries/tills.ts";
+import { startReprocessing } from "./reprocess-many.ts";
 import { fetchLegacyTillsRoute } from "./routes/fetch-legacy-tills.ts";
-import { getReprocessing } from "./routes/get-reprocessing.ts";
 import { getTill } from "./routes/get-till.ts";
 import { getTillObject } from "./routes/get-till-object.ts";
 import { listLegacyTillsRoute } from "./routes/list-legacy-tills.ts";
@@ -18,8 +17,7 @@ import { listTills } from "./routes/list-tills.ts";
 import { pushTillV1 } from "./routes/push-till-v1.ts";
 import { pushTillV2 } from "./routes/push-till-v2.ts";
 import { replaceTillRoute } from "./routes/replace-till.ts";
-import { reprocessTillRoute } from "./routes/reprocess-till.ts";
-import { reprocessTills } from "./routes/reprocess-tills.ts";
+import { getReprocessing, reprocessTillRoute, reprocessTills } from "./routes/reprocess.ts";
 import { markProcessed, markRemoved } from "./subscriptions/mark-processed.ts";
 import { ordersErased } from "./subscriptions/orders-erased.ts";
 import type { TillIngest } from "./till-ingest.ts";
@@ -37,22 +35,21 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
     metrics.observe("tills_overdue", "Tills that were announced again and still have no result", () =>
       countOverdue(db.sql),
     );
+    const sweepAfter = config.SWEEP_AFTER_SECONDS;
+    const reprocessing = startReprocessing({ db, log, sweepAfter });
     return {
       services: {
-        db,
-        log,
-        objects,
-        reader,
-        locations,
-        sweepAfter: config.SWEEP_AFTER_SECONDS,
+        ...{ db, log, objects, reader, locations, sweepAfter },
+        wakeReprocessing: reprocessing.wake,
         quotas: config,
         revisionQuota: { name: "till_revisions", maximum: config.TILL_REVISIONS_PER_DAY, unit: "revisions" },
         legacy: legacySettings(config),
         replacedKeptDays: config.REPLACED_BODIES_KEPT_DAYS,
       },
       checks: { objects: () => objects.check() },
-      operations: tillOperations({ db, log, sweepAfter: config.SWEEP_AFTER_SECONDS }),
+      operations: tillOperations({ db, log, sweepAfter }),
       async close() {
+        await reprocessing.close();
         await reader.close();
         await objects.close();
       },
@@ -72,5 +69,5 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
     getReprocessing,
   ],
   subscriptions: [markProcessed, markRemoved, ordersErased],
-  periodic: [sweepUnfinished, removeOrphans, removeReplaced, reprocessMany],
+  periodic: [sweepUnfinished, removeOrphans, removeReplaced],
 });

@@ -15,6 +15,8 @@ export interface TillIngest {
   objects: ObjectStore;
   locations: Locations;
   reader: TillReader;
+  /** Has the tills of new reprocessings announced. */
+  wakeReprocessing(): void;
   /** How long a till may be without its result before it is announced again, in seconds. */
   sweepAfter: number;
   quotas: TillQuotas;

@@ -31,7 +31,7 @@ export interface GuardedServers {
 
 export type Part = ServiceName | "gateway";
 
-const withRedis: Part[] = ["gateway", "reporting", "jobs"];
+const withRedis: Part[] = ["gateway", "jobs"];
 const variableOf = (part: string) => part.toUpperCase().replaceAll("-", "_");
 
 export async function startGuardedServers(): Promise<GuardedServers> {

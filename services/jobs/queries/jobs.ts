@@ -44,7 +44,7 @@ export interface JobRow extends JobKey {
 }
 
 /** A job as it comes in. */
-export type NewJobRow = Pick<
+type NewJobRow = Pick<
   JobRow,
   "location_id" | "id" | "key_id" | "consumer" | "message" | "duration" | "options" | "traceparent" | "timestamp"
 > & { run_of?: string };
@@ -56,7 +56,7 @@ export async function lockCreation(tx: Transaction, locationId: string, keyId: s
   }
 }
 
-export async function findJob(sql: Sql | Transaction, { location_id, id }: JobKey): Promise<JobRow | undefined> {
+export async function findJob(sql: Sql, { location_id, id }: JobKey): Promise<JobRow | undefined> {
   const [job] = await sql<JobRow[]>`select * from jobs where location_id = ${location_id} and id = ${id}`;
   return job;
 }
@@ -68,31 +68,27 @@ export async function lockJob(tx: Transaction, { location_id, id }: JobKey): Pro
   return job;
 }
 
-/** The job that one with this deduplication id would be a duplicate of. */
-export async function findOriginal(
+/** The job of this jobId, or else the one that a job with this deduplication id would be a duplicate of. */
+export async function findSame(
   tx: Transaction,
-  { locationId, deduplicationId }: { locationId: string; deduplicationId: string },
+  { locationId, jobId, duplicateOf }: { locationId: string; jobId: string | null; duplicateOf: string | null },
 ): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
     select * from jobs
-    where location_id = ${locationId} and deduplication_id = ${deduplicationId}
-      and case when deduplicated_until is null then finished_at is null else deduplicated_until > clock_timestamp() end
-    order by created_at desc limit 1`;
+    where location_id = ${locationId} and (id = ${jobId} or deduplication_id = ${duplicateOf}
+      and case when deduplicated_until is null then finished_at is null else deduplicated_until > clock_timestamp() end)
+    order by coalesce(id = ${jobId}, false) desc, created_at desc limit 1`;
   return job;
 }
 
 /** The unfinished jobs of a key and of a location, and those of the location that repeat. */
-export async function countUnfinished(
-  tx: Transaction,
-  locationId: string,
-  keyId: string,
-): Promise<{ ofKey: number; ofLocation: number; repeating: number }> {
-  const [counts] = await tx<{ ofKey: number; ofLocation: number; repeating: number }[]>`
+export async function countUnfinished(tx: Transaction, locationId: string, keyId: string) {
+  const [counts] = await tx<[{ ofKey: number; ofLocation: number; repeating: number }]>`
     select count(*) filter (where key_id = ${keyId}) as "ofKey",
       count(*) filter (where location_id = ${locationId}) as "ofLocation",
       count(*) filter (where location_id = ${locationId} and options ? 'repeat') as repeating
     from jobs where (key_id = ${keyId} or location_id = ${locationId}) and finished_at is null and run_of is null`;
-  return counts ?? { ofKey: 0, ofLocation: 0, repeating: 0 };
+  return counts;
 }
 
 /** Counts one more child of a job, which the job then waits for; false when it has had `maximum` already. */
@@ -104,15 +100,12 @@ export async function countChild(tx: Transaction, { location_id, id }: JobKey, m
 }
 
 export async function countAllUnfinished(sql: Sql): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`select count(*) from jobs where finished_at is null and run_of is null`;
-  return row?.count ?? 0;
+  const [row] = await sql<[{ count: number }]>`select count(*) from jobs where finished_at is null and run_of is null`;
+  return row.count;
 }
 
-/**
- * Inserts a job, or a run of a repeating one, that may begin at `dueAt`, or now when that is left out. Undefined when
- * there is one of the id.
- */
-export async function insertJob(tx: Transaction, job: NewJobRow, dueAt?: Date): Promise<JobRow | undefined> {
+/** Inserts a job, or a run of a repeating one, that may begin at `dueAt`, or now when that is left out. */
+export async function insertJob(tx: Transaction, job: NewJobRow, dueAt?: Date): Promise<JobRow> {
   const { deduplication, priority = 0, lifo, repeat } = job.options;
   const ttl = deduplication?.ttl ?? 0;
   const position = dueAt ? dueAt.getTime() / 1000 : tx`extract(epoch from clock_timestamp())`;
@@ -125,7 +118,7 @@ export async function insertJob(tx: Transaction, job: NewJobRow, dueAt?: Date): 
     deduplication_id: deduplication?.id ?? null,
     deduplicated_until: ttl > 0 ? tx`clock_timestamp() + make_interval(secs => ${ttl / 1000})` : null,
   };
-  const [inserted] = await tx<JobRow[]>`insert into jobs ${tx(row as never)} on conflict do nothing returning *`;
+  const [inserted] = await tx<[JobRow]>`insert into jobs ${tx(row as never)} returning *`;
   return inserted;
 }
 
@@ -148,7 +141,7 @@ export async function deleteJob(tx: Transaction, { location_id, id }: JobKey): P
 
 /** How many runs of a repeating job have been inserted that have not finished. */
 export async function countRuns(tx: Transaction, { location_id, id }: JobKey): Promise<number> {
-  const [row] = await tx<{ count: number }[]>`
+  const [row] = await tx<[{ count: number }]>`
     select count(*) from jobs where location_id = ${location_id} and run_of = ${id}`;
-  return row?.count ?? 0;
+  return row.count;
 }

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forgetOldJobs } from "../periodic/forget-old.ts";
+import { jobsConfig } from "../config.ts";
+import { removeOldJobs } from "../periodic.ts";
 import { startJobs, type TestJobs, unlike } from "../testing/start-jobs.ts";
 
 let jobs: TestJobs;
@@ -251,7 +252,8 @@ describe("limits of a location", () => {
       await shop.inState(id, "completed");
       ids.push(id);
     }
-    await forgetOldJobs.run({ db: limited.db, kept: { days: 30, perLocation: 2 } });
+    const config = jobsConfig.parse({ REDIS_URL: "redis://unused", JOBS_KEPT_PER_LOCATION: "2" });
+    await removeOldJobs.run({ db: limited.db, config });
     expect(await Promise.all(ids.map((id) => shop.isForgotten(id)))).toEqual([true, true, false, false]);
   });
 });

@@ -1,11 +1,29 @@
+import { randomUUID } from "node:crypto";
+import { ApiError } from "@pragma/contracts/errors";
 import { Job, NewJob } from "@pragma/contracts/job";
+import type { Principal } from "@pragma/contracts/principal";
+import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { jsonBody } from "@pragma/runtime/define-route";
+import { refuseFaults } from "@pragma/runtime/faults";
 import { namedLocation } from "@pragma/runtime/locations";
+import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import { json } from "@pragma/runtime/reply";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { z } from "zod";
-import { createJob } from "../create-job.ts";
-import { defineRoute } from "../jobs.ts";
-import { jobReply } from "../show-job.ts";
+import { checkJob } from "../check-job.ts";
+import type { JobsConfig } from "../config.ts";
+import { defineRoute, type Jobs } from "../jobs.ts";
+import { scheduleRun } from "../lifecycle.ts";
+import {
+  countChild,
+  countUnfinished,
+  findSame,
+  insertJob,
+  type JobRow,
+  lockCreation,
+  lockJob,
+} from "../queries/jobs.ts";
+import { jobReply, queueNameOf } from "./get-job.ts";
 
 export const createJobRoute = defineRoute({
   method: "post",
@@ -39,3 +57,91 @@ export const createJobRoute = defineRoute({
     return json(isNew ? 201 : 200, jobReply(job), { location: `/v1/jobs/${job.id}` });
   },
 });
+
+interface CreateJob {
+  locationId: string;
+  principal: Principal;
+  job: NewJob;
+  context: RequestContext;
+}
+
+/**
+ * Inserts a job, and has it given to the queue once that has committed. When there is a job of the same jobId, or of
+ * which this one is a duplicate, that one is returned and nothing happens.
+ *
+ * @throws `ApiError` invalid_request for what the queue cannot do, too_many_jobs, limit_reached, quota_exceeded.
+ */
+async function createJob(
+  { db, config, queue }: Pick<Jobs, "db" | "config" | "queue">,
+  { locationId, principal, job, context }: CreateJob,
+): Promise<{ job: JobRow; isNew: boolean }> {
+  refuseFaults(checkJob(job, config, Date.now()));
+  const { message, duration, jobOptions: options } = job;
+  const { jobId, deduplication, timestamp = Date.now(), delay = 0 } = options;
+  const { keyId: key_id, consumer } = principal;
+  return db.transaction(async (tx) => {
+    await lockCreation(tx, locationId, key_id);
+    const known = await findSame(tx, { locationId, jobId: jobId ?? null, duplicateOf: deduplication?.id ?? null });
+    if (known) return { job: known, isNew: false };
+    await refuseOrphan(tx, locationId, job);
+    await checkLimits(tx, { locationId, principal, job }, config);
+    const owner = { location_id: locationId, key_id, consumer, traceparent: context.traceparent };
+    const given = { ...owner, id: jobId ?? randomUUID(), message, duration, options, timestamp };
+    const dueAt = delay > 0 && timestamp + delay > Date.now() ? new Date(timestamp + delay) : undefined;
+    const row = await insertJob(tx, given, dueAt);
+    await scheduleRun(tx, row);
+    afterCommit(tx, queue.wake);
+    return { job: row, isNew: true };
+  });
+}
+
+async function refuseOrphan(tx: Transaction, locationId: string, { jobOptions }: NewJob): Promise<void> {
+  const { parent, jobId } = jobOptions;
+  if (!parent) return;
+  const refuse = (field: string, message: string) =>
+    refuseFaults([{ in: "body", path: `jobOptions.parent.${field}`, code: "not_found", message }]);
+  const queueName = queueNameOf(locationId);
+  if (parent.queue !== undefined && parent.queue !== queueName) {
+    refuse("queue", `Has to be ${queueName}, the queue of this location, or be left out`);
+  }
+  const found = parent.id === jobId ? undefined : await lockJob(tx, { location_id: locationId, id: parent.id });
+  if (!found) refuse("id", "There is no such job in this location");
+  else if (found.finished_at) refuse("id", "The parent has finished: it cannot wait for another child");
+  else if (found.options.repeat)
+    refuse("id", "The parent repeats: it has many runs, and none of them waits for a child");
+}
+
+async function checkLimits(
+  tx: Transaction,
+  { locationId, principal, job }: Omit<CreateJob, "context">,
+  config: JobsConfig,
+): Promise<void> {
+  const { repeat, parent } = job.jobOptions;
+  const { ofKey, ofLocation, repeating } = await countUnfinished(tx, locationId, principal.keyId);
+  if (ofKey >= config.JOBS_UNFINISHED_PER_KEY) throw tooMany("API key", config.JOBS_UNFINISHED_PER_KEY);
+  if (ofLocation >= config.JOBS_UNFINISHED_PER_LOCATION) throw tooMany("location", config.JOBS_UNFINISHED_PER_LOCATION);
+  if (repeat && repeating >= config.JOBS_REPEATING_PER_LOCATION) {
+    throw reached("repeating_jobs", config.JOBS_REPEATING_PER_LOCATION, "repeating jobs per location");
+  }
+  const maxChildren = config.JOBS_CHILDREN_PER_PARENT;
+  if (parent && !(await countChild(tx, { location_id: locationId, id: parent.id }, maxChildren))) {
+    throw reached("children", maxChildren, "children per job");
+  }
+  const jobsPerDay = { name: "jobs", maximum: config.JOBS_PER_DAY, unit: "jobs" };
+  await consumeDailyQuota(tx, { locationId, quota: jobsPerDay, amount: 1 });
+  const bytesPerDay = { name: "job_bytes", maximum: config.JOBS_BYTES_PER_DAY, unit: "bytes" };
+  await consumeDailyQuota(tx, { locationId, quota: bytesPerDay, amount: Buffer.byteLength(job.message) });
+}
+
+function tooMany(owner: "API key" | "location", maximum: number): ApiError {
+  return new ApiError("too_many_jobs", {
+    detail: `This ${owner} has ${maximum} jobs that have not finished, as many as it may have. Wait until some have.`,
+    limit: { name: "unfinished_jobs", maximum, unit: `jobs per ${owner}` },
+    headers: { "retry-after": "60" },
+  });
+}
+
+function reached(name: string, maximum: number, unit: string): ApiError {
+  const detail = `There may be ${maximum} ${unit}. Another is possible when some have come to their end.`;
+  return new ApiError("limit_reached", { detail, limit: { name, maximum, unit } });
+}

@@ -1,9 +1,11 @@
-import { JobId, JobStatus } from "@pragma/contracts/job";
+import { ApiError } from "@pragma/contracts/errors";
+import { type Job, JobId, JobStatus } from "@pragma/contracts/job";
 import { ownLocation } from "@pragma/runtime/own-location";
 import { taggedByContent } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { defineRoute } from "../jobs.ts";
-import { showJob } from "../show-job.ts";
+import { findJob, type JobRow } from "../queries/jobs.ts";
+import { jobName } from "../queue.ts";
 
 export const getJob = defineRoute({
   method: "get",
@@ -27,7 +29,40 @@ export const getJob = defineRoute({
   errors: ["location_forbidden", "job_not_found"],
   async handle({ params, query, principal, services, header }) {
     const locationId = ownLocation(principal, query.locationId);
-    const job = await showJob(services, { locationId, id: params.id });
-    return taggedByContent(JSON.stringify(job), { ifNoneMatch: header("if-none-match") });
+    const job = await findJob(services.db.sql, { location_id: locationId, id: params.id });
+    if (!job) throw new ApiError("job_not_found", { detail: `This location has no job ${params.id}.` });
+    return taggedByContent(JSON.stringify(jobStatusReply(job)), { ifNoneMatch: header("if-none-match") });
   },
 });
+
+/** What clients know as their location's queue. */
+export const queueNameOf = (locationId: string) => `jobs-${locationId}`;
+
+export function jobReply({ id, location_id, message, duration, options, timestamp }: JobRow): Job {
+  const payload = { message, duration };
+  return { id, queueName: queueNameOf(location_id), jobName, jobOptions: options, payload, timestamp };
+}
+
+/** A job and how far it is. */
+function jobStatusReply(job: JobRow): JobStatus {
+  return {
+    ...jobReply(job),
+    state: stateOf(job),
+    progress: job.progress,
+    attemptsMade: job.attempts_made,
+    runs: job.runs,
+    result: job.result,
+    failure: job.failure === null ? null : { message: job.failure },
+    finishedAt: job.finished_at?.toISOString() ?? null,
+  };
+}
+
+function stateOf({ outcome, options, held_until, due_at, pending_children, priority }: JobRow): JobStatus["state"] {
+  const now = new Date();
+  if (outcome) return outcome;
+  if (options.repeat) return "repeating";
+  if (held_until && held_until > now) return "active";
+  if (due_at && due_at > now) return "delayed";
+  if (pending_children > 0) return "waiting-children";
+  return priority > 0 ? "prioritized" : "waiting";
+}

@@ -2,16 +2,15 @@ import { randomUUID } from "node:crypto";
 import { Job, type JobOptions, JobStatus } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { type Problem, problemSchema } from "@pragma/contracts/problem";
-import { unreadEvents } from "@pragma/runtime/job-queue";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
 import { Queue, type Job as QueuedJob } from "bullmq";
 import { Redis } from "ioredis";
 import { expect } from "vitest";
-import { defineJobsService } from "../define-jobs-service.ts";
-import { queuedId, queueName } from "../queue.ts";
-import { type Perform, waitOut } from "../wait-out.ts";
+import { queuedId, queueName, unreadEvents } from "../queue.ts";
+import { type Perform, waitOut } from "../run-job.ts";
+import { defineJobsService } from "../service.ts";
 
 /** A location with a key of its own. */
 export interface TestShop {
@@ -69,7 +68,7 @@ export async function startJobs(variables: Record<string, string> = {}): Promise
     if (message.startsWith("fail") && (tries === 1 || !message.startsWith("fail once"))) throw new Error(message);
     return waitOut(payload, turn);
   };
-  const definition = defineJobsService({ perform });
+  const definition = defineJobsService(perform);
   const service = await startTestService(definition, environment);
   const redis = new Redis(environment.variables.REDIS_URL ?? "");
   redis.on("error", () => {});

@@ -1,6 +1,6 @@
 import { paymentAccounts, salesAccounts, singleAccounts, vatAccounts } from "@pragma/contracts/chart-of-accounts";
-import { fecColumns } from "./fec/columns.ts";
 import { fileFormats } from "./fec/formats.ts";
+import { fecColumns } from "./fec/write-fec.ts";
 
 /*
  * What the reference tells readers of accounting exports, in Markdown. README.md beside this file says more, and what

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { AccountingExport, StartedAccountingExport } from "@pragma/contracts/accounting-export";
+import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { startTestService } from "@pragma/runtime/testing/test-service";
-import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { reportingOperations } from "../operations.ts";
 import { removeOldExports } from "../periodic/remove-old-exports.ts";
-import { type Claim, finishExport, keepClaim, releaseClaim } from "../queries/accounting-exports.ts";
+import { type Claim, claimExports, finishExport, keepClaim, releaseClaim } from "../queries/accounting-exports.ts";
 import reporting from "../service.ts";
 import { makeOrder, makePayment, makeRow, makeTill } from "../testing/make-till.ts";
 import { keyOf, startReporting, type TestReporting } from "../testing/start-reporting.ts";
@@ -19,15 +20,16 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-/** A till with its report, by a config of its own. */
-async function itemsIn({ push, ask }: TestReporting): Promise<object[]> {
+/** Tills with their reports, by a config of their own. */
+async function itemsIn({ push, ask }: TestReporting, tillCount = 1): Promise<object[]> {
   const rows = { productRowList: [makeRow()], paymentRowList: [makePayment()] };
-  const till = makeTill([makeOrder({ id: randomUUID(), total: 1100, ...rows })], { id: randomUUID() });
-  await push([till], principal.location.id);
+  const newTill = () => makeTill([makeOrder({ id: randomUUID(), total: 1100, ...rows })], { id: randomUUID() });
+  const tills = Array.from({ length: tillCount }, newTill);
+  await push(tills, principal.location.id);
   const config = (await (await ask("POST", "/v1/accounting/configs", { principal, body: {} })).json()) as {
     id: string;
   };
-  return [{ tillId: till.id, accountingConfigId: config.id, accountingProvider: "INEXWEB" }];
+  return tills.map(({ id }) => ({ tillId: id, accountingConfigId: config.id, accountingProvider: "INEXWEB" }));
 }
 
 async function start({ ask }: TestReporting = service, body = items): Promise<string> {
@@ -45,26 +47,20 @@ const inState = (id: string, ...states: AccountingExport["state"][]) =>
     return states.includes(reply.state) && reply;
   });
 
-async function attemptsOf(id: string): Promise<number> {
-  const [row] = await service.db.sql<{ attempt: number }[]>`select attempt from accounting_exports where id = ${id}`;
+async function attemptsOf(id: string, { db } = service): Promise<number> {
+  const [row] = await db.sql<{ attempt: number }[]>`select attempt from accounting_exports where id = ${id}`;
   return row?.attempt ?? 0;
 }
 
 /** Does `work` while no till can be read: whoever makes an export is stopped in the middle of it. */
-async function whileMakersWait(work: (begun: () => Promise<number>) => Promise<void>): Promise<void> {
-  await service.db.sql.begin(async (tx) => {
+async function whileMakersWait(
+  work: (begun: () => Promise<number>) => Promise<void>,
+  { db }: Pick<TestReporting, "db"> = service,
+): Promise<void> {
+  await db.sql.begin(async (tx) => {
     await tx`lock table reports in access exclusive mode`;
     await work(async () => (await tx`select 1 from accounting_exports where state = 'running'`).length);
   });
-}
-
-/** Has Redis forget everything that it knows of this service. */
-async function flush(): Promise<void> {
-  const redis = new Redis(process.env.REDIS_URL ?? "");
-  const keys = await redis.keys(`${service.environment.namespace}:*`);
-  expect(keys.length).toBeGreaterThan(0);
-  await redis.del(...keys);
-  redis.disconnect();
 }
 
 /** An export as a maker leaves it that dies in the middle, and the claim that it had. */
@@ -77,18 +73,66 @@ async function abandoned(): Promise<Claim> {
     await tx`
       update accounting_exports set state = 'running', claimed_until = now(), finished_at = null where id = ${id}`;
   });
-  return { id, attempt: 1 };
+  return { id, attempt: 1, traceparent: null };
 }
 
-describe("exports that Redis has forgotten", () => {
-  it("are made all the same, those that had begun and those that had not", async () => {
+describe("two processes that make exports", () => {
+  it("make two at a time each, every one once, and give back what they make when they stop", async () => {
+    const one = await startReporting({ EXPORT_CLAIM_SECONDS: "600", DATABASE_POOL: "20" });
+    const items = await itemsIn(one, 2);
+    const other = await startTestService(reporting, one.environment);
     const ids: string[] = [];
+    let stopped: Promise<void> | undefined;
     await whileMakersWait(async (begun) => {
-      for (let count = 0; count < 5; count += 1) ids.push(await start());
-      await eventually("two to have begun", async () => (await begun()) === 2);
-      await flush();
+      for (let count = 0; count < 7; count += 1) ids.push(await start(one, items));
+      await eventually("two to have begun in each", async () => (await begun()) === 4);
+      stopped = one.stop();
+      await sleep(200);
+    }, other);
+    await stopped;
+    for (const id of ids) await eventually("it to be done", async () => (await read(id, other)).state === "done");
+    const attempts = await Promise.all(ids.map((id) => attemptsOf(id, { ...one, db: other.db })));
+    expect(attempts.toSorted()).toEqual([1, 1, 1, 1, 1, 2, 2]);
+    await other.stop();
+    await one.environment.remove();
+  });
+});
+
+describe("exports that wait", () => {
+  it("take turns by location: one that asks for many does not hold up another", async () => {
+    const { sql } = service.db;
+    const [many, one] = [randomUUID(), randomUUID()];
+    const row = { key_id: many, consumer: "", state: "pending" };
+    const rows = [many, many, many, one].map((location_id, second) => {
+      return { ...row, id: randomUUID(), location_id, created_at: new Date(Date.UTC(2020, 0, 1, 0, 0, second)) };
     });
-    for (const id of ids) expect((await inState(id, "done", "failed")).state).toBe("done");
+    await sql.begin(async (tx) => {
+      await tx`insert into accounting_exports ${tx(rows)}`;
+      const claims = await claimExports(tx as never, { limit: 2, seconds: 60 });
+      expect(claims.map(({ id }) => id).toSorted()).toEqual([rows[0]?.id, rows[3]?.id].toSorted());
+      await tx`delete from accounting_exports where key_id = ${many}`;
+    });
+  });
+});
+
+describe("an export that could not be made", () => {
+  it("is tried again after a while, and made", async () => {
+    const { sql } = service.db;
+    let id = "";
+    await whileMakersWait(async (begun) => {
+      for (let count = 0; count < 2; count += 1) await start();
+      await eventually("two to have begun", async () => (await begun()) === 2);
+      id = await start();
+      await sql`alter table accounting_files rename column config to config_elsewhere`;
+    });
+    await eventually("a first attempt", async () => (await attemptsOf(id)) === 1);
+    await sleep(1_000);
+    expect(await read(id)).toMatchObject({ state: "pending" });
+    const listed = await (await reportingOperations(service.db).request("/exports")).json();
+    expect(listed).toMatchObject([{ exportId: id, state: "pending", attempts: 1, claimedUntil: expect.any(String) }]);
+    await sql`alter table accounting_files rename column config_elsewhere to config`;
+    expect((await inState(id, "done", "failed")).state).toBe("done");
+    expect(await attemptsOf(id)).toBe(2);
   });
 });
 
@@ -129,22 +173,5 @@ describe("exports that are too old", () => {
       code: "accounting_export_not_found",
     });
     expect(await read(young)).toMatchObject({ state: "done", files: [{ tills: 1 }] });
-  });
-});
-
-describe("while Redis is away", () => {
-  it("an export is asked for, and made when it is back", async () => {
-    const without = await startReporting({ REDIS_URL: "redis://127.0.0.1:1" });
-    try {
-      const id = await start(without, await itemsIn(without));
-      expect(await read(id, without)).toMatchObject({ state: "pending", startedAt: null });
-      const variables = { ...without.environment.variables, REDIS_URL: process.env.REDIS_URL ?? "" };
-      const back = await startTestService(reporting, { ...without.environment, variables });
-      await without.running.stop();
-      await eventually("the export", async () => (await read(id, back)).state === "done");
-      await back.stop();
-    } finally {
-      await without.remove();
-    }
   });
 });

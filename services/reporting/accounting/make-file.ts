@@ -1,10 +1,18 @@
 import type { AccountingRules } from "@pragma/contracts/accounting-config";
 import type { AccountingProvider } from "@pragma/contracts/accounting-export";
 import { entityTagOf } from "@pragma/runtime/entity-tags";
-import type { WellTill } from "./export-till.ts";
-import { fecRows } from "./fec/fec-rows.ts";
 import { fileFormats } from "./fec/formats.ts";
-import { fecName, writeFec } from "./fec/write-fec.ts";
+import { fecName, fecRows, writeFec } from "./fec/write-fec.ts";
+import type { JournalEntry } from "./journal.ts";
+
+/** A till whose figures add up: its entries, and what the file's name and order go by. */
+export interface WellTill {
+  tillId: string;
+  entries: JournalEntry[];
+  finalizedAt: string;
+  day: string;
+  siret: string;
+}
 
 /** A file of an export, as it is kept. */
 export interface MadeFile {

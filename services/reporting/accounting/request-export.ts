@@ -20,7 +20,7 @@ type Item = CreateAccountingExport[number] & { locationId: string };
  * invalid_request naming every item whose till or config the location does not have, or that is there twice.
  */
 export async function requestExport(
-  { db, announceExports }: Pick<Reporting, "db" | "announceExports">,
+  { db, wakeExports }: Pick<Reporting, "db" | "wakeExports">,
   { body, principal, context }: { body: CreateAccountingExport; principal: Principal; context: RequestContext },
 ): Promise<StartedAccountingExport> {
   const items = locatedItems(body, principal);
@@ -39,6 +39,7 @@ export async function requestExport(
       location_id: locations.size === 1 ? (items[0]?.locationId ?? null) : null,
       key_id: principal.keyId,
       consumer: principal.consumer,
+      traceparent: context.traceparent,
       files: [...files.values()],
       items: items.map((item, position) => ({
         position,
@@ -46,7 +47,7 @@ export async function requestExport(
         file_number: files.get(fileKey(item))?.number ?? 0,
       })),
     });
-    afterCommit(tx, () => void announceExports([{ id, attempt: 0 }], context.traceparent));
+    afterCommit(tx, wakeExports);
   });
   return { id, tillsIds: [...new Set(items.map(({ tillId }) => tillId))] };
 }

@@ -35,6 +35,7 @@ export interface FileRow {
 interface NewExport extends Pick<ExportRow, "id" | "location_id"> {
   key_id: string;
   consumer: string;
+  traceparent: string;
   files: (Pick<FileRow, "number" | "location_id" | "config_id" | "provider"> & { config: string })[];
   items: Pick<ItemRow, "position" | "till_id" | "file_number">[];
 }
@@ -90,36 +91,67 @@ export async function findFile(
 export interface Claim {
   id: string;
   attempt: number;
+  /** Of the request for it (W3C). */
+  traceparent: string | null;
 }
 
-/** Claims an export that is pending, or whose claim has run out; undefined when there is nothing to claim. */
-export async function claimExport(sql: Sql, id: string, { seconds }: { seconds: number }): Promise<Claim | undefined> {
-  const [claim] = await sql<Claim[]>`
-    update accounting_exports set
-      state = 'running', attempt = attempt + 1, claimed_until = now() + ${seconds} * interval '1 second',
+/** Exports that nobody is making: pending, unless they wait to be tried again, or with a claim that has run out. */
+const isClaimable = (sql: Sql) => sql`
+  state in ('pending', 'running') and (claimed_until is null or claimed_until < now())`;
+
+/** Claims exports for so many seconds, up to so many: locations take turns, and each has its oldest made first. */
+export async function claimExports(sql: Sql, { limit, seconds }: { limit: number; seconds: number }): Promise<Claim[]> {
+  return sql<Claim[]>`
+    with due as (
+      select export.id from accounting_exports export join (
+        select id, row_number() over (partition by location_id order by created_at) as turn
+        from accounting_exports where ${isClaimable(sql)}
+      ) place using (id)
+      where ${isClaimable(sql)}
+      order by turn, created_at limit ${limit} for update of export skip locked
+    )
+    update accounting_exports export set
+      state = 'running', attempt = attempt + 1, claimed_until = now() + make_interval(secs => ${seconds}),
       started_at = coalesce(started_at, now())
-    where id = ${id} and (state = 'pending' or (state = 'running' and claimed_until < now()))
-    returning id, attempt`;
-  return claim;
+    from due where export.id = due.id
+    returning export.id, attempt, traceparent`;
 }
 
 /** Prolongs a claim; false when it is no longer the latest. */
 export async function keepClaim(sql: Sql, claim: Claim, { seconds }: { seconds: number }): Promise<boolean> {
   const kept = await sql`
-    update accounting_exports set claimed_until = now() + ${seconds} * interval '1 second'
-    where ${isHeld(sql, claim)}`;
+    update accounting_exports set claimed_until = now() + make_interval(secs => ${seconds}) where ${isHeld(sql, claim)}`;
   return kept.count === 1;
 }
 
-/** Lets go of a claim, so that the export can be made at once by somebody else. */
-export async function releaseClaim(sql: Sql, claim: Claim): Promise<void> {
-  await sql`update accounting_exports set state = 'pending', claimed_until = null where ${isHeld(sql, claim)}`;
+/** Lets go of a claim, so that the export can be made by somebody else after so many seconds. */
+export async function releaseClaim(sql: Sql, claim: Claim, { afterSeconds = 0 } = {}): Promise<void> {
+  await sql`
+    update accounting_exports set state = 'pending', claimed_until = now() + make_interval(secs => ${afterSeconds})
+    where ${isHeld(sql, claim)}`;
+}
+
+/** How many exports have not come to their end. */
+export async function countUnfinished(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*) from accounting_exports where state in ('pending', 'running')`;
+  return row.count;
+}
+
+/** The exports that have not come to their end, oldest first, as operators see them. */
+export async function listUnfinished(sql: Sql, limit: number) {
+  return sql`
+    select
+      id as "exportId", location_id as "locationId", state, created_at as "createdAt", attempt as attempts,
+      claimed_until as "claimedUntil"
+    from accounting_exports where state in ('pending', 'running') order by created_at limit ${limit}`;
 }
 
 /** What came of a till. */
 export type ItemResult = Pick<ItemRow, "position" | "state" | "failure">;
 
-interface FinishedExport {
+/** What came of an export. */
+export interface FinishedExport {
   state: "done" | "failed";
   items: ItemResult[];
   files: { number: number; name: string; etag: string; entries: number; content: Uint8Array }[];
@@ -158,15 +190,6 @@ export async function exportPlan(sql: Sql, exportId: string): Promise<PlannedFil
       from accounting_items item where item.export_id = file.export_id and item.file_number = file.number
     ) as tills
     from accounting_files file where export_id = ${exportId} order by number`;
-}
-
-/** Exports that nobody is making: pending for a while, or with a claim that has run out. */
-export async function unclaimedExports(sql: Sql, { pendingSeconds }: { pendingSeconds: number }): Promise<Claim[]> {
-  return sql<Claim[]>`
-    select id, attempt from accounting_exports
-    where (state = 'pending' and created_at < now() - ${pendingSeconds} * interval '1 second')
-      or (state = 'running' and claimed_until < now())
-    order by created_at limit 1000`;
 }
 
 /** Removes up to so many exports that are older than this, with their files; tells how many. */

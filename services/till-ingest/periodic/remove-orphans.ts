@@ -1,5 +1,5 @@
 import type { PeriodicTask } from "@pragma/runtime/define-service";
-import { listStaleIntents, lockStaleIntent, settleIntent } from "../queries/object-intents.ts";
+import { beginRemoval, endRemoval, listStaleIntents } from "../queries/object-intents.ts";
 import type { TillIngest } from "../till-ingest.ts";
 
 /** Objects that are removed in one turn at most. */
@@ -18,16 +18,16 @@ export const removeOrphans: PeriodicTask<Pick<TillIngest, "db" | "objects" | "lo
   },
 };
 
-/** While the intent is locked, a push of the same bytes waits; it then writes the object anew. */
+/**
+ * Removes an object unless it was begun to be written in the last day, or belongs to a till. What is pushed while it is
+ * being removed has another key. A process that dies in between leaves it to the next turn.
+ */
 export async function removeUnlessReferred(
   { db, objects }: Pick<TillIngest, "db" | "objects">,
   key: string,
 ): Promise<boolean> {
-  return db.transaction(async (tx) => {
-    const stale = await lockStaleIntent(tx, key);
-    if (!stale) return false;
-    if (!stale.isReferred) await objects.delete(key);
-    await settleIntent(tx, key);
-    return !stale.isReferred;
-  });
+  const isOrphan = await beginRemoval(db.sql, key);
+  if (isOrphan) await objects.delete(key);
+  await endRemoval(db.sql, key);
+  return isOrphan;
 }

@@ -45,10 +45,17 @@ export async function findReprocessing(sql: Sql, id: string): Promise<Reprocessi
   return row;
 }
 
-/** The one that is not finished and has come least far, locked; undefined when there is none, or another instance is at it. */
-export async function takeReprocessing(tx: Transaction): Promise<ReprocessingRow | undefined> {
+/** The one that is not finished and has come least far; none when there is none, or other instances are at them. */
+export async function findUnfinished(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from reprocessings where finished_at is null order by done, created_at limit 1 for update skip locked`;
+  return rows.map(({ id }) => id);
+}
+
+/** The one of this id, locked; undefined when it is finished, or another instance is at it. */
+export async function takeReprocessing(tx: Transaction, id: string): Promise<ReprocessingRow | undefined> {
   const [row] = await tx<ReprocessingRow[]>`
-    select * from reprocessings where finished_at is null order by done, created_at limit 1 for update skip locked`;
+    select * from reprocessings where id = ${id} and finished_at is null for update skip locked`;
   return row;
 }
 

@@ -141,8 +141,8 @@ export async function postponeSweep(tx: Transaction, ids: string[], { sweepAfter
 }
 
 /** How many tills wait for their result and are not overdue, counted up to `limit`. */
-export async function countPending(tx: Transaction, limit: number): Promise<number> {
-  const rows = await tx`
+export async function countPending(sql: Sql, limit: number): Promise<number> {
+  const rows = await sql`
     select 1 from tills where next_sweep_at > now() and sweeps = 0 limit ${limit}`;
   return rows.length;
 }

@@ -1,10 +1,13 @@
 import type { AccountingProvider } from "@pragma/contracts/accounting-export";
+import iconv from "iconv-lite";
+
+type Charset = "ISO-8859-15" | "US-ASCII";
 
 /** How a provider's file is written. What of it is standard and what was chosen: see README.md beside this folder. */
 export interface FileFormat {
   /** Between the fields of a line: the tabulator and | are the two that the rules for a FEC name. */
   separator: "\t" | "|";
-  charset: "ISO-8859-15" | "US-ASCII";
+  charset: Charset;
   /** Of a line's text (EcritureLib) and an account's name, in characters. */
   longestText: number;
 }
@@ -16,4 +19,40 @@ export const fileFormats: Record<AccountingProvider, FileFormat> = {
   INEXWEB: fecByTheLaw,
   FULLL: fecByTheLaw,
   ISACOMPTA: { separator: "|", charset: "US-ASCII", longestText: 30 },
+};
+
+/**
+ * A text in the character set of a file. A character that the set lacks becomes what is closest to it in the set, such
+ * as the letter without its accent, or else a question mark.
+ */
+export function encodeText(text: string, charset: Charset): Buffer {
+  const known = new Map<string, string>();
+  const written = text.normalize("NFC").replaceAll(/\P{ASCII}/gu, (letter) => {
+    const closest = known.get(letter) ?? closestIn(charset, letter);
+    known.set(letter, closest);
+    return closest;
+  });
+  return iconv.encode(written, charset);
+}
+
+function closestIn(charset: Charset, letter: string): string {
+  const isKnown = (letters: string) => iconv.decode(iconv.encode(letters, charset), charset) === letters;
+  if (isKnown(letter)) return letter;
+  const plain = (lookalikes[letter] ?? letter).normalize("NFKD").replaceAll(/\p{M}/gu, "");
+  return plain !== "" && isKnown(plain) ? plain : "?";
+}
+
+/** What French texts have that is no letter with an accent. */
+const lookalikes: Record<string, string> = {
+  "’": "'",
+  "‘": "'",
+  "“": '"',
+  "”": '"',
+  "–": "-",
+  "—": "-",
+  œ: "oe",
+  Œ: "OE",
+  æ: "ae",
+  Æ: "AE",
+  "€": "EUR",
 };

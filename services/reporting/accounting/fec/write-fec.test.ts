@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { FecRow } from "./columns.ts";
-import { encodeText } from "./encode.ts";
-import { fecRows } from "./fec-rows.ts";
-import { fileFormats } from "./formats.ts";
-import { fecName, writeFec } from "./write-fec.ts";
+import { encodeText, fileFormats } from "./formats.ts";
+import { type FecRow, fecName, fecRows, writeFec } from "./write-fec.ts";
 
 const line = {
   account: "70610",

@@ -1,0 +1,101 @@
+import type { JobResult } from "@pragma/contracts/job";
+import type { Repeat } from "@pragma/contracts/job-repeat";
+import type { Transaction } from "@pragma/runtime/postgres";
+import { CronExpressionParser } from "cron-parser";
+import { instantOf, latestDate } from "./check-repeat.ts";
+import { countRuns, deleteJob, insertJob, type JobKey, type JobRow, lockJob, updateJob } from "./queries/jobs.ts";
+import { removeFinished } from "./queries/removing.ts";
+
+/** What a job came to. */
+type Outcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"; failure: string };
+
+/**
+ * Records what a job came to, once; tells its parent or its repeating job; and removes what its options say to remove
+ * then. A job that has children to wait for finishes with the last of them.
+ */
+export async function finishJob(tx: Transaction, key: JobKey, given: Outcome): Promise<void> {
+  const job = await lockJob(tx, key);
+  if (!job || job.finished_at) return;
+  const { outcome } = given;
+  const isCompleted = outcome === "completed";
+  const cause = isCompleted ? { result: tx.json({ ...given.result }), failure: null } : { failure: given.failure };
+  if (job.run_of !== null) {
+    const repeating = { location_id: job.location_id, id: job.run_of };
+    await updateJob(tx, repeating, { ...cause, runs: tx`runs + 1` });
+    await deleteJob(tx, job);
+    return endRepeating(tx, repeating);
+  }
+  if (isCompleted && job.pending_children > 0) {
+    await updateJob(tx, job, { is_performed: true, held_until: null, queued_at: null, progress: 0 });
+    return;
+  }
+  const counts = isCompleted ? { progress: 100 } : { attempts_made: job.attempts_made + 1 };
+  await updateJob(tx, job, { ...cause, ...counts, outcome, held_until: null, finished_at: tx`now()` });
+  await informParent(tx, job, outcome);
+  await removeFinished(tx, job, outcome);
+}
+
+/** A child that failed, and says nothing of its parent, leaves it waiting. */
+async function informParent(tx: Transaction, child: JobRow, outcome: Outcome["outcome"]): Promise<void> {
+  const { parent, failParentOnFailure, ignoreDependencyOnFailure, removeDependencyOnFailure } = child.options;
+  if (!parent) return;
+  const key = { location_id: child.location_id, id: parent.id };
+  if (outcome === "failed" && failParentOnFailure) {
+    await finishJob(tx, key, { outcome, failure: `child ${child.id} failed` });
+  } else if (outcome === "completed" || ignoreDependencyOnFailure || removeDependencyOnFailure) {
+    const waiting = await updateJob(tx, key, { pending_children: tx`greatest(0, pending_children - 1)` });
+    if (!waiting?.is_performed || waiting.pending_children > 0) return;
+    const { message, duration } = waiting;
+    await finishJob(tx, key, { outcome: "completed", result: { message, waited: duration } });
+  }
+}
+
+/** Ends a repeating job that has no run left: the next is inserted when one begins, until the limit or end. */
+export async function endRepeating(tx: Transaction, key: JobKey): Promise<void> {
+  if ((await countRuns(tx, key)) > 0) return;
+  const outcome = tx`case when failure is null then 'completed' else 'failed' end`;
+  await updateJob(tx, key, { outcome, progress: 100, finished_at: tx`now()` });
+}
+
+/**
+ * Inserts the next run of a repeating job as a job of its own: the first when the job is created, every other when the
+ * one before it begins. Nothing when its limit or end is reached.
+ */
+export async function scheduleRun(tx: Transaction, job: JobRow): Promise<void> {
+  const { repeat, attempts, backoff, priority, keepLogs, stackTraceLimit } = job.options;
+  if (!repeat || (repeat.limit !== undefined && job.runs + (await countRuns(tx, job)) >= repeat.limit)) return;
+  const due = nextDue(repeat, job.last_due, Date.now());
+  if (due === undefined) return;
+  const { location_id, key_id, consumer, duration } = job;
+  const options = { attempts, backoff, priority, keepLogs, stackTraceLimit };
+  // The message stays with the repeating job.
+  const run = { location_id, key_id, consumer, duration, message: "", traceparent: null, timestamp: due };
+  await insertJob(tx, { ...run, id: `${job.id}:${due}`, run_of: job.id, options }, new Date(due));
+  await updateJob(tx, job, { last_due: due });
+}
+
+/** A job that begins, as it is. A run has the message of its repeating job, whose next run is inserted. */
+export async function beginRun(tx: Transaction, job: JobRow | undefined): Promise<JobRow | undefined> {
+  if (!job || job.run_of === null) return job;
+  const repeating = await lockJob(tx, { location_id: job.location_id, id: job.run_of });
+  if (repeating?.last_due === job.timestamp) await scheduleRun(tx, repeating);
+  return repeating && { ...job, message: repeating.message };
+}
+
+/**
+ * When a repeating job is due after it was due at `lastDue`, in milliseconds since 1970. Times that were missed are left
+ * out. Undefined when it is not due any more.
+ */
+function nextDue(repeat: Repeat, lastDue: number | null, now: number): number | undefined {
+  const { every, pattern = "", tz = "UTC", startDate, endDate, immediately } = repeat;
+  const begin = Math.max(now, startDate === undefined ? now : instantOf(startDate), lastDue ?? now);
+  let due = begin;
+  if (every !== undefined && lastDue !== null) due = lastDue + Math.max(1, Math.ceil((now - lastDue) / every)) * every;
+  if (every === undefined && (lastDue !== null || !immediately)) {
+    due = CronExpressionParser.parse(pattern, { tz, currentDate: new Date(begin) })
+      .next()
+      .getTime();
+  }
+  due = Math.min(due, latestDate);
+  return endDate !== undefined && due > instantOf(endDate) ? undefined : due;
+}

@@ -1,0 +1,153 @@
+import {
+  AccountingExport,
+  type AccountingFailure,
+  CreateAccountingExport,
+  maxExportedTills,
+  StartedAccountingExport,
+} from "@pragma/contracts/accounting-export";
+import { ApiError } from "@pragma/contracts/errors";
+import { accountingFileExample } from "@pragma/contracts/examples/accounting";
+import { jsonBody } from "@pragma/runtime/define-route";
+import { readableLocation } from "@pragma/runtime/own-location";
+import { json, tagged, taggedByContent } from "@pragma/runtime/reply";
+import { z } from "zod";
+import { columnsDescribed, formatsDescribed } from "../accounting/described.ts";
+import { fileFormats } from "../accounting/fec/formats.ts";
+import { requestExport } from "../accounting/request-export.ts";
+import { type ExportRow, type FileRow, findExport, findFile, type ItemRow } from "../queries/accounting-exports.ts";
+import { defineRoute } from "../reporting.ts";
+
+const exportParams = z.object({ id: z.guid().meta({ description: "Id of the export" }) });
+
+/** Of a file, as the export's `files` number them. */
+const fileParams = exportParams.extend({
+  number: z
+    .string()
+    .regex(/^[1-9]\d{0,3}$/, "must be a whole number from 1")
+    .transform(Number)
+    .meta({ description: "Number of the file in the export, from 1", type: "integer", minimum: 1, example: 1 }),
+});
+
+export const createAccountingExport = defineRoute({
+  method: "post",
+  path: "/v1/accounting/exports/",
+  operationId: "createAccountingExport",
+  tag: "Accounting",
+  audience: "public",
+  scope: "accounting:write",
+  summary: "Export tills to accounting software",
+  description:
+    `Has journal entries made from the reports of 1 to ${maxExportedTills} tills, and files of them that accounting software imports. Tills of the same location, config and provider come into one file, in the order in which they were closed. ` +
+    "The export is made beside everything else: ask for it by its id until its state is done or failed. " +
+    "A till whose figures contradict each other is left out, and the export says by how much they do; the others are in their files all the same. " +
+    `A location other than the key's needs a key that may act for any.\n\n${formatsDescribed}`,
+  request: { body: jsonBody(CreateAccountingExport) },
+  responses: { 202: { description: "The export will be made", schema: StartedAccountingExport } },
+  errors: ["location_forbidden"],
+  async handle({ body, principal, services, context }) {
+    const started = await requestExport(services, { body, principal, context });
+    context.addToLog({ exportId: started.id, tills: started.tillsIds.length });
+    return json(202, started, { location: `/v1/accounting/exports/${started.id}` });
+  },
+});
+
+export const getAccountingExport = defineRoute({
+  method: "get",
+  path: "/v1/accounting/exports/{id}",
+  operationId: "getAccountingExport",
+  tag: "Accounting",
+  audience: "public",
+  scope: "accounting:write",
+  summary: "See what became of an accounting export",
+  description:
+    "How far an export is, what became of each till, and where its files are. A till that failed has the reason; when its debit and credit would differ, each gap is named with both figures. An export of several locations is seen by keys that may act for any. Exports are kept for 400 days; later the same tills can be exported again.",
+  request: { params: exportParams },
+  responses: {
+    200: { description: "The export", schema: AccountingExport },
+    304: { description: "The client has it already" },
+  },
+  errors: ["accounting_export_not_found"],
+  async handle({ params: { id }, principal, services, header, origin }) {
+    const found = await findExport(services.db.sql, { id, locationId: readableLocation(principal) });
+    if (!found) throw missing(id);
+    return taggedByContent(JSON.stringify(exportReply(found, origin)), { ifNoneMatch: header("if-none-match") });
+  },
+});
+
+export const getAccountingFile = defineRoute({
+  method: "get",
+  path: "/v1/accounting/exports/{id}/files/{number}",
+  operationId: "getAccountingExportFile",
+  tag: "Accounting",
+  audience: "public",
+  scope: "accounting:write",
+  summary: "Get a file of an accounting export",
+  description: `The file as accounting software imports it.\n\n${formatsDescribed}\n\n${columnsDescribed}`,
+  request: { params: fileParams },
+  responses: {
+    200: {
+      description: "The file",
+      contentType: "text/plain",
+      schema: z.string().meta({ description: "A FEC" }),
+      example: accountingFileExample,
+    },
+    304: { description: "The client has it already" },
+  },
+  errors: ["accounting_export_not_found", "accounting_file_not_found"],
+  async handle({ params: { id, number }, principal, services, header }) {
+    const { sql } = services.db;
+    const found = await findFile(sql, { exportId: id, number, locationId: readableLocation(principal) });
+    if (!found) throw missing(id);
+    if (!found.file) {
+      throw new ApiError("accounting_file_not_found", {
+        detail: `Export ${id} has no file ${number}, or not yet: see its state and files.`,
+      });
+    }
+    const { content, name, etag, provider } = found.file;
+    const headers = {
+      "content-type": `text/plain; charset=${fileFormats[provider].charset.toLowerCase()}`,
+      "content-length": String(content.byteLength),
+      "content-disposition": `attachment; filename="${name}"`,
+    };
+    return tagged(content, { etag, ifNoneMatch: header("if-none-match") }, headers);
+  },
+});
+
+function missing(id: string): ApiError {
+  return new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });
+}
+
+/** An export as replies show it; `origin` is the scheme and host that the client used. */
+function exportReply(
+  { row, items, files }: { row: ExportRow; items: ItemRow[]; files: FileRow[] },
+  origin: string,
+): AccountingExport {
+  const fileOf = new Map(files.map((file) => [file.number, file]));
+  const groupOf = ({ location_id, config_id, provider }: FileRow) => ({
+    locationId: location_id,
+    accountingConfigId: config_id,
+    accountingProvider: provider,
+  });
+  return {
+    id: row.id,
+    tillsIds: [...new Set(items.map((item) => item.till_id))],
+    state: row.state,
+    createdAt: row.created_at.toISOString(),
+    startedAt: row.started_at?.toISOString() ?? null,
+    finishedAt: row.finished_at?.toISOString() ?? null,
+    tills: items.map(({ till_id, file_number, state, failure }) => ({
+      tillId: till_id,
+      ...groupOf(fileOf.get(file_number) as FileRow),
+      state,
+      failure: failure === null ? null : (JSON.parse(failure) as AccountingFailure),
+      fileNumber: state === "done" ? file_number : null,
+    })),
+    files: files.flatMap((file) => {
+      const { number, name, size, entries } = file;
+      if (name === null || size === null || entries === null) return [];
+      const tills = items.filter((item) => item.file_number === number && item.state === "done").length;
+      const fileUrl = `${origin}/v1/accounting/exports/${row.id}/files/${number}`;
+      return [{ number, ...groupOf(file), name, size, tills, entries, fileUrl }];
+    }),
+  };
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from "node:crypto";
+import { ApiError } from "@pragma/contracts/errors";
+import { integerInQuery } from "@pragma/contracts/pagination";
+import { Reprocessing } from "@pragma/contracts/reprocessing";
+import { allows } from "@pragma/contracts/scopes";
+import { ReprocessedTill } from "@pragma/contracts/till";
+import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
+import { json } from "@pragma/runtime/reply";
+import { z } from "zod";
+import { findReprocessing, insertReprocessing, type ReprocessingRow } from "../queries/reprocessings.ts";
+import { reprocessTill } from "../reprocess-till.ts";
+import { defineRoute } from "../till-ingest.ts";
+import { tillReply } from "../till-reply.ts";
+import { tillParams } from "./till-params.ts";
+
+export const reprocessTillRoute = defineRoute({
+  method: "post",
+  path: "/v1/tills/{id}/reprocess",
+  operationId: "reprocessTill",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:write",
+  summary: "Reprocess a till",
+  description:
+    "Has the report and orders of a till made again from the body that it has. While an earlier reprocessing of the till " +
+    "is waiting, another request starts no second one and gets the same reply.",
+  request: { params: tillParams },
+  responses: { 200: { description: "The till is processed again", schema: ReprocessedTill } },
+  errors: ["till_not_found", "quota_exceeded"],
+  async handle({ params, principal, services, context, origin }) {
+    const till = await reprocessTill(services, {
+      id: params.id,
+      locationId: readableLocation(principal),
+      by: principal,
+      context,
+    });
+    return json(200, { id: till.id, objectUrl: tillReply(till, origin).objectUrl });
+  },
+});
+
+/** No version is higher than the database has numbers for it. */
+const highestVersion = 2 ** 31 - 1;
+
+const query = z.object({
+  lteReportVersion: integerInQuery(z.int().min(0)).meta({
+    description:
+      "Tills whose report was made by this version of the calculation or a lower one; 0: those that have none",
+    type: "integer",
+    minimum: 0,
+    example: 1,
+  }),
+  locationId: z.guid().optional().meta({
+    description: "The location of the key. A key that may act for any, and names none, means the tills of all",
+  }),
+});
+
+export const reprocessTills = defineRoute({
+  method: "post",
+  path: "/v1/tills/reprocess",
+  operationId: "reprocessTills",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:write",
+  summary: "Reprocess many tills",
+  description:
+    "Has the reports made again that an older version of the calculation made, beside everything else. " +
+    "Ask for the reprocessing by its id to see how far it is.",
+  request: { query },
+  responses: { 202: { description: "The tills will be processed again", schema: Reprocessing } },
+  errors: ["location_forbidden"],
+  async handle({ query: { lteReportVersion, locationId }, principal, services: { db, wakeReprocessing } }) {
+    const isForAll = locationId === undefined && allows(principal.scopes, "locations:any");
+    const row = {
+      id: randomUUID(),
+      location_id: isForAll ? null : ownLocation(principal, locationId),
+      lte_report_version: Math.min(lteReportVersion, highestVersion),
+      key_id: principal.keyId,
+      consumer: principal.consumer,
+    };
+    const reprocessing = await db.transaction((tx) => insertReprocessing(tx, row));
+    wakeReprocessing();
+    return json(202, reprocessingReply(reprocessing), { location: `/v1/tills/reprocess/${reprocessing.id}` });
+  },
+});
+
+export const getReprocessing = defineRoute({
+  method: "get",
+  path: "/v1/tills/reprocess/{id}",
+  operationId: "getReprocessing",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:write",
+  summary: "See how far a reprocessing is",
+  description: "How many tills are meant, and how many were handed on to be processed again.",
+  request: { params: z.object({ id: z.guid().meta({ description: "Id of the reprocessing" }) }) },
+  responses: { 200: { description: "The reprocessing", schema: Reprocessing } },
+  errors: ["reprocessing_not_found"],
+  async handle({ params, principal, services: { db } }) {
+    const locationId = readableLocation(principal);
+    const row = await findReprocessing(db.sql, params.id);
+    if (!row || (locationId !== null && row.location_id !== locationId)) {
+      throw new ApiError("reprocessing_not_found", { detail: `This location has no reprocessing ${params.id}.` });
+    }
+    return json(200, reprocessingReply(row), { "cache-control": "no-store" });
+  },
+});
+
+/** A reprocessing as replies show it. */
+function reprocessingReply(row: ReprocessingRow): Reprocessing {
+  return {
+    id: row.id,
+    locationId: row.location_id,
+    lteReportVersion: row.lte_report_version,
+    total: row.total,
+    done: row.done,
+    createdAt: row.created_at.toISOString(),
+    finishedAt: row.finished_at?.toISOString() ?? null,
+  };
+}
