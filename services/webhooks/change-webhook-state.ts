@@ -1,14 +1,8 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { afterCommit } from "@pragma/runtime/postgres";
-import { changeState, type WebhookRow } from "./queries/webhooks.ts";
+import type { Which } from "./queries/rows.ts";
+import { setState, type WebhookRow } from "./queries/webhooks.ts";
 import type { Webhooks } from "./webhooks.ts";
-
-interface Changing {
-  id: string;
-  /** Null: of any location. */
-  locationId: string | null;
-  state: "active" | "paused";
-}
 
 /**
  * Pauses a webhook, or resumes one that is paused or disabled: what came to pass in the meantime is then sent.
@@ -16,13 +10,14 @@ interface Changing {
  * @throws `ApiError` webhook_not_found.
  */
 export async function changeWebhookState(
-  { db, clock, wake }: Pick<Webhooks, "db" | "clock" | "wake">,
-  { state, ...which }: Changing,
+  { db, clock, delivering }: Pick<Webhooks, "db" | "clock" | "delivering">,
+  which: Which,
+  state: "active" | "paused",
 ): Promise<WebhookRow> {
   return db.transaction(async (tx) => {
-    const webhook = await changeState(tx, which, { state, now: clock() });
+    const webhook = await setState(tx, which, { state, now: clock() });
     if (!webhook) throw new ApiError("webhook_not_found");
-    if (state === "active") afterCommit(tx, () => wake.everyInstance([webhook.id]));
+    if (state === "active") afterCommit(tx, () => delivering.wakeEveryInstance([webhook.id]));
     return webhook;
   });
 }

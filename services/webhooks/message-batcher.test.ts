@@ -12,9 +12,9 @@ const woken: string[][] = [];
 beforeAll(async () => {
   service = await startWebhooks();
   subscription = await service.subscribe("http://127.0.0.1:1024/", { events: ["order.paid", "report.finalized"] });
-  const deliveries = (webhookIds: readonly string[]) => void woken.push([...webhookIds]);
-  const wake = { deliveries, everyInstance: deliveries, tests() {}, recoveries() {}, reserve: () => undefined };
-  messages = openMessageBatcher({ db: service.db, clock: () => new Date(), wake, claimedFor: 30_000 });
+  const wake = (webhookIds: readonly string[]) => void woken.push([...webhookIds]);
+  const delivering = { wake, reserve: () => undefined };
+  messages = openMessageBatcher({ db: service.db, clock: () => new Date(), delivering, leaseMs: 30_000 });
 });
 afterAll(() => service?.remove());
 

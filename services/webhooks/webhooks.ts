@@ -1,10 +1,12 @@
-import { routesOf } from "@pragma/runtime/define-route";
+import { type RouteDefinition, routesOf } from "@pragma/runtime/define-route";
 import type { Locations } from "@pragma/runtime/locations";
 import type { Logger } from "@pragma/runtime/logger";
 import type { Database } from "@pragma/runtime/postgres";
 import type { Vault } from "@pragma/runtime/vault";
+import type { z } from "zod";
 import type { Clock } from "./clock.ts";
-import type { Wake } from "./delivering/open-delivering.ts";
+import type { WebhooksConfig } from "./config.ts";
+import type { Delivering } from "./delivering/open-delivering.ts";
 import type { EndpointRules } from "./endpoint/check-endpoint.ts";
 import type { MessageBatcher } from "./message-batcher.ts";
 
@@ -16,15 +18,18 @@ export interface Webhooks {
   vault: Vault;
   locations: Locations;
   endpoints: EndpointRules;
-  wake: Wake;
+  delivering: Delivering;
   messages: MessageBatcher;
-  /** How long a delivery is a worker's before it is presumed dead, in milliseconds. */
-  claimedFor: number;
-  /** How many recipients and webhooks a location may have. */
-  maxRecipients: number;
-  maxWebhooks: number;
-  /** How long messages and the log of their deliveries are kept. */
-  keptDays: number;
+  config: WebhooksConfig;
 }
 
-export const defineRoute = routesOf<Webhooks>();
+/** What all routes of the service have in common. */
+const common = { tag: "Webhooks", audience: "public", scope: "webhooks:write" } as const;
+
+type Fields = z.ZodObject | undefined;
+
+export function defineRoute<Params extends Fields = undefined, Query extends Fields = undefined, Body = undefined>(
+  definition: Omit<RouteDefinition<Params, Query, Body, Webhooks>, keyof typeof common>,
+) {
+  return routesOf<Webhooks>()<Params, Query, Body>({ ...common, ...definition });
+}

@@ -11,7 +11,7 @@ describe("calls made for many", () => {
         await sleep(10);
         return items.map((item) => item * 2);
       },
-      { size: 10, atATime: 1 },
+      { size: 10, concurrency: 1 },
     );
     const first = [double(1), double(2)];
     await sleep(2);
@@ -30,7 +30,7 @@ describe("calls made for many", () => {
         sizes.push(items.length);
         return items;
       },
-      { size: 4, atATime: 2 },
+      { size: 4, concurrency: 2 },
     );
     await Promise.all(Array.from({ length: 10 }, (_, item) => call(item)));
     expect(sizes).toEqual([4, 4, 2]);
@@ -42,7 +42,7 @@ describe("calls made for many", () => {
         if (items.includes("bad")) throw new Error("no");
         return items;
       },
-      { size: 2, atATime: 1 },
+      { size: 2, concurrency: 1 },
     );
     const results = await Promise.allSettled([call("good"), call("bad"), call("other")]);
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
@@ -55,7 +55,7 @@ describe("calls made for many", () => {
         calls.push(items);
         return items.map((item) => item * 2);
       },
-      { size: 10, atATime: 1, gather: 30 },
+      { size: 10, concurrency: 1, gatherMs: 30 },
     );
     const first = double(1);
     await sleep(5);

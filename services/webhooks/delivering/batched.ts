@@ -1,10 +1,10 @@
-interface Batching {
+interface BatchLimits {
   /** Items of one call at most. */
   size: number;
   /** Calls under way at most. */
-  atATime: number;
-  /** Milliseconds for which is gathered before each call; only for the rest of the turn unless given. */
-  gather?: number;
+  concurrency: number;
+  /** How long items are gathered before each call; only for the rest of the turn unless given. */
+  gatherMs?: number;
 }
 
 /**
@@ -13,46 +13,34 @@ interface Batching {
  */
 export function batched<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
-  { size, atATime, gather = 0 }: Batching,
+  { size, concurrency, gatherMs = 0 }: BatchLimits,
 ): (item: Item) => Promise<Result> {
-  interface Waiting {
-    item: Item;
-    resolve(result: Result): void;
-    reject(error: unknown): void;
-  }
-  let waiting: Waiting[] = [];
-  let underWay = 0;
+  let waiting: { item: Item; resolve(result: Result): void; reject(error: unknown): void }[] = [];
+  let active = 0;
   let isPlanned = false;
 
   /** Not at once: what is asked for in the same turn goes together. */
   function plan(): void {
-    if (isPlanned || underWay >= atATime || waiting.length === 0) return;
+    if (isPlanned || active >= concurrency || waiting.length === 0) return;
     isPlanned = true;
-    afterwards(() => {
-      isPlanned = false;
-      const batch = waiting.slice(0, size);
-      waiting = waiting.slice(size);
-      underWay += 1;
-      void settle(batch).then(() => {
-        underWay -= 1;
-        plan();
-      });
-      plan();
-    });
-  }
-
-  function afterwards(call: () => void): void {
-    if (gather > 0) setTimeout(call, gather);
+    if (gatherMs > 0) setTimeout(call, gatherMs);
     else setImmediate(call);
   }
 
-  async function settle(batch: Waiting[]): Promise<void> {
+  async function call(): Promise<void> {
+    isPlanned = false;
+    const batch = waiting.slice(0, size);
+    waiting = waiting.slice(size);
+    active += 1;
+    plan();
     try {
       const results = await run(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
+    active -= 1;
+    plan();
   }
 
   return (item) =>

@@ -36,8 +36,8 @@ function isPortAllowed({ port }: URL): boolean {
   return port === "" || port === "80" || port === "443" || Number(port) >= 1_024;
 }
 
-/** How long a name may take to resolve when an endpoint is registered, in milliseconds. */
-const patience = 3_000;
+/** How long a name may take to resolve when an endpoint is registered. */
+const resolveTimeoutMs = 3_000;
 
 /** The same for all, so that it does not tell which internal names there are, nor what they stand for. */
 const forbiddenAddress: EndpointFault = {
@@ -65,7 +65,7 @@ async function hasForbiddenAddress(host: string, { policy, resolve }: EndpointRu
   if (policy.names(host)) return false;
   const waiting = new AbortController();
   const resolved = resolve(host).catch((error: unknown) => (hasNoAddress(error) ? undefined : []));
-  const addresses = await Promise.race([resolved, sleep(patience, waiting.signal).then(() => [])]);
+  const addresses = await Promise.race([resolved, sleep(resolveTimeoutMs, waiting.signal).then(() => [])]);
   waiting.abort();
   return !addresses || addresses.some(({ address }) => !policy.allows(address, host));
 }

@@ -1,16 +1,26 @@
 import { isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
 import type { AddressPolicy } from "./address-policy.ts";
-import { ForbiddenAddress } from "./forbidden-address.ts";
 import type { ResolveHost } from "./resolve-host.ts";
+
+/**
+ * No connection was made: the host has an address that endpoints may not have, or no address is known of it. The message
+ * is the same for both, since it is shown to clients, who would learn from it which internal names there are.
+ */
+class ForbiddenAddress extends Error {
+  readonly code = "FORBIDDEN_ADDRESS";
+
+  constructor(options?: ErrorOptions) {
+    super("The endpoint cannot be sent to: its host has no public address, or cannot be looked up.", options);
+    this.name = "ForbiddenAddress";
+  }
+}
 
 interface Guarding {
   policy: AddressPolicy;
   resolve: ResolveHost;
-  /** Milliseconds that a connection may take to come about. */
-  timeout: number;
-  /** Certificates to trust besides the usual ones. */
-  ca?: string;
+  /** How long a connection may take to come about. */
+  timeoutMs: number;
 }
 
 /**
@@ -18,7 +28,7 @@ interface Guarding {
  * allowed, and the connection is made to one of those that were checked: what the name stands for a moment later does
  * not matter. Fails with `ForbiddenAddress`, also when the host cannot be resolved.
  */
-export function guardedConnector({ policy, resolve, timeout, ca }: Guarding): buildConnector.connector {
+export function guardedConnector({ policy, resolve, timeoutMs }: Guarding): buildConnector.connector {
   const checkedLookup: LookupFunction = (host, options, callback) => {
     resolve(host).then(
       (addresses) => {
@@ -31,7 +41,7 @@ export function guardedConnector({ policy, resolve, timeout, ca }: Guarding): bu
       (error) => callback(new ForbiddenAddress({ cause: error }), "", 0),
     );
   };
-  const connect = buildConnector({ timeout, lookup: checkedLookup, autoSelectFamily: true, ...(ca && { ca }) });
+  const connect = buildConnector({ timeout: timeoutMs, lookup: checkedLookup, autoSelectFamily: true });
 
   return (options, callback) => {
     const { hostname } = options;

@@ -1,9 +1,10 @@
 import type { Recipient } from "@pragma/contracts/recipient";
 import { advisoryLockKey, type Sql, type Transaction } from "@pragma/runtime/postgres";
 import type { PageRange } from "@pragma/runtime/reply-with-page";
+import { type Dated, isOfLocation, listNewest, type Which } from "./rows.ts";
 
 /** A recipient as replies show it, with dates. */
-export type RecipientRow = Omit<Recipient, "createdAt" | "updatedAt"> & { createdAt: Date; updatedAt: Date };
+type RecipientRow = Dated<Recipient, "createdAt" | "updatedAt">;
 
 const shown = (sql: Sql | Transaction, now: Date) => sql`
   r.id, r.created_at as "createdAt", r.updated_at as "updatedAt", r.location_id as "locationId", r.name,
@@ -16,44 +17,28 @@ const shown = (sql: Sql | Transaction, now: Date) => sql`
 const iso = (sql: Sql | Transaction, column: string) =>
   sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** The recipient, of this location; of any when that is null. */
-export async function findRecipient(
-  sql: Sql | Transaction,
-  { id, locationId, now }: { id: string; locationId: string | null; now: Date },
-): Promise<RecipientRow | undefined> {
-  const [row] = await sql<RecipientRow[]>`
-    select ${shown(sql, now)} from recipients r
-    where r.id = ${id} and ${locationId === null ? sql`true` : sql`r.location_id = ${locationId}`}`;
+/** A recipient that is locked. */
+export async function findRecipient(tx: Transaction, id: string, now: Date): Promise<RecipientRow> {
+  const [row] = await tx<[RecipientRow]>`select ${shown(tx, now)} from recipients r where r.id = ${id}`;
   return row;
 }
 
-/** The location of a recipient, locked until the transaction ends. */
-export async function lockRecipient(tx: Transaction, id: string): Promise<{ locationId: string } | undefined> {
-  const [row] = await tx<{ locationId: string }[]>`
-    select location_id as "locationId" from recipients where id = ${id} for update`;
-  return row;
+/** Whether there is such a recipient, which is then locked until the transaction ends. */
+export async function lockRecipient(tx: Transaction, which: Which): Promise<boolean> {
+  const rows = await tx`select from recipients where id = ${which.id} and ${isOfLocation(tx, which)} for update`;
+  return rows.count > 0;
 }
 
 /** Whether a location has this recipient, which then stays until the transaction ends. */
 export async function keepRecipient(tx: Transaction, { id, locationId }: { id: string; locationId: string }) {
-  const rows = await tx`select 1 from recipients where id = ${id} and location_id = ${locationId} for key share`;
-  return rows.length > 0;
+  const rows = await tx`select from recipients where id = ${id} and location_id = ${locationId} for key share`;
+  return rows.count > 0;
 }
 
 /** A page of a location's recipients, newest first, and how many there are. */
-export async function listRecipients(
-  sql: Sql,
-  { locationId, now }: { locationId: string; now: Date },
-  { after, offset, limit }: PageRange,
-): Promise<{ rows: RecipientRow[]; total: number }> {
-  const isAfter = after ? sql`(r.created_at, r.id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
-  const [rows, [counted]] = await Promise.all([
-    sql<RecipientRow[]>`
-      select ${shown(sql, now)} from recipients r where r.location_id = ${locationId} and ${isAfter}
-      order by r.created_at desc, r.id desc offset ${offset} limit ${limit}`,
-    sql<[{ total: number }]>`select count(*) as total from recipients where location_id = ${locationId}`,
-  ]);
-  return { rows, total: counted.total };
+export function listRecipients(sql: Sql, { locationId, now }: { locationId: string; now: Date }, range: PageRange) {
+  const list = { columns: shown(sql, now), table: sql`recipients r`, where: sql`location_id = ${locationId}` };
+  return listNewest<RecipientRow>(sql, list, range);
 }
 
 /** Until the transaction ends, no other that locks the location adds recipients or webhooks to it. */
@@ -103,18 +88,13 @@ export async function deleteRecipient(tx: Transaction, id: string): Promise<bool
   return deleted.count === 1;
 }
 
-/** A secret that signs, encrypted. */
-export interface SecretRow {
-  number: number;
-  sealed: string;
-}
-
-/** A recipient's secrets that have not expired, the latest first. */
-export async function currentSecrets(tx: Transaction, recipientId: string, now: Date): Promise<SecretRow[]> {
-  return tx<SecretRow[]>`
-    select number, sealed_secret as sealed from recipient_secrets
+/** A recipient's secrets that have not expired, encrypted, the latest first. */
+export async function currentSecrets(tx: Transaction, recipientId: string, now: Date): Promise<string[]> {
+  const rows = await tx<{ sealed: string }[]>`
+    select sealed_secret as sealed from recipient_secrets
     where recipient_id = ${recipientId} and (expires_at is null or expires_at > ${now})
     order by number desc`;
+  return rows.map(({ sealed }) => sealed);
 }
 
 /** Adds a recipient's next secret. Those of before end at `othersExpireAt`, unless they end earlier. */

@@ -1,58 +1,28 @@
 import type { SentEvent, Webhook } from "@pragma/contracts/webhook";
-import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import { recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
 import type { PageRange } from "@pragma/runtime/reply-with-page";
+import { type Dated, isOfLocation, listNewest, type Which } from "./rows.ts";
 
 /** A webhook as replies show it, with dates. */
-export type WebhookRow = Omit<Webhook, "createdAt" | "updatedAt" | "failingSince"> & {
-  createdAt: Date;
-  updatedAt: Date;
-  failingSince: Date | null;
-};
+export type WebhookRow = Dated<Webhook, "createdAt" | "updatedAt" | "failingSince">;
 
 const shown = (sql: Sql | Transaction) => sql`
   id, created_at as "createdAt", updated_at as "updatedAt", location_id as "locationId",
   recipient_id as "recipientId", endpoint_url as "endpointUrl", events, state, disabled_reason as "disabledReason",
   failing_since as "failingSince", last_error as "lastError"`;
 
-interface WebhookOf {
-  id: string;
-  /** Null: of any location. */
-  locationId: string | null;
-}
+const isThis = (sql: Sql | Transaction, which: Which) =>
+  sql`id = ${which.id} and state <> 'deleted' and ${isOfLocation(sql, which)}`;
 
-const isOf = (sql: Sql | Transaction, { id, locationId }: WebhookOf) => sql`
-  id = ${id} and state <> 'deleted' and ${locationId === null ? sql`true` : sql`location_id = ${locationId}`}`;
-
-export async function findWebhook(sql: Sql | Transaction, which: WebhookOf): Promise<WebhookRow | undefined> {
-  const [row] = await sql<WebhookRow[]>`select ${shown(sql)} from webhooks where ${isOf(sql, which)}`;
-  return row;
-}
-
-/** Whose id this is, deleted or not; locked until the transaction ends. */
-export async function lockWebhook(
-  tx: Transaction,
-  id: string,
-): Promise<{ locationId: string; isDeleted: boolean } | undefined> {
-  const [row] = await tx<{ locationId: string; isDeleted: boolean }[]>`
-    select location_id as "locationId", state = 'deleted' as "isDeleted" from webhooks where id = ${id} for update`;
+export async function findWebhook(sql: Sql, which: Which): Promise<WebhookRow | undefined> {
+  const [row] = await sql<WebhookRow[]>`select ${shown(sql)} from webhooks where ${isThis(sql, which)}`;
   return row;
 }
 
 /** A page of a location's webhooks, newest first, and how many there are. */
-export async function listWebhooks(
-  sql: Sql,
-  locationId: string,
-  { after, offset, limit }: PageRange,
-): Promise<{ rows: WebhookRow[]; total: number }> {
-  const isListed = sql`location_id = ${locationId} and state <> 'deleted'`;
-  const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
-  const [rows, [counted]] = await Promise.all([
-    sql<WebhookRow[]>`
-      select ${shown(sql)} from webhooks where ${isListed} and ${isAfter}
-      order by created_at desc, id desc offset ${offset} limit ${limit}`,
-    sql<[{ total: number }]>`select count(*) as total from webhooks where ${isListed}`,
-  ]);
-  return { rows, total: counted.total };
+export function listWebhooks(sql: Sql, locationId: string, range: PageRange) {
+  const where = sql`location_id = ${locationId} and state <> 'deleted'`;
+  return listNewest<WebhookRow>(sql, { columns: shown(sql), table: sql`webhooks`, where }, range);
 }
 
 export async function countWebhooks(tx: Transaction, locationId: string): Promise<number> {
@@ -63,6 +33,7 @@ export async function countWebhooks(tx: Transaction, locationId: string): Promis
 
 interface WebhookContent {
   id: string;
+  locationId: string;
   recipientId: string;
   endpointUrl: string;
   events: readonly string[];
@@ -72,7 +43,7 @@ interface WebhookContent {
 /** Adds a webhook; undefined, and nothing is added, when its id is taken. */
 export async function insertWebhook(
   tx: Transaction,
-  { id, locationId, recipientId, endpointUrl, events, now }: WebhookContent & { locationId: string },
+  { id, locationId, recipientId, endpointUrl, events, now }: WebhookContent,
 ): Promise<WebhookRow | undefined> {
   const [row] = await tx<WebhookRow[]>`
     insert into webhooks (
@@ -83,27 +54,27 @@ export async function insertWebhook(
   return row;
 }
 
-/** Changes a webhook. Of another endpoint it is not known whether it fails. */
+/** Changes a webhook; undefined when the location has none of this id. Of another endpoint it is not known whether it fails. */
 export async function updateWebhook(
   tx: Transaction,
-  { id, recipientId, endpointUrl, events, now }: WebhookContent,
-): Promise<WebhookRow> {
-  const [row] = await tx<[WebhookRow]>`
+  { id, locationId, recipientId, endpointUrl, events, now }: WebhookContent,
+): Promise<WebhookRow | undefined> {
+  const [row] = await tx<WebhookRow[]>`
     update webhooks set
       recipient_id = ${recipientId}, endpoint_url = ${endpointUrl}, events = ${[...events]}, updated_at = ${now},
       revision = revision + 1,
       failing_since = case when endpoint_url = ${endpointUrl} then failing_since end,
       last_error = case when endpoint_url = ${endpointUrl} then last_error end,
       warned_at = case when endpoint_url = ${endpointUrl} then warned_at end
-    where id = ${id}
+    where ${isThis(tx, { id, locationId })}
     returning ${shown(tx)}`;
   return row;
 }
 
 /** Pauses or resumes a webhook. One that is resumed has not failed yet. */
-export async function changeState(
+export async function setState(
   tx: Transaction,
-  which: WebhookOf,
+  which: Which,
   { state, now }: { state: "active" | "paused"; now: Date },
 ): Promise<WebhookRow | undefined> {
   const [row] = await tx<WebhookRow[]>`
@@ -112,16 +83,16 @@ export async function changeState(
       failing_since = case when ${state} = 'paused' then failing_since end,
       last_error = case when ${state} = 'paused' then last_error end,
       warned_at = case when ${state} = 'paused' then warned_at end
-    where ${isOf(tx, which)}
+    where ${isThis(tx, which)}
     returning ${shown(tx)}`;
   return row;
 }
 
 /** Takes a webhook out of sight; false when there is none. What is left of it is removed in portions. */
-export async function markDeleted(tx: Transaction, which: WebhookOf, now: Date): Promise<boolean> {
+export async function markDeleted(tx: Transaction, which: Which, now: Date): Promise<boolean> {
   const marked = await tx`
     update webhooks set state = 'deleted', disabled_reason = null, revision = revision + 1, updated_at = ${now}
-    where ${isOf(tx, which)}`;
+    where ${isThis(tx, which)}`;
   return marked.count === 1;
 }
 
@@ -139,15 +110,14 @@ export interface EventMatch {
 
 /** The webhooks that listen to each of these, in their order. */
 export async function findListeners(sql: Sql, matches: EventMatch[]): Promise<Listener[][]> {
+  const given = matches.map((match, place) => ({ ...match, place }));
   const rows = await sql<(Listener & { place: number })[]>`
     select match.place, w.id, w.state = 'active' as "isActive"
-    from unnest(
-      ${matches.map(({ locationId }) => locationId)}::uuid[], ${matches.map(({ event }) => event)}::text[]
-    ) with ordinality as match (location_id, event, place)
-    join webhooks w on w.location_id = match.location_id
+    from jsonb_to_recordset(${recordset(sql, given)}) as match ("locationId" uuid, event text, place int)
+    join webhooks w on w.location_id = match."locationId"
     where w.state <> 'deleted' and match.event = any(w.events)`;
   const listeners = matches.map((): Listener[] => []);
-  for (const { place, id, isActive } of rows) listeners[place - 1]?.push({ id, isActive });
+  for (const { place, id, isActive } of rows) listeners[place]?.push({ id, isActive });
   return listeners;
 }
 

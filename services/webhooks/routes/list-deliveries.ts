@@ -6,8 +6,7 @@ import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { listDeliveries } from "../queries/deliveries.ts";
 import { defineRoute } from "../webhooks.ts";
-import { knownWebhook } from "./known-webhook.ts";
-import { webhookParams } from "./params.ts";
+import { readableWebhook, webhookParams } from "./params.ts";
 
 /** A day of the location's time zone, or an instant. */
 const dayOrInstant = (description: string) =>
@@ -30,16 +29,13 @@ export const listDeliveriesRoute = defineRoute({
   method: "get",
   path: "/v1/webhooks/{id}/deliveries",
   operationId: "listDeliveries",
-  tag: "Webhooks",
-  audience: "public",
-  scope: "webhooks:write",
   summary: "List a webhook's deliveries",
   description: "The deliveries of a webhook, newest first. They are kept for 30 days.",
   request: { params: webhookParams, query },
   responses: { 200: { description: "A page of deliveries", schema: pageOf(Delivery) } },
   errors: ["webhook_not_found", "invalid_page_token"],
   async handle({ params, query, principal, services, context, url, origin }) {
-    const webhook = await knownWebhook(services, { id: params.id, principal });
+    const webhook = await readableWebhook(services, params, principal);
     const { event, state, since, until } = query;
     const hasDays = [since, until].some((end) => end && "day" in end);
     const { location } = principal;

@@ -1,18 +1,25 @@
+import { randomUUID } from "node:crypto";
+import { ApiError } from "@pragma/contracts/errors";
 import { RecipientWithSecret, UpsertRecipient } from "@pragma/contracts/recipient";
 import { jsonBody } from "@pragma/runtime/define-route";
 import { namedLocation } from "@pragma/runtime/locations";
 import { json } from "@pragma/runtime/reply";
-import { upsertRecipient } from "../upsert-recipient.ts";
-import { defineRoute } from "../webhooks.ts";
-import { recipientReply } from "./recipient-reply.ts";
+import { recipientReply, useSecret } from "../change-secret.ts";
+import { limitReached } from "../location-limit.ts";
+import {
+  countRecipients,
+  insertRecipient,
+  lockLocation,
+  lockRecipient,
+  outdateWebhooks,
+  updateRecipient,
+} from "../queries/recipients.ts";
+import { defineRoute, type Webhooks } from "../webhooks.ts";
 
 export const upsertRecipientRoute = defineRoute({
   method: "post",
   path: "/v1/recipients/",
   operationId: "upsertRecipient",
-  tag: "Webhooks",
-  audience: "public",
-  scope: "webhooks:write",
   summary: "Make or change a recipient",
   description:
     "Makes a recipient of webhooks, or changes the one of this id in the same location. A new one that is given no hmacSecret gets one that is made for it: it is shown in this reply, and never again. Another hmacSecret for a recipient that has one takes its place as a rotation does.",
@@ -24,7 +31,36 @@ export const upsertRecipientRoute = defineRoute({
   errors: ["recipient_conflict", "limit_reached", "too_many_secrets", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context }) {
     const { id: locationId } = await namedLocation(principal, body.locationId, services.locations, context);
-    const { recipient, isNew, madeSecret } = await upsertRecipient(services, { locationId, recipient: body });
-    return json(isNew ? 201 : 200, recipientReply(recipient, madeSecret), { "cache-control": "no-store" });
+    const { isNew, reply } = await upsertRecipient(services, { locationId, recipient: body });
+    return json(isNew ? 201 : 200, reply, { "cache-control": "no-store" });
   },
 });
+
+/** Creates a recipient, or changes the one of this id. A new one that is given no secret gets one that is created here. */
+async function upsertRecipient(
+  { db, vault, clock, config }: Webhooks,
+  { locationId, recipient }: { locationId: string; recipient: UpsertRecipient },
+) {
+  const { name, hmacSecret, apiKey } = recipient;
+  const id = recipient.id?.toLowerCase() ?? randomUUID();
+  const sealedApiKey = apiKey === undefined || apiKey === null ? apiKey : vault.seal(apiKey);
+  return db.transaction(async (tx) => {
+    await lockLocation(tx, { schema: db.schema, locationId });
+    const now = clock();
+    const content = { id, name, sealedApiKey, now };
+    const isNew = await insertRecipient(tx, { ...content, locationId });
+    if (isNew && (await countRecipients(tx, locationId)) > config.RECIPIENTS_PER_LOCATION) {
+      throw limitReached("recipients", config.RECIPIENTS_PER_LOCATION);
+    }
+    if (!isNew) {
+      if (!(await lockRecipient(tx, { id, locationId }))) {
+        throw new ApiError("recipient_conflict", { detail: "Choose another id, or leave it out to be given one." });
+      }
+      await updateRecipient(tx, content);
+      await outdateWebhooks(tx, id);
+    }
+    const createdSecret =
+      isNew || hmacSecret !== undefined ? await useSecret({ vault }, tx, { recipientId: id, hmacSecret, now }) : null;
+    return { isNew, reply: await recipientReply(tx, { id, createdSecret, now }) };
+  });
+}

@@ -3,23 +3,13 @@ import { otherEndpoints } from "../queries/webhooks.ts";
 import type { Webhooks } from "../webhooks.ts";
 
 /** What becomes of an endpoint that fails is sent to the recipient's other endpoints, whatever they have subscribed to. */
-export const endpointEvents = [
-  on<Webhooks, "endpoint.failing">(
-    "endpoint.failing",
+export const endpointEvents = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
+  on<Webhooks, typeof event>(
+    event,
     async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent }, onceTogether }) => {
       const listeners = await otherEndpoints(db.sql, data.webhookId, data.endpointUrl);
-      const message = { messageId, event: "endpoint.failing", time, sequence: null, data, traceparent } as const;
-      await onceTogether(() => messages.send(listeners, message));
+      await onceTogether(() => messages.send(listeners, { messageId, event, time, sequence: null, data, traceparent }));
     },
     { isBatched: true },
   ),
-  on<Webhooks, "endpoint.disabled">(
-    "endpoint.disabled",
-    async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent }, onceTogether }) => {
-      const listeners = await otherEndpoints(db.sql, data.webhookId, data.endpointUrl);
-      const message = { messageId, event: "endpoint.disabled", time, sequence: null, data, traceparent } as const;
-      await onceTogether(() => messages.send(listeners, message));
-    },
-    { isBatched: true },
-  ),
-];
+);

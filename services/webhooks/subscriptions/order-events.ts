@@ -9,13 +9,25 @@ const concurrency = 32;
 export const orderEvents = (["order.call", "order.paid", "order.canceled", "order.transferred"] as const).map((event) =>
   on<Webhooks, typeof event>(
     event,
-    async ({ eventId, time, data: { locationId, sequence, order }, services: { messages }, context, onceTogether }) => {
+    async ({
+      eventId: messageId,
+      time,
+      data: { locationId, sequence, order },
+      services: { messages },
+      context,
+      onceTogether,
+    }) => {
       const listeners = await messages.findListeners({ locationId, event });
       // Most locations have none: there is nothing to write down, not even that it was handled.
       if (listeners.length === 0) return;
-      const data = toWebhookOrder(order);
-      const { traceparent } = context;
-      const message = { messageId: eventId, event, time, sequence, data, traceparent };
+      const message = {
+        messageId,
+        event,
+        time,
+        sequence,
+        data: toWebhookOrder(order),
+        traceparent: context.traceparent,
+      };
       await onceTogether(() => messages.send(listeners, message));
     },
     { concurrency, isBatched: true },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeHealth } from "./judge-health.ts";
+import { judgeHealth } from "./endpoint-health.ts";
 
 const day = 24 * 3_600_000;
 const now = new Date("2026-05-29T10:00:00.000Z");

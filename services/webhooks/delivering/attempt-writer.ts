@@ -6,23 +6,23 @@ import { isTransient } from "@pragma/runtime/transient-error";
 import type { Clock } from "../clock.ts";
 import { type Outcome, recordAttempts } from "../queries/outcomes.ts";
 import { batched } from "./batched.ts";
-import { type HealthAction, healthOf, noteFailures } from "./endpoint-health.ts";
+import { healthOf, recordFailures } from "./endpoint-health.ts";
 
 /** Writes down what came of attempts. */
-export interface OutcomeLog {
-  /** Resolves once it is written, however long the database is away; when the log is closed in the meantime, unwritten. */
+export interface AttemptWriter {
+  /** Resolves once it is written, however long the database is away; when the writer is closed in the meantime, unwritten. */
   record(outcome: Outcome): Promise<void>;
   /** Waits for the database no longer. */
   close(): void;
 }
 
-interface LogOptions {
+interface WriterOptions {
   db: Database;
   clock: Clock;
   log: Logger;
 }
 
-export function openOutcomeLog({ db, clock, log }: LogOptions): OutcomeLog {
+export function openAttemptWriter({ db, clock, log }: WriterOptions): AttemptWriter {
   const closing = new AbortController();
 
   async function write(outcomes: Outcome[]): Promise<void> {
@@ -30,46 +30,37 @@ export function openOutcomeLog({ db, clock, log }: LogOptions): OutcomeLog {
     if (failing.length === 0) return recordAttempts(db.sql, { outcomes, working });
     const actions = await db.transaction(async (tx) => {
       await recordAttempts(tx, { outcomes, working });
-      return noteFailures(tx, failing, clock());
+      return recordFailures(tx, failing, clock());
     });
-    for (const each of actions) tell(each);
-  }
-
-  function tell({ action, webhook }: HealthAction): void {
-    const { id, locationId, endpointUrl, failingSince, lastError } = webhook;
-    log.warn({ webhookId: id, locationId, endpointUrl, failingSince, lastError }, `endpoint ${action}`);
+    for (const { action, ...endpoint } of actions) log.warn(endpoint, `endpoint ${action}`);
   }
 
   /** Tried for as long as the database is away. Of a batch that cannot be written, each is tried by itself. */
-  async function persist(outcomes: Outcome[]): Promise<void> {
+  async function persist(outcomes: Outcome[]): Promise<undefined[]> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await write(outcomes);
+        await write(outcomes);
+        break;
       } catch (error) {
         if (isTransient(error) && !closing.signal.aborted) {
           await sleep(retryDelay(tries, { longest: 2_000 }), closing.signal);
         } else if (outcomes.length > 1 && !isTransient(error)) {
           for (const outcome of outcomes) await persist([outcome]);
-          return;
+          break;
         } else {
           const [outcome] = outcomes;
           log.error({ err: error, deliveryId: outcome?.deliveryId }, "what came of an attempt could not be written");
-          return;
+          break;
         }
       }
     }
+    return outcomes.map(() => undefined);
   }
 
   return {
-    record: batched(
-      async (outcomes: Outcome[]) => {
-        await persist(outcomes);
-        return outcomes.map(() => undefined);
-      },
-      // One at a time: batches in parallel would wait for one another, counting for the same webhooks. Nobody waits for
-      // them but the next message to the same endpoint, and that only when it has many under way.
-      { size: 200, atATime: 1, gather: 5 },
-    ),
+    // One at a time: batches in parallel would wait for one another, counting for the same webhooks. Nobody waits for
+    // them but the next message to the same endpoint, and that only when it has many under way.
+    record: batched(persist, { size: 200, concurrency: 1, gatherMs: 5 }),
     close: () => closing.abort(),
   };
 }
