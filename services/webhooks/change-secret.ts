@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Transaction } from "@pragma/runtime/postgres";
-import { addSecret, currentSecrets, findRecipient } from "./queries/recipients.ts";
+import { type RecipientRow, recipientColumns } from "./queries/recipients.ts";
 import { signingSecretOf } from "./sign-message.ts";
 import type { Webhooks } from "./webhooks.ts";
 
-/** How long a secret that was rotated away signs on, in milliseconds. */
+/** How long a secret that was rotated away signs on. */
 const rotationOverlapMs = 24 * 3_600_000;
 
 /** Each of them adds a signature to every message. */
@@ -32,9 +32,12 @@ export async function useSecret(
   tx: Transaction,
   { recipientId, hmacSecret, now, isLeaked = false }: UsingSecret,
 ): Promise<string | null> {
-  const current = await currentSecrets(tx, recipientId, now);
+  const current = await tx<{ sealed: string }[]>`
+    select sealed_secret as sealed from recipient_secrets
+    where recipient_id = ${recipientId} and (expires_at is null or expires_at > ${now})
+    order by number desc`;
   const [latest] = current;
-  const isSame = hmacSecret !== undefined && latest !== undefined && vault.open(latest) === hmacSecret;
+  const isSame = hmacSecret !== undefined && latest !== undefined && vault.open(latest.sealed) === hmacSecret;
   if (isSame && !isLeaked) return null;
   if (current.length >= maxSecrets && !isLeaked) {
     throw new ApiError("too_many_secrets", {
@@ -43,7 +46,14 @@ export async function useSecret(
   }
   const secret = hmacSecret ?? randomBytes(32).toString("hex");
   const othersExpireAt = new Date(now.getTime() + (isLeaked ? 0 : rotationOverlapMs));
-  await addSecret(tx, { recipientId, sealed: vault.seal(secret), now, othersExpireAt });
+  await tx`
+    update recipient_secrets set expires_at = ${othersExpireAt}
+    where recipient_id = ${recipientId} and (expires_at is null or expires_at > ${othersExpireAt})`;
+  await tx`delete from recipient_secrets where recipient_id = ${recipientId} and expires_at <= ${now}`;
+  await tx`
+    insert into recipient_secrets (recipient_id, number, sealed_secret, created_at)
+    select ${recipientId}, coalesce(max(number), 0) + 1, ${vault.seal(secret)}, ${now}
+    from recipient_secrets where recipient_id = ${recipientId}`;
   return hmacSecret === undefined ? secret : null;
 }
 
@@ -52,6 +62,6 @@ export async function recipientReply(
   tx: Transaction,
   { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },
 ) {
-  const recipient = await findRecipient(tx, id, now);
+  const [recipient] = await tx<RecipientRow[]>`select ${recipientColumns(tx, now)} from recipients r where id = ${id}`;
   return { ...recipient, hmacSecret: createdSecret, signingSecret: createdSecret && signingSecretOf(createdSecret) };
 }

@@ -1,5 +1,5 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { deleteRecipient, lockRecipient } from "../queries/recipients.ts";
+import { lockRecipient } from "../queries/recipients.ts";
 import { defineRoute } from "../webhooks.ts";
 import { readable, recipientParams } from "./params.ts";
 
@@ -16,7 +16,9 @@ export const deleteRecipientRoute = defineRoute({
     const which = readable(params, principal);
     await db.transaction(async (tx) => {
       if (!(await lockRecipient(tx, which))) throw new ApiError("recipient_not_found");
-      if (await deleteRecipient(tx, which.id)) return;
+      const deleted = await tx`
+        delete from recipients r where id = ${which.id} and not exists (select from webhooks where recipient_id = r.id)`;
+      if (deleted.count === 1) return;
       throw new ApiError("recipient_in_use", {
         detail: "Delete its webhooks first. Those with a long log take a while to be gone after they are deleted.",
       });

@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { removeDeleted } from "../periodic/remove-old.ts";
-import { markDeleted } from "../queries/webhooks.ts";
+import { isWebhook } from "../queries/webhooks.ts";
 import { defineRoute } from "../webhooks.ts";
 import { readable, webhookParams } from "./params.ts";
 
@@ -19,8 +19,13 @@ export const deleteWebhookRoute = defineRoute({
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
     const which = readable(params, principal);
-    const isMarked = await db.transaction((tx) => markDeleted(tx, which, clock()));
-    if (!isMarked) throw new ApiError("webhook_not_found");
+    // Out of sight; what is left of it is removed in portions.
+    const marked = await db.transaction(
+      (tx) => tx`
+        update webhooks set state = 'deleted', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
+        where ${isWebhook(tx, which)}`,
+    );
+    if (marked.count === 0) throw new ApiError("webhook_not_found");
     await removeDeleted(db.sql, { max: maxAtOnce });
     return { status: 204, body: null, headers: {} };
   },

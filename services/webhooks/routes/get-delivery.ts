@@ -1,9 +1,10 @@
-import { DeliveryDetails } from "@pragma/contracts/delivery";
+import { type Attempt, DeliveryDetails } from "@pragma/contracts/delivery";
 import { ApiError } from "@pragma/contracts/errors";
 import { joinObjects, objectOf } from "@pragma/runtime/join-json";
 import { taggedByContent } from "@pragma/runtime/reply";
 import { leaseMs } from "../config.ts";
-import { findAttempts, findDelivery } from "../queries/deliveries.ts";
+import { type DeliveryRow, deliveryColumns, isDelivery } from "../queries/deliveries.ts";
+import type { Dated } from "../queries/rows.ts";
 import { defineRoute } from "../webhooks.ts";
 import { deliveryParams, readable } from "./params.ts";
 
@@ -20,10 +21,25 @@ export const getDeliveryRoute = defineRoute({
   },
   errors: ["delivery_not_found"],
   async handle({ params, principal, services: { db, config }, header }) {
-    const found = await findDelivery(db.sql, readable(params, principal));
+    const { sql } = db;
+    const [found] = await sql<(DeliveryRow & { body: string })[]>`
+      select ${deliveryColumns(sql)}, m.body from deliveries d, webhooks w, messages m
+      where ${isDelivery(sql, readable(params, principal))} and m.id = d.message_id`;
     if (!found) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = found;
-    const attempts = await findAttempts(db.sql, { deliveryId: delivery.id, leaseMs: leaseMs(config) });
+    // The last thousand, and the one under way, which began when its delivery was claimed.
+    const attempts = await sql<Dated<Attempt, "startedAt" | "nextAttemptAt">[]>`
+      select * from (
+        select
+          generation, number, started_at as "startedAt", milliseconds, status, error, response,
+          next_attempt_at as "nextAttemptAt"
+        from attempts where delivery_id = ${delivery.id}
+        union all
+        select
+          generation, attempt, due_at - make_interval(secs => ${leaseMs(config) / 1_000}), null, null, null, null, null
+        from deliveries where id = ${delivery.id} and state = 'sending'
+        order by generation desc, number desc limit 1000
+      ) latest order by generation, number`;
     // The text that is sent, as it is.
     const reply = joinObjects(JSON.stringify({ ...delivery, attempts }), objectOf("payload", body));
     return taggedByContent(reply, { ifNoneMatch: header("if-none-match") });

@@ -25,31 +25,32 @@ export const getWebhookRoute = defineRoute({
 
 const maxCounted = 10_000;
 
-type Statistics = WebhookDetails["statistics"];
+interface StatisticsRow {
+  pending: number;
+  succeeded: number;
+  failed: number;
+  milliseconds: number;
+  lastSucceededAt: Date | null;
+  lastFailedAt: Date | null;
+}
 
 /** How a webhook's deliveries go. */
-async function findStatistics(sql: Sql, webhookId: string, now: Date): Promise<Statistics> {
-  const [[waiting], [day], [ever]] = await Promise.all([
-    sql<[{ pending: number }]>`
-      select count(*) as pending from (
-        select 1 from deliveries where webhook_id = ${webhookId} and state = 'pending' limit ${maxCounted}
-      ) counted`,
-    sql<[{ succeeded: number; failed: number; milliseconds: number }]>`
-      select
-        coalesce(sum(succeeded), 0)::bigint as succeeded, coalesce(sum(failed), 0)::bigint as failed,
-        coalesce(sum(milliseconds), 0)::bigint as milliseconds
-      from webhook_hours
-      where webhook_id = ${webhookId} and hour > ${now}::timestamptz - interval '24 hours'`,
-    sql<[{ succeededAt: Date | null; failedAt: Date | null }]>`
-      select max(last_succeeded_at) as "succeededAt", max(last_failed_at) as "failedAt"
-      from webhook_hours where webhook_id = ${webhookId}`,
-  ]);
-  const { succeeded, failed, milliseconds } = day;
+async function findStatistics(sql: Sql, webhookId: string, now: Date) {
+  const isLastDay = sql`hour > ${now}::timestamptz - interval '24 hours'`;
+  const [row] = await sql<[StatisticsRow]>`
+    select
+      (
+        select count(*) from (
+          select from deliveries where webhook_id = ${webhookId} and state = 'pending' limit ${maxCounted}
+        ) counted
+      ) as pending,
+      coalesce(sum(succeeded) filter (where ${isLastDay}), 0)::bigint as succeeded,
+      coalesce(sum(failed) filter (where ${isLastDay}), 0)::bigint as failed,
+      coalesce(sum(milliseconds) filter (where ${isLastDay}), 0)::bigint as milliseconds,
+      max(last_succeeded_at) as "lastSucceededAt", max(last_failed_at) as "lastFailedAt"
+    from webhook_hours where webhook_id = ${webhookId}`;
+  const { pending, succeeded, failed, milliseconds, lastSucceededAt, lastFailedAt } = row;
   const attempts = succeeded + failed;
-  return {
-    pending: waiting.pending,
-    lastDay: { succeeded, failed, averageMilliseconds: attempts === 0 ? null : Math.round(milliseconds / attempts) },
-    lastSucceededAt: ever.succeededAt?.toISOString() ?? null,
-    lastFailedAt: ever.failedAt?.toISOString() ?? null,
-  };
+  const averageMilliseconds = attempts === 0 ? null : Math.round(milliseconds / attempts);
+  return { pending, lastDay: { succeeded, failed, averageMilliseconds }, lastSucceededAt, lastFailedAt };
 }

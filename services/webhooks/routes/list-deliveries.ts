@@ -4,9 +4,12 @@ import { dayInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { sentEventNames } from "@pragma/contracts/webhook";
 import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
-import { listDeliveries } from "../queries/deliveries.ts";
+import { type DeliveryRow, deliveryColumns } from "../queries/deliveries.ts";
+import { listNewest } from "../queries/rows.ts";
 import { defineRoute } from "../webhooks.ts";
 import { readableWebhook, webhookParams } from "./params.ts";
+
+type DayOrInstant = { day: string } | { instant: string };
 
 /** A day of the location's time zone, or an instant. */
 const dayOrInstant = (description: string) =>
@@ -44,7 +47,19 @@ export const listDeliveriesRoute = defineRoute({
       : location?.id === webhook.locationId
         ? location.timeZone
         : (await services.locations.byId(webhook.locationId, context)).timeZone;
-    const filter = { webhookId: webhook.id, event, state, since, until, timeZone };
-    return replyWithPage({ query, url, origin }, (range) => listDeliveries(services.db.sql, filter, range));
+    const { sql } = services.db;
+    const startOf = (end: DayOrInstant, daysLater = 0) =>
+      "day" in end
+        ? sql`((${end.day}::date + ${daysLater}::int)::timestamp at time zone ${timeZone})`
+        : sql`${end.instant}::timestamptz`;
+    const where = sql`
+      webhook_id = ${webhook.id}
+      ${event === undefined ? sql`` : sql`and event = ${event}`}
+      ${state === undefined ? sql`` : sql`and state = ${state}`}
+      ${since === undefined ? sql`` : sql`and created_at >= ${startOf(since)}`}
+      ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${startOf(until, 1)}`}`;
+    return replyWithPage({ query, url, origin }, (range) =>
+      listNewest<DeliveryRow>(sql, { columns: deliveryColumns(sql), table: sql`deliveries d`, where }, range),
+    );
   },
 });

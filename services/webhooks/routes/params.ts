@@ -3,7 +3,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { readableLocation } from "@pragma/runtime/own-location";
 import { z } from "zod";
 import type { Which } from "../queries/rows.ts";
-import { findWebhook, type WebhookRow } from "../queries/webhooks.ts";
+import { isWebhook, type WebhookRow, webhookColumns } from "../queries/webhooks.ts";
 import type { Webhooks } from "../webhooks.ts";
 
 export const recipientParams = z.object({ id: z.guid().meta({ description: "Id of the recipient" }) });
@@ -33,11 +33,12 @@ export const readable = ({ id }: { id: string }, principal: Principal): Which =>
  * @throws `ApiError` webhook_not_found; location_forbidden when the key belongs to no location.
  */
 export async function readableWebhook(
-  { db }: Pick<Webhooks, "db">,
+  { db: { sql } }: Pick<Webhooks, "db">,
   params: { id: string },
   principal: Principal,
 ): Promise<WebhookRow> {
-  const webhook = await findWebhook(db.sql, readable(params, principal));
+  const which = readable(params, principal);
+  const [webhook] = await sql<WebhookRow[]>`select ${webhookColumns(sql)} from webhooks where ${isWebhook(sql, which)}`;
   if (!webhook) throw new ApiError("webhook_not_found");
   return webhook;
 }

@@ -1,6 +1,7 @@
+import { ApiError } from "@pragma/contracts/errors";
 import { Webhook } from "@pragma/contracts/webhook";
 import { json } from "@pragma/runtime/reply";
-import { changeWebhookState } from "../change-webhook-state.ts";
+import { isWebhook, type WebhookRow, webhookColumns } from "../queries/webhooks.ts";
 import { defineRoute } from "../webhooks.ts";
 import { readable, webhookParams } from "./params.ts";
 
@@ -14,7 +15,14 @@ export const pauseWebhookRoute = defineRoute({
   request: { params: webhookParams },
   responses: { 200: { description: "The webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
-  async handle({ params, principal, services }) {
-    return json(200, await changeWebhookState(services, readable(params, principal), "paused"));
+  async handle({ params, principal, services: { db, clock } }) {
+    const [webhook] = await db.transaction(
+      (tx) => tx<WebhookRow[]>`
+        update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
+        where ${isWebhook(tx, readable(params, principal))}
+        returning ${webhookColumns(tx)}`,
+    );
+    if (!webhook) throw new ApiError("webhook_not_found");
+    return json(200, webhook);
   },
 });

@@ -3,7 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { deliveryExample } from "@pragma/contracts/examples/webhook";
 import { afterCommit } from "@pragma/runtime/postgres";
 import { json } from "@pragma/runtime/reply";
-import { isDeliveryThere, makeAgain } from "../queries/deliveries.ts";
+import { type DeliveryRow, deliveryColumns, isDelivery } from "../queries/deliveries.ts";
 import { defineRoute } from "../webhooks.ts";
 import { deliveryParams, readable } from "./params.ts";
 
@@ -26,13 +26,19 @@ export const replayDeliveryRoute = defineRoute({
   async handle({ params, principal, services: { db, clock, delivering } }) {
     const which = readable(params, principal);
     const delivery = await db.transaction(async (tx) => {
-      const delivery = await makeAgain(tx, which, clock());
+      const [delivery] = await tx<DeliveryRow[]>`
+        update deliveries d set
+          state = 'pending', generation = d.generation + 1, attempt = 1, failures = 0, due_at = ${clock()}
+        from webhooks w
+        where ${isDelivery(tx, which)} and d.state <> 'sending'
+        returning ${deliveryColumns(tx)}`;
       if (delivery) {
         const { event, webhookId } = delivery;
         afterCommit(tx, () => (event === "test" ? delivering.wakeTests() : delivering.wake([webhookId])));
         return delivery;
       }
-      throw (await isDeliveryThere(tx, which))
+      const [sending] = await tx`select from deliveries d, webhooks w where ${isDelivery(tx, which)}`;
+      throw sending
         ? new ApiError("delivery_under_way", { detail: "Ask again once the attempt that is under way is over." })
         : new ApiError("delivery_not_found");
     });

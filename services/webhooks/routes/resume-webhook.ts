@@ -1,6 +1,8 @@
+import { ApiError } from "@pragma/contracts/errors";
 import { Webhook } from "@pragma/contracts/webhook";
+import { afterCommit } from "@pragma/runtime/postgres";
 import { json } from "@pragma/runtime/reply";
-import { changeWebhookState } from "../change-webhook-state.ts";
+import { isWebhook, type WebhookRow, webhookColumns } from "../queries/webhooks.ts";
 import { defineRoute } from "../webhooks.ts";
 import { readable, webhookParams } from "./params.ts";
 
@@ -14,7 +16,18 @@ export const resumeWebhookRoute = defineRoute({
   request: { params: webhookParams },
   responses: { 200: { description: "The webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
-  async handle({ params, principal, services }) {
-    return json(200, await changeWebhookState(services, readable(params, principal), "active"));
+  async handle({ params, principal, services: { db, clock, delivering } }) {
+    const webhook = await db.transaction(async (tx) => {
+      const [webhook] = await tx<WebhookRow[]>`
+        update webhooks set
+          state = 'active', disabled_reason = null, failing_since = null, last_error = null, warned_at = null,
+          revision = revision + 1, updated_at = ${clock()}
+        where ${isWebhook(tx, readable(params, principal))}
+        returning ${webhookColumns(tx)}`;
+      if (!webhook) throw new ApiError("webhook_not_found");
+      afterCommit(tx, () => delivering.wakeEveryInstance([webhook.id]));
+      return webhook;
+    });
+    return json(200, webhook);
   },
 });

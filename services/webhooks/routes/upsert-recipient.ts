@@ -6,14 +6,7 @@ import { namedLocation } from "@pragma/runtime/locations";
 import { json } from "@pragma/runtime/reply";
 import { recipientReply, useSecret } from "../change-secret.ts";
 import { limitReached } from "../location-limit.ts";
-import {
-  countRecipients,
-  insertRecipient,
-  lockLocation,
-  lockRecipient,
-  outdateWebhooks,
-  updateRecipient,
-} from "../queries/recipients.ts";
+import { lockLocation, lockRecipient, outdateWebhooks } from "../queries/recipients.ts";
 import { defineRoute, type Webhooks } from "../webhooks.ts";
 
 export const upsertRecipientRoute = defineRoute({
@@ -45,18 +38,22 @@ async function upsertRecipient(
   const id = recipient.id?.toLowerCase() ?? randomUUID();
   const sealedApiKey = apiKey === undefined || apiKey === null ? apiKey : vault.seal(apiKey);
   return db.transaction(async (tx) => {
-    await lockLocation(tx, { schema: db.schema, locationId });
+    await lockLocation(tx, db, locationId);
     const now = clock();
-    const content = { id, name, sealedApiKey, now };
-    const isNew = await insertRecipient(tx, { ...content, locationId });
-    if (isNew && (await countRecipients(tx, locationId)) > config.RECIPIENTS_PER_LOCATION) {
-      throw limitReached("recipients", config.RECIPIENTS_PER_LOCATION);
-    }
-    if (!isNew) {
+    const content = { name, updated_at: now, ...(sealedApiKey !== undefined && { sealed_api_key: sealedApiKey }) };
+    const inserted = await tx`
+      insert into recipients ${tx({ ...content, id, location_id: locationId, created_at: now })}
+      on conflict (id) do nothing`;
+    const isNew = inserted.count === 1;
+    if (isNew) {
+      const max = config.RECIPIENTS_PER_LOCATION;
+      const { count } = await tx`select from recipients where location_id = ${locationId} limit ${max + 1}`;
+      if (count > max) throw limitReached("recipients", max);
+    } else {
       if (!(await lockRecipient(tx, { id, locationId }))) {
         throw new ApiError("recipient_conflict", { detail: "Choose another id, or leave it out to be given one." });
       }
-      await updateRecipient(tx, content);
+      await tx`update recipients set ${tx(content)} where id = ${id}`;
       await outdateWebhooks(tx, id);
     }
     const createdSecret =

@@ -7,8 +7,8 @@ import { namedLocation } from "@pragma/runtime/locations";
 import { json } from "@pragma/runtime/reply";
 import { faultOfEndpoint } from "../endpoint/check-endpoint.ts";
 import { limitReached } from "../location-limit.ts";
-import { keepRecipient, lockLocation } from "../queries/recipients.ts";
-import { countWebhooks, insertWebhook, updateWebhook } from "../queries/webhooks.ts";
+import { lockLocation } from "../queries/recipients.ts";
+import { isWebhook, type WebhookRow, webhookColumns } from "../queries/webhooks.ts";
 import { defineRoute, type Webhooks } from "../webhooks.ts";
 
 const asJson = jsonBody(UpsertWebhook);
@@ -52,21 +52,38 @@ async function upsertWebhook(
   const { recipientId, endpointUrl, events } = webhook;
   const id = webhook.id?.toLowerCase() ?? randomUUID();
   return db.transaction(async (tx) => {
-    await lockLocation(tx, { schema: db.schema, locationId });
-    if (!(await keepRecipient(tx, { id: recipientId, locationId }))) {
+    await lockLocation(tx, db, locationId);
+    // It stays until the transaction ends.
+    const [recipient] = await tx`
+      select from recipients where id = ${recipientId} and location_id = ${locationId} for key share`;
+    if (!recipient) {
       const message = "must be the id of a recipient of the location";
       refuseFaults([{ in: "body", path: "recipientId", code: "unknown_recipient", message }]);
     }
-    const content = { id, locationId, recipientId, endpointUrl, events, now: clock() };
-    const inserted = await insertWebhook(tx, content);
+    const now = clock();
+    const content = { recipient_id: recipientId, endpoint_url: endpointUrl, events: [...events], updated_at: now };
+    const unchanging = { id, location_id: locationId, state: "active", revision: 1, created_at: now };
+    const [inserted] = await tx<WebhookRow[]>`
+      insert into webhooks ${tx({ ...content, ...unchanging })} on conflict (id) do nothing
+      returning ${webhookColumns(tx)}`;
     if (inserted) {
       const max = config.WEBHOOKS_PER_LOCATION;
-      if ((await countWebhooks(tx, locationId)) > max) throw limitReached("webhooks", max);
+      const isListed = tx`location_id = ${locationId} and state <> 'deleted'`;
+      const { count } = await tx`select from webhooks where ${isListed} limit ${max + 1}`;
+      if (count > max) throw limitReached("webhooks", max);
       return { webhook: inserted, isNew: true };
     }
-    // The id may be of another location's webhook, or of one that is being removed.
-    const updated = await updateWebhook(tx, content);
+    // Of another endpoint it is not known whether it fails.
+    const [updated] = await tx<WebhookRow[]>`
+      update webhooks set
+        ${tx(content)}, revision = revision + 1,
+        failing_since = case when endpoint_url = ${endpointUrl} then failing_since end,
+        last_error = case when endpoint_url = ${endpointUrl} then last_error end,
+        warned_at = case when endpoint_url = ${endpointUrl} then warned_at end
+      where ${isWebhook(tx, { id, locationId })}
+      returning ${webhookColumns(tx)}`;
     if (updated) return { webhook: updated, isNew: false };
+    // The id is of another location's webhook, or of one that is being removed.
     throw new ApiError("webhook_conflict", { detail: "Choose another id, or leave it out to be given one." });
   });
 }

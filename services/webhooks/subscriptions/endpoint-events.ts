@@ -1,13 +1,28 @@
 import { on } from "@pragma/runtime/subscription";
-import { otherEndpoints } from "../queries/webhooks.ts";
+import type { Listener } from "../queries/webhooks.ts";
 import type { Webhooks } from "../webhooks.ts";
 
 /** What becomes of an endpoint that fails is sent to the recipient's other endpoints, whatever they have subscribed to. */
 export const endpointEvents = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
   on<Webhooks, typeof event>(
     event,
-    async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent }, onceTogether }) => {
-      const listeners = await otherEndpoints(db.sql, data.webhookId, data.endpointUrl);
+    async ({
+      eventId: messageId,
+      time,
+      data,
+      services: {
+        db: { sql },
+        messages,
+      },
+      context: { traceparent },
+      onceTogether,
+    }) => {
+      // Once each, as far as they are sent to.
+      const listeners = await sql<Listener[]>`
+        select distinct on (other.endpoint_url) other.id, true as "isActive"
+        from webhooks w join webhooks other on other.recipient_id = w.recipient_id
+        where w.id = ${data.webhookId} and other.state = 'active' and other.endpoint_url <> ${data.endpointUrl}
+        order by other.endpoint_url, other.created_at, other.id`;
       await onceTogether(() => messages.send(listeners, { messageId, event, time, sequence: null, data, traceparent }));
     },
     { isBatched: true },
