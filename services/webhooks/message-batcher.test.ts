@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { webhooksConfig } from "./config.ts";
 import { type MessageBatcher, openMessageBatcher } from "./message-batcher.ts";
 import { orderEvent } from "./testing/event-sender.ts";
 import { type Subscription, startWebhooks, type TestWebhooks } from "./testing/start-webhooks.ts";
@@ -14,7 +15,12 @@ beforeAll(async () => {
   subscription = await service.subscribe("http://127.0.0.1:1024/", { events: ["order.paid", "report.finalized"] });
   const wake = (webhookIds: readonly string[]) => void woken.push([...webhookIds]);
   const delivering = { wake, reserve: () => undefined };
-  messages = openMessageBatcher({ db: service.db, clock: () => new Date(), delivering, leaseMs: 30_000 });
+  messages = openMessageBatcher({
+    db: service.db,
+    clock: () => new Date(),
+    delivering,
+    config: webhooksConfig.parse({}),
+  });
 });
 afterAll(() => service?.remove());
 

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { SentEvent } from "@pragma/contracts/webhook";
 import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-body";
-import type { Database } from "@pragma/runtime/postgres";
-import { isTransient } from "@pragma/runtime/transient-error";
-import type { Clock } from "./clock.ts";
+import { leaseMs } from "./config.ts";
 import { batched } from "./delivering/batched.ts";
 import type { Delivering } from "./delivering/open-delivering.ts";
+import type { Foundation } from "./foundation.ts";
 import { insertMessages, type NewMessage } from "./queries/insert-messages.ts";
 import { type EventMatch, findListeners, type Listener } from "./queries/webhooks.ts";
 
@@ -35,25 +34,20 @@ export interface MessageBatcher {
   send<Event extends SentEvent>(listeners: readonly Listener[], message: Message<Event>): Promise<boolean>;
 }
 
-interface BatcherOptions {
-  db: Database;
-  clock: Clock;
+interface BatcherOptions extends Pick<Foundation, "db" | "clock" | "config"> {
   delivering: Pick<Delivering, "reserve" | "wake">;
-  leaseMs: number;
 }
 
 interface Item extends NewMessage {
   listeners: readonly Listener[];
 }
 
-type Written = { isNew: boolean } | { error: unknown };
-
-export function openMessageBatcher({ db, clock, delivering, leaseMs }: BatcherOptions): MessageBatcher {
+export function openMessageBatcher({ db, clock, config, delivering }: BatcherOptions): MessageBatcher {
   const find = batched((matches: EventMatch[]) => findListeners(db.sql, matches), { size: 50, concurrency: 2 });
   const write = batched(writeAll, { size: 50, concurrency: 2 });
 
-  /** What cannot be written must keep no other from being written. */
-  async function writeAll(items: Item[]): Promise<Written[]> {
+  /** Tells of each message whether it is new. */
+  async function writeAll(items: Item[]): Promise<boolean[]> {
     const messages = items.map(({ listeners: _, ...message }) => message);
     const reserved = items.flatMap(({ listeners, messageId, event, body, traceparent }) =>
       listeners.map(({ id: webhookId, isActive }) => ({
@@ -65,7 +59,7 @@ export function openMessageBatcher({ db, clock, delivering, leaseMs }: BatcherOp
       return { deliveryId, messageId, webhookId, isClaimed: reservation !== undefined };
     });
     const now = clock();
-    const lapsesAt = new Date(now.getTime() + leaseMs);
+    const lapsesAt = new Date(now.getTime() + leaseMs(config));
     try {
       const inserted = await insertMessages(db.sql, { messages, deliveries }, { now, lapsesAt });
       const byId = new Map(inserted.map((row) => [row.deliveryId, row]));
@@ -81,21 +75,18 @@ export function openMessageBatcher({ db, clock, delivering, leaseMs }: BatcherOp
       }
       if (due.length > 0) delivering.wake(due);
       const isNew = new Set(inserted.map(({ messageId }) => messageId));
-      return items.map(({ messageId }) => ({ isNew: isNew.has(messageId) }));
+      return items.map(({ messageId }) => isNew.has(messageId));
     } catch (error) {
       for (const { reservation } of reserved) reservation?.cancel();
-      if (items.length === 1 || isTransient(error)) return items.map(() => ({ error }));
-      return (await Promise.all(items.map((item) => writeAll([item])))).flat();
+      throw error;
     }
   }
 
   return {
     findListeners: find,
-    async send(listeners, message) {
+    send(listeners, message) {
       const { messageId, event, traceparent } = message;
-      const written = await write({ messageId, event, traceparent, body: messageBody(message), listeners });
-      if ("error" in written) throw written.error;
-      return written.isNew;
+      return write({ messageId, event, traceparent, body: messageBody(message), listeners });
     },
   };
 }

@@ -1,12 +1,12 @@
 import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
 import { openVault } from "@pragma/runtime/vault";
-import { type Clock, systemClock } from "./clock.ts";
-import { leaseMs, webhooksConfig } from "./config.ts";
+import { webhooksConfig } from "./config.ts";
 import { observeDeliveries } from "./delivering/delivery-metrics.ts";
 import { openDelivering } from "./delivering/open-delivering.ts";
 import { addressPolicy } from "./endpoint/address-policy.ts";
 import { openResolver, type ResolveHost } from "./endpoint/resolve-host.ts";
+import type { Clock } from "./foundation.ts";
 import { openMessageBatcher } from "./message-batcher.ts";
 import { removeOld } from "./periodic/remove-old.ts";
 import { sweepDue } from "./periodic/sweep-due.ts";
@@ -40,7 +40,7 @@ interface ServiceOptions {
 }
 
 /** Tells recipients of what happens at their locations, until they have got it. */
-export const webhooksService = ({ clock = systemClock, resolve, pollSeconds = 3 }: ServiceOptions = {}) =>
+export const webhooksService = ({ clock = () => new Date(), resolve, pollSeconds = 3 }: ServiceOptions = {}) =>
   defineService<typeof webhooksConfig, Webhooks>({
     name: "webhooks",
     module: import.meta.url,
@@ -57,8 +57,8 @@ export const webhooksService = ({ clock = systemClock, resolve, pollSeconds = 3 
       const locations = locationsFrom(registry, "webhooks");
       const shared = { db, log, clock, vault, endpoints, config };
       const delivering = openDelivering({ ...shared, metrics, signals, pollMs: pollSeconds * 1_000 });
-      const messages = openMessageBatcher({ db, clock, delivering, leaseMs: leaseMs(config) });
-      observeDeliveries(metrics, { db, clock });
+      const messages = openMessageBatcher({ ...shared, delivering });
+      observeDeliveries(metrics, shared);
       return { services: { ...shared, locations, delivering, messages }, close: () => delivering.close() };
     },
     routes: [

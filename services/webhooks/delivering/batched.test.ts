@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { TransientError } from "@pragma/runtime/transient-error";
 import { describe, expect, it } from "vitest";
 import { batched } from "./batched.ts";
 
@@ -36,7 +37,7 @@ describe("calls made for many", () => {
     expect(sizes).toEqual([4, 4, 2]);
   });
 
-  it("fail for all that they were made for, and for no others", async () => {
+  it("fail for what cannot be done, and for no other", async () => {
     const call = batched(
       async (items: string[]) => {
         if (items.includes("bad")) throw new Error("no");
@@ -45,7 +46,21 @@ describe("calls made for many", () => {
       { size: 2, concurrency: 1 },
     );
     const results = await Promise.allSettled([call("good"), call("bad"), call("other")]);
-    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+
+  it("fail for all that they were made for when the cause is transient", async () => {
+    let calls = 0;
+    const call = batched(
+      async () => {
+        calls += 1;
+        throw new TransientError("away");
+      },
+      { size: 10, concurrency: 1 },
+    );
+    const results = await Promise.allSettled([call("one"), call("other")]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(calls).toBe(1);
   });
 
   it("gathers for longer when it is told to", async () => {

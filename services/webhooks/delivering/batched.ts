@@ -1,3 +1,5 @@
+import { isTransient } from "@pragma/runtime/transient-error";
+
 interface BatchLimits {
   /** Items of one call at most. */
   size: number;
@@ -9,13 +11,19 @@ interface BatchLimits {
 
 /**
  * Makes one call for many: what is asked for while earlier calls are under way is gathered, and asked for together.
- * `run` answers in the order of the items. When it rejects, so does every call that it was made for.
+ * `run` answers in the order of the items. When it rejects, unless the cause is transient, it is called for each item by
+ * itself: one that cannot be done must keep no other from being done.
  */
 export function batched<Item, Result>(
-  run: (items: Item[]) => Promise<Result[]>,
+  run: (items: Item[]) => Promise<[Result] extends [void] ? void : Result[]>,
   { size, concurrency, gatherMs = 0 }: BatchLimits,
 ): (item: Item) => Promise<Result> {
-  let waiting: { item: Item; resolve(result: Result): void; reject(error: unknown): void }[] = [];
+  interface Waiting {
+    item: Item;
+    resolve(result: Result): void;
+    reject(error: unknown): void;
+  }
+  let waiting: Waiting[] = [];
   let active = 0;
   let isPlanned = false;
 
@@ -33,14 +41,19 @@ export function batched<Item, Result>(
     waiting = waiting.slice(size);
     active += 1;
     plan();
-    try {
-      const results = await run(batch.map(({ item }) => item));
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-    }
+    await settle(batch);
     active -= 1;
     plan();
+  }
+
+  async function settle(batch: Waiting[]): Promise<void> {
+    try {
+      const results = await run(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve((results as Result[])?.[index] as Result);
+    } catch (error) {
+      if (batch.length > 1 && !isTransient(error)) for (const each of batch) await settle([each]);
+      else for (const { reject } of batch) reject(error);
+    }
   }
 
   return (item) =>

@@ -1,12 +1,11 @@
 import type { Metrics } from "@pragma/runtime/metrics";
-import type { Database } from "@pragma/runtime/postgres";
-import type { Clock } from "../clock.ts";
+import type { Foundation } from "../foundation.ts";
 
 /** No more deliveries than this are counted of each state. */
 const maxCounted = 100_000;
 
 /** Tells how many deliveries are still to be made, by how far they are, and how many webhooks there are, by state. */
-export function observeDeliveries(metrics: Metrics, { db: { sql }, clock }: { db: Database; clock: Clock }): void {
+export function observeDeliveries(metrics: Metrics, { db: { sql }, clock }: Foundation): void {
   metrics.observeAll(
     "webhook_deliveries",
     "Deliveries that are not settled, 100000 of each state at most",

@@ -1,7 +1,6 @@
-import type { Database } from "@pragma/runtime/postgres";
-import type { Vault } from "@pragma/runtime/vault";
 import { LRUCache } from "lru-cache";
 import { type EndpointFault, faultOfUrl } from "../endpoint/check-endpoint.ts";
+import type { Foundation } from "../foundation.ts";
 import { batched } from "./batched.ts";
 
 /** What is needed to send to an endpoint. */
@@ -23,15 +22,6 @@ export interface Endpoint {
  */
 export type FindEndpoint = (webhookId: string, revision?: number) => Promise<Endpoint | undefined>;
 
-interface DirectoryOptions {
-  db: Database;
-  vault: Vault;
-  /** Whether https is demanded. */
-  httpsOnly: boolean;
-  /** Told of a webhook whose endpoint is another than before. */
-  onMoved(webhookId: string): void;
-}
-
 interface Row {
   webhookId: string;
   revision: number;
@@ -41,8 +31,11 @@ interface Row {
   secrets: { sealed: string; expiresAt: string | null }[];
 }
 
-/** Remembers endpoints as they were when last looked at. */
-export function openEndpointDirectory({ db, vault, httpsOnly, onMoved }: DirectoryOptions): FindEndpoint {
+/** Remembers endpoints as they were when last looked at. `onMoved` is told of a webhook whose endpoint is another than before. */
+export function openEndpointDirectory(
+  { db, vault, endpoints: { httpsOnly } }: Pick<Foundation, "db" | "vault" | "endpoints">,
+  { onMoved }: { onMoved(webhookId: string): void },
+): FindEndpoint {
   const known = new LRUCache<string, Endpoint>({ max: 20_000 });
   const load = batched(loadAll, { size: 200, concurrency: 2 });
 

@@ -1,6 +1,7 @@
 import type { DisabledReason } from "@pragma/contracts/webhook";
+import type { Logger } from "@pragma/runtime/logger";
 import { publish } from "@pragma/runtime/outbox";
-import { recordset, type Transaction } from "@pragma/runtime/postgres";
+import { afterCommit, recordset, type Transaction } from "@pragma/runtime/postgres";
 import type { Outcome } from "../queries/outcomes.ts";
 
 interface Health {
@@ -75,17 +76,15 @@ interface FailingWebhook extends Health {
   traceparent: string;
 }
 
-/** What was done about an endpoint that fails. */
-interface HealthAction extends Pick<FailingWebhook, "webhookId" | "locationId" | "endpointUrl" | "lastError"> {
-  action: "disabled" | "warned";
-  failingSince: string;
-}
-
 /**
  * Records the endpoints that fail. One that is gone, or has had nothing but failures for five days, is disabled, and one
  * that is half-way there is warned of: both are told to the recipient's other endpoints.
  */
-export async function recordFailures(tx: Transaction, failing: Failing[], now: Date): Promise<HealthAction[]> {
+export async function recordFailures(
+  tx: Transaction,
+  failing: Failing[],
+  { now, log }: { now: Date; log: Logger },
+): Promise<void> {
   const stillSentTo = await tx<FailingWebhook[]>`
     update webhooks w set
       failing_since = case when given."hasWorked" then given.since else coalesce(w.failing_since, given.since) end,
@@ -99,29 +98,21 @@ export async function recordFailures(tx: Transaction, failing: Failing[], now: D
       w.id as "webhookId", w.location_id as "locationId", w.endpoint_url as "endpointUrl",
       w.failing_since as "failingSince", w.warned_at as "warnedAt", w.last_error as "lastError", given."isGone",
       given.traceparent`;
-  const actions: HealthAction[] = [];
-  for (const { traceparent, ...webhook } of stillSentTo) {
-    const judgement = judgeHealth(webhook, now);
+  for (const { traceparent, warnedAt, isGone, ...webhook } of stillSentTo) {
+    const { webhookId: subject, failingSince } = webhook;
+    const judgement = judgeHealth({ failingSince, warnedAt, isGone }, now);
     if (judgement === "nothing") continue;
-    const { webhookId: id, locationId, endpointUrl, lastError } = webhook;
-    const facts = {
-      locationId,
-      webhookId: id,
-      endpointUrl,
-      failingSince: webhook.failingSince.toISOString(),
-      lastError,
-    };
+    const data = { ...webhook, failingSince: failingSince.toISOString() };
     if (judgement === "warn") {
-      await tx`update webhooks set warned_at = ${now} where id = ${id}`;
-      await publish(tx, "endpoint.failing", { subject: id, data: facts, traceparent });
+      await tx`update webhooks set warned_at = ${now} where id = ${subject}`;
+      await publish(tx, "endpoint.failing", { subject, data, traceparent });
     } else {
       const reason = judgement.disable;
       await tx`
         update webhooks set state = 'disabled', disabled_reason = ${reason}, revision = revision + 1, updated_at = ${now}
-        where id = ${id}`;
-      await publish(tx, "endpoint.disabled", { subject: id, data: { ...facts, reason }, traceparent });
+        where id = ${subject}`;
+      await publish(tx, "endpoint.disabled", { subject, data: { ...data, reason }, traceparent });
     }
-    actions.push({ action: judgement === "warn" ? "warned" : "disabled", ...facts });
+    afterCommit(tx, () => log.warn(data, `endpoint ${judgement === "warn" ? "warned" : "disabled"}`));
   }
-  return actions;
 }

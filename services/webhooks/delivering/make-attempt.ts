@@ -1,30 +1,24 @@
 import type { DeliveryState } from "@pragma/contracts/delivery";
-import type { Logger } from "@pragma/runtime/logger";
 import { type RequestContext, withRequestContext } from "@pragma/runtime/request-context";
 import { failSpan, type Operation, SpanKind } from "@pragma/runtime/tracing";
-import type { Clock } from "../clock.ts";
+import { timeoutMs } from "../config.ts";
+import type { Foundation } from "../foundation.ts";
 import { judgeAttempt, type Posted } from "../judge-attempt.ts";
 import type { Claim } from "../queries/claims.ts";
-import type { RetrySchedule } from "../retry-schedule.ts";
 import { signMessage } from "../sign-message.ts";
 import type { AttemptWriter } from "./attempt-writer.ts";
 import type { Endpoint, FindEndpoint } from "./endpoint-directory.ts";
 import type { Poster } from "./post-message.ts";
 
 /** What it takes to make an attempt. */
-export interface AttemptServices {
-  log: Logger;
-  clock: Clock;
+export interface AttemptServices extends Pick<Foundation, "log" | "clock" | "config"> {
   findEndpoint: FindEndpoint;
   poster: Poster;
   writer: AttemptWriter;
-  schedule: RetrySchedule;
-  /** How long an attempt may take. */
-  timeoutMs: number;
-  /** Gives a claim back unused: its delivery is due at this time. */
-  release(claim: Claim, dueAt: Date): Promise<void>;
-  /** Told how an attempt went, and what became of its delivery: `pending` is tried again. */
-  onAttempt(attempt: { outcome: "succeeded" | "failed"; delivery: DeliveryState; seconds: number }): void;
+  /** Gives a claim back unused. */
+  release(claim: Claim & { dueAt: Date }): Promise<void>;
+  /** Told how long an attempt took, how it went, and what became of its delivery: `pending` is tried again. */
+  attempted(seconds: number, labels: { outcome: string; delivery: DeliveryState }): void;
   /** Told when a delivery is to be tried again. */
   onRetry(claim: Claim, at: Date): void;
 }
@@ -41,12 +35,12 @@ const unreadPauseMs = 30_000;
  * rejects.
  */
 export async function makeAttempt(services: AttemptServices, claim: Claim): Promise<EndpointResult> {
-  const { log, clock, findEndpoint, timeoutMs, release, onRetry } = services;
+  const { log, clock, config, findEndpoint, release, onRetry } = services;
   const { deliveryId, webhookId, messageId: requestId, traceparent } = claim;
   const giveBack = async (dueAt: Date, reason: string, err?: unknown): Promise<"spared"> => {
     log.warn({ err, deliveryId, webhookId }, `attempt not made: ${reason}`);
     // A claim that cannot be given back lapses.
-    await release(claim, dueAt).catch(() => {});
+    await release({ ...claim, dueAt }).catch(() => {});
     onRetry(claim, dueAt);
     return "spared";
   };
@@ -59,7 +53,7 @@ export async function makeAttempt(services: AttemptServices, claim: Claim): Prom
   }
   const at = clock();
   if (!endpoint) return giveBack(new Date(at.getTime() + unreadPauseMs), "its endpoint is not known", error);
-  if (claim.lapsesAt.getTime() < at.getTime() + timeoutMs) return giveBack(at, "its lease is too short by now");
+  if (claim.lapsesAt.getTime() < at.getTime() + timeoutMs(config)) return giveBack(at, "its lease is too short by now");
   const request = { claim, endpoint, at };
   return withRequestContext({ requestId, traceparent, operation: operationOf(request) }, (context) =>
     postAndRecord(services, request, context),
@@ -89,7 +83,7 @@ function operationOf({ claim, endpoint }: AttemptRequest): Operation {
 }
 
 async function postAndRecord(
-  { clock, log, poster, writer, schedule, onAttempt, onRetry }: AttemptServices,
+  { clock, log, config, poster, writer, attempted, onRetry }: AttemptServices,
   request: AttemptRequest,
   { trace: { traceId }, span, traceparent }: RequestContext,
 ): Promise<EndpointResult> {
@@ -100,14 +94,14 @@ async function postAndRecord(
   const milliseconds = Math.round(performance.now() - started);
   const endedAt = clock();
   const isTest = event === "test";
-  const verdict = judgeAttempt(posted, { schedule, failures, at: endedAt, isTest });
+  const verdict = judgeAttempt(posted, { schedule: config.WEBHOOK_SCHEDULE, failures, at: endedAt, isTest });
   const response = posted.status === null ? null : posted.response;
   const { status } = posted;
   await writer.record({ ...claim, ...verdict, startedAt, endedAt, milliseconds, status, response, traceparent });
 
   const { state, error, nextAttemptAt } = verdict;
   const outcome = error === null ? "succeeded" : "failed";
-  onAttempt({ outcome, delivery: state, seconds: milliseconds / 1_000 });
+  attempted(milliseconds / 1_000, { outcome, delivery: state });
   if (status !== null) span?.setAttribute("http.response.status_code", status);
   if (span && error !== null) failSpan(span, error);
   log.info(

@@ -1,31 +1,21 @@
 import { startClaimLoop } from "@pragma/runtime/claim-loop";
-import type { Logger } from "@pragma/runtime/logger";
 import type { Metrics } from "@pragma/runtime/metrics";
-import type { Database } from "@pragma/runtime/postgres";
 import type { Signals } from "@pragma/runtime/signals";
-import type { Vault } from "@pragma/runtime/vault";
-import type { Clock } from "../clock.ts";
-import { leaseMs, timeoutMs, type WebhooksConfig } from "../config.ts";
-import type { EndpointRules } from "../endpoint/check-endpoint.ts";
+import { leaseMs, timeoutMs } from "../config.ts";
+import type { Foundation } from "../foundation.ts";
 import { type Claim, claimDue, claimTests, releaseClaims } from "../queries/claims.ts";
 import { continueRecovery } from "../queries/recoveries.ts";
 import { openAttemptWriter } from "./attempt-writer.ts";
 import { batched } from "./batched.ts";
 import { openEndpointDirectory } from "./endpoint-directory.ts";
 import { openHostRates } from "./endpoint-queue.ts";
-import { type AttemptServices, makeAttempt } from "./make-attempt.ts";
+import { makeAttempt } from "./make-attempt.ts";
 import { openPoster } from "./post-message.ts";
 import { type Reservation, Scheduler } from "./scheduler.ts";
 
-interface DeliveringOptions {
-  db: Database;
-  log: Logger;
+interface DeliveringOptions extends Foundation {
   metrics: Metrics;
   signals: Signals;
-  clock: Clock;
-  vault: Vault;
-  endpoints: EndpointRules;
-  config: WebhooksConfig;
   /** How often is looked for what is due. */
   pollMs: number;
 }
@@ -57,35 +47,23 @@ const failuresInARow = 10;
 const maxIdsOfSignal = 1_000;
 
 export function openDelivering(options: DeliveringOptions): Delivering {
-  const { db, log, metrics, signals, clock, vault, endpoints, config, pollMs } = options;
+  const { db, log, metrics, signals, clock, endpoints, config, pollMs } = options;
   const now = () => clock().getTime();
   const lease = () => ({ now: clock(), lapsesAt: new Date(now() + leaseMs(config)) });
-  const findEndpoint = openEndpointDirectory({
-    ...{ db, vault, httpsOnly: endpoints.httpsOnly },
-    onMoved: (webhookId) => scheduler.forget(webhookId),
-  });
-  const writer = openAttemptWriter({ db, clock, log });
+  const findEndpoint = openEndpointDirectory(options, { onMoved: (webhookId) => scheduler.forget(webhookId) });
+  const writer = openAttemptWriter(options);
   const poster = openPoster({ ...endpoints, timeoutMs: timeoutMs(config), connections: config.WEBHOOK_CONCURRENCY });
   const attempted = metrics.durations(
     "webhook_attempt_duration_seconds",
     "Attempts to deliver, by outcome and by what became of the delivery",
   );
-  const releaseOne = batched(
-    async (released: (Claim & { dueAt: Date })[]) => {
-      await releaseClaims(db.sql, released);
-      return released.map(() => undefined);
-    },
-    { size: 200, concurrency: 1 },
-  );
-  const services: AttemptServices = {
-    ...{ log, clock, findEndpoint, poster, writer, schedule: config.WEBHOOK_SCHEDULE, timeoutMs: timeoutMs(config) },
-    release: (claim, dueAt) => releaseOne({ ...claim, dueAt }),
-    onAttempt: ({ seconds, ...labels }) => attempted(seconds, labels),
-    onRetry({ webhookId }, at) {
-      const delayMs = Math.max(0, at.getTime() - now()) + timerMarginMs;
-      if (delayMs <= maxTimerMs) setTimeout(() => scheduler.wake([webhookId]), delayMs).unref();
-    },
-  };
+  const releaseAll = (released: (Claim & { dueAt: Date })[]) => releaseClaims(db.sql, released);
+  const release = batched<Claim & { dueAt: Date }, void>(releaseAll, { size: 200, concurrency: 1 });
+  function onRetry({ webhookId }: Claim, at: Date): void {
+    const delayMs = Math.max(0, at.getTime() - now()) + timerMarginMs;
+    if (delayMs <= maxTimerMs) setTimeout(() => scheduler.wake([webhookId]), delayMs).unref();
+  }
+  const services = { log, clock, config, findEndpoint, poster, writer, release, attempted, onRetry };
   const hostRates = openHostRates({ perSecond: config.WEBHOOK_HOST_RATE, burst: config.WEBHOOK_HOST_BURST });
   const [first = 0, second = first] = config.WEBHOOK_SCHEDULE;
   const scheduler: Scheduler = new Scheduler({
@@ -109,7 +87,7 @@ export function openDelivering(options: DeliveringOptions): Delivering {
       const hostRate = endpoint && hostRates(endpoint.url);
       if (!hostRate || hostRate.take(performance.now())) await makeAttempt(services, claim);
       // To wait here would keep tests of other hosts waiting.
-      else await services.release(claim, new Date(now() + hostRate.wait(performance.now())));
+      else await release({ ...claim, dueAt: new Date(now() + hostRate.wait(performance.now())) });
     },
   });
   const recoveries = startClaimLoop({

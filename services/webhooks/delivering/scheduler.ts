@@ -145,27 +145,20 @@ export class Scheduler {
   }
 
   async #openQueues(): Promise<void> {
-    const missing: string[] = [];
-    for (const webhookId of this.#ready) {
-      if (!this.#queues.has(webhookId)) missing.push(webhookId);
-      if (missing.length === maxPulls) break;
-    }
-    await Promise.all(missing.map((webhookId) => this.#openQueue(webhookId)));
+    const missing = [...this.#ready].filter((webhookId) => !this.#queues.has(webhookId));
+    await Promise.all(missing.slice(0, maxPulls).map((webhookId) => this.#openQueue(webhookId)));
   }
 
   async #openQueue(webhookId: string): Promise<void> {
     const { log, findUrl, limits, hostRates, now } = this.#options;
-    try {
-      const url = await findUrl(webhookId);
-      const onReady = () => this.wake([webhookId]);
-      const shared = { limits, semaphore: this.#semaphore, hostRates, now };
-      if (url) this.#queues.set(webhookId, new EndpointQueue({ url, ...shared, onReady }));
-      else this.#ready.delete(webhookId);
-    } catch (error) {
-      // What is due stays in the database: it is found again.
-      this.#ready.delete(webhookId);
+    const url = await findUrl(webhookId).catch((error: unknown) => {
       log.warn({ err: error, webhookId }, "endpoint not read");
-    }
+      return undefined;
+    });
+    const shared = { limits, semaphore: this.#semaphore, hostRates, now };
+    if (url) this.#queues.set(webhookId, new EndpointQueue({ url, ...shared, onReady: () => this.wake([webhookId]) }));
+    // What is due stays in the database: it is found again.
+    else this.#ready.delete(webhookId);
   }
 
   async #deliver({ claim, queue }: Delivery): Promise<void> {
