@@ -19,7 +19,7 @@ beforeAll(async () => {
     db: service.db,
     clock: () => new Date(),
     delivering,
-    config: webhooksConfig.parse({}),
+    config: webhooksConfig.parse(service.environment.variables),
   });
 });
 afterAll(() => service?.remove());

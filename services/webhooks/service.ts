@@ -27,9 +27,8 @@ import { testWebhookRoute } from "./routes/test-webhook.ts";
 import { upsertRecipientRoute } from "./routes/upsert-recipient.ts";
 import { upsertWebhookRoute } from "./routes/upsert-webhook.ts";
 import { endpointEvents } from "./subscriptions/endpoint-events.ts";
-import { orderEvents } from "./subscriptions/order-events.ts";
+import { locationEvents } from "./subscriptions/location-events.ts";
 import { ordersErased } from "./subscriptions/orders-erased.ts";
-import { reportFinalized } from "./subscriptions/report-finalized.ts";
 import type { Webhooks } from "./webhooks.ts";
 
 interface ServiceOptions {
@@ -80,7 +79,7 @@ export const webhooksService = ({ clock = () => new Date(), resolve, pollSeconds
       getRecoveryRoute,
       listDeliveriesRoute,
     ],
-    subscriptions: [...orderEvents, reportFinalized, ...endpointEvents, ordersErased],
+    subscriptions: [...locationEvents, ...endpointEvents, ordersErased],
     periodic: [sweepDue(pollSeconds), removeOld],
   });
 

@@ -27,10 +27,11 @@ export function openAttemptWriter({ db, clock, log }: Pick<Foundation, "db" | "c
   }
 
   /** Tried for as long as the database is away. */
-  async function persist(outcomes: Outcome[]): Promise<void> {
+  async function persist(outcomes: Outcome[]): Promise<undefined> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await write(outcomes);
+        await write(outcomes);
+        return undefined;
       } catch (error) {
         if (!isTransient(error) || closing.signal.aborted) throw error;
         await sleep(retryDelay(tries, { longest: 2_000 }), closing.signal);

@@ -11,11 +11,11 @@ interface BatchLimits {
 
 /**
  * Makes one call for many: what is asked for while earlier calls are under way is gathered, and asked for together.
- * `run` answers in the order of the items. When it rejects, unless the cause is transient, it is called for each item by
+ * `run` answers in the order of the items, or with nothing. When it rejects, unless the cause is transient, it is called for each item by
  * itself: one that cannot be done must keep no other from being done.
  */
 export function batched<Item, Result>(
-  run: (items: Item[]) => Promise<[Result] extends [void] ? void : Result[]>,
+  run: (items: Item[]) => Promise<Result[] | undefined>,
   { size, concurrency, gatherMs = 0 }: BatchLimits,
 ): (item: Item) => Promise<Result> {
   interface Waiting {
@@ -49,7 +49,7 @@ export function batched<Item, Result>(
   async function settle(batch: Waiting[]): Promise<void> {
     try {
       const results = await run(batch.map(({ item }) => item));
-      for (const [index, { resolve }] of batch.entries()) resolve((results as Result[])?.[index] as Result);
+      for (const [index, { resolve }] of batch.entries()) resolve(results?.[index] as Result);
     } catch (error) {
       if (batch.length > 1 && !isTransient(error)) for (const each of batch) await settle([each]);
       else for (const { reject } of batch) reject(error);

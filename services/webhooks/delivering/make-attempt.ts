@@ -4,7 +4,7 @@ import { failSpan, type Operation, SpanKind } from "@pragma/runtime/tracing";
 import { timeoutMs } from "../config.ts";
 import type { Foundation } from "../foundation.ts";
 import { judgeAttempt, type Posted } from "../judge-attempt.ts";
-import type { Claim } from "../queries/claims.ts";
+import type { Claim, ReleasedClaim } from "../queries/claims.ts";
 import { signMessage } from "../sign-message.ts";
 import type { AttemptWriter } from "./attempt-writer.ts";
 import type { Endpoint, FindEndpoint } from "./endpoint-directory.ts";
@@ -16,7 +16,7 @@ export interface AttemptServices extends Pick<Foundation, "log" | "clock" | "con
   poster: Poster;
   writer: AttemptWriter;
   /** Gives a claim back unused. */
-  release(claim: Claim & { dueAt: Date }): Promise<void>;
+  release(claim: ReleasedClaim): Promise<unknown>;
   /** Told how long an attempt took, how it went, and what became of its delivery: `pending` is tried again. */
   attempted(seconds: number, labels: { outcome: string; delivery: DeliveryState }): void;
   /** Told when a delivery is to be tried again. */

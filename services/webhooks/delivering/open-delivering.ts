@@ -3,7 +3,7 @@ import type { Metrics } from "@pragma/runtime/metrics";
 import type { Signals } from "@pragma/runtime/signals";
 import { leaseMs, timeoutMs } from "../config.ts";
 import type { Foundation } from "../foundation.ts";
-import { type Claim, claimDue, claimTests, releaseClaims } from "../queries/claims.ts";
+import { type Claim, claimDue, claimTests, type ReleasedClaim, releaseClaims } from "../queries/claims.ts";
 import { continueRecovery } from "../queries/recoveries.ts";
 import { openAttemptWriter } from "./attempt-writer.ts";
 import { batched } from "./batched.ts";
@@ -57,8 +57,10 @@ export function openDelivering(options: DeliveringOptions): Delivering {
     "webhook_attempt_duration_seconds",
     "Attempts to deliver, by outcome and by what became of the delivery",
   );
-  const releaseAll = (released: (Claim & { dueAt: Date })[]) => releaseClaims(db.sql, released);
-  const release = batched<Claim & { dueAt: Date }, void>(releaseAll, { size: 200, concurrency: 1 });
+  const release = batched((released: ReleasedClaim[]) => releaseClaims(db.sql, released), {
+    size: 200,
+    concurrency: 1,
+  });
   function onRetry({ webhookId }: Claim, at: Date): void {
     const delayMs = Math.max(0, at.getTime() - now()) + timerMarginMs;
     if (delayMs <= maxTimerMs) setTimeout(() => scheduler.wake([webhookId]), delayMs).unref();

@@ -1,6 +1,6 @@
 import type { PeriodicTask } from "@pragma/runtime/define-service";
 import { leaseMs } from "../config.ts";
-import { takeBackLapsed, webhooksOverdue } from "../queries/claims.ts";
+import { takeBackLapsed } from "../queries/claims.ts";
 import type { Webhooks } from "../webhooks.ts";
 
 const portion = 1_000;
@@ -22,6 +22,11 @@ export const sweepDue = (everySeconds: number): PeriodicTask<Webhooks> => ({
     }
     if (lapsed > 0) log.warn({ deliveries: lapsed }, "attempts were interrupted; they are made again");
     const overdueSince = new Date(clock().getTime() - (lapsed > 0 ? 0 : overdueAfterMs));
-    delivering.wakeEveryInstance(await webhooksOverdue(sql, overdueSince));
+    const overdue = await sql<{ id: string }[]>`
+      select id from webhooks w
+      where state = 'active' and exists (
+        select from deliveries where webhook_id = w.id and state = 'pending' and due_at <= ${overdueSince}
+      )`;
+    delivering.wakeEveryInstance(overdue.map(({ id }) => id));
   },
 });

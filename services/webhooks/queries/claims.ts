@@ -77,8 +77,11 @@ const goneOn = (sql: Sql, { attempts }: { attempts: number }) => sql`
   attempt = case when d.again then 1 else d.attempt + ${attempts}::int end,
   failures = case when d.again then 0 else d.failures end`;
 
-/** Gives claims back unused: their attempts were not made, and are due at these times. */
-export async function releaseClaims(sql: Sql, released: (Claim & { dueAt: Date })[]): Promise<void> {
+/** A claim whose attempt was not made, and when it is due again. */
+export type ReleasedClaim = Claim & { dueAt: Date };
+
+/** Gives claims back unused. */
+export async function releaseClaims(sql: Sql, released: ReleasedClaim[]): Promise<undefined> {
   const rows = released.map(({ deliveryId, generation, attempt, dueAt }) => ({
     deliveryId,
     generation,
@@ -121,13 +124,3 @@ export async function takeBackLapsed(
 }
 
 const interrupted = "The attempt was interrupted: whether the message arrived is not known.";
-
-/** The webhooks that have deliveries which were due before a time and are still not taken. */
-export async function webhooksOverdue(sql: Sql, dueBefore: Date): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id from webhooks w
-    where state = 'active' and exists (
-      select 1 from deliveries where webhook_id = w.id and state = 'pending' and due_at <= ${dueBefore}
-    )`;
-  return rows.map(({ id }) => id);
-}
