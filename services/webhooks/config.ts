@@ -4,15 +4,13 @@ import { parseAllowlist } from "./endpoint/address-policy.ts";
 
 const units = { s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** `5s`, `30m` or `2h` in milliseconds; undefined when it is none of these. */
-function parseDuration(text: string): number | undefined {
-  const [, number, unit] = /^(\d{1,6})([smh])$/.exec(text.trim()) ?? [];
-  return number === undefined ? undefined : Number(number) * units[unit as keyof typeof units];
-}
-
+/** `5s,30m,2h` in milliseconds. */
 const schedule = z.string().transform((text, context) => {
-  const waits = text.split(",").map(parseDuration);
-  if (waits.every((wait) => wait !== undefined)) return waits;
+  const waits = text.split(",").map((wait) => {
+    const [, number, unit] = /^(\d{1,6})([smh])$/.exec(wait.trim()) ?? [];
+    return Number(number) * units[unit as keyof typeof units];
+  });
+  if (waits.every((wait) => wait >= 0)) return waits;
   context.addIssue({ code: "custom", message: "must be durations with commas between them, such as 5s,5m,2h" });
   return z.NEVER;
 });

@@ -18,7 +18,7 @@ export interface Endpoint {
 
 /**
  * Returns the endpoint of a webhook as it was at this revision or later; at any when it is left out. Undefined when there
- * is no such webhook.
+ * is no such webhook, or it could not be read, which is logged. Never rejects.
  */
 export type FindEndpoint = (webhookId: string, revision?: number) => Promise<Endpoint | undefined>;
 
@@ -27,13 +27,12 @@ interface Row {
   revision: number;
   url: string;
   sealedApiKey: string | null;
-  /** The latest first. */
   secrets: { sealed: string; expiresAt: string | null }[];
 }
 
 /** Remembers endpoints as they were when last looked at. `onMoved` is told of a webhook whose endpoint is another than before. */
 export function openEndpointDirectory(
-  { db, vault, endpoints: { httpsOnly } }: Pick<Foundation, "db" | "vault" | "endpoints">,
+  { db, log, vault, endpoints: { httpsOnly } }: Foundation,
   { onMoved }: { onMoved(webhookId: string): void },
 ): FindEndpoint {
   const known = new LRUCache<string, Endpoint>({ max: 20_000 });
@@ -69,7 +68,10 @@ export function openEndpointDirectory(
   return async (webhookId, revision = 0) => {
     const before = known.get(webhookId);
     if (before && before.revision >= revision) return before;
-    const endpoint = await load(webhookId);
+    const endpoint = await load(webhookId).catch((err: unknown) => {
+      log.warn({ err, webhookId }, "endpoint not read");
+      return undefined;
+    });
     if (!endpoint) return undefined;
     known.set(webhookId, endpoint);
     if (before && before.url.href !== endpoint.url.href) onMoved(webhookId);

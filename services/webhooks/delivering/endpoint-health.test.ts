@@ -18,11 +18,11 @@ describe("an endpoint that fails", () => {
 
   it("is disabled after five days, warned of or not", () => {
     expect(judgeHealth(failingFor(4.99), now)).toBe("warn");
-    expect(judgeHealth(failingFor(5), now)).toEqual({ disable: "failing" });
-    expect(judgeHealth({ ...failingFor(5), warnedAt: now }, now)).toEqual({ disable: "failing" });
+    expect(judgeHealth(failingFor(5), now)).toEqual("failing");
+    expect(judgeHealth({ ...failingFor(5), warnedAt: now }, now)).toEqual("failing");
   });
 
   it("is disabled at once when it is gone", () => {
-    expect(judgeHealth({ ...failingFor(0), isGone: true }, now)).toEqual({ disable: "gone" });
+    expect(judgeHealth({ ...failingFor(0), isGone: true }, now)).toEqual("gone");
   });
 });

@@ -23,10 +23,10 @@ const warnedAfterMs = disabledAfterMs / 2;
 export function judgeHealth(
   { failingSince, warnedAt, isGone }: Health,
   now: Date,
-): { disable: DisabledReason } | "warn" | "nothing" {
-  if (isGone) return { disable: "gone" };
+): DisabledReason | "warn" | "nothing" {
+  if (isGone) return "gone";
   const failingForMs = now.getTime() - failingSince.getTime();
-  if (failingForMs >= disabledAfterMs) return { disable: "failing" };
+  if (failingForMs >= disabledAfterMs) return "failing";
   return failingForMs >= warnedAfterMs && warnedAt === null ? "warn" : "nothing";
 }
 
@@ -68,12 +68,9 @@ export function healthOf(outcomes: readonly Outcome[]): { working: string[]; fai
   };
 }
 
-interface FailingWebhook extends Health {
-  webhookId: string;
+interface FailingWebhook extends Health, Pick<Failing, "webhookId" | "lastError" | "traceparent"> {
   locationId: string;
   endpointUrl: string;
-  lastError: string;
-  traceparent: string;
 }
 
 /**
@@ -107,11 +104,11 @@ export async function recordFailures(
       await tx`update webhooks set warned_at = ${now} where id = ${subject}`;
       await publish(tx, "endpoint.failing", { subject, data, traceparent });
     } else {
-      const reason = judgement.disable;
       await tx`
-        update webhooks set state = 'disabled', disabled_reason = ${reason}, revision = revision + 1, updated_at = ${now}
+        update webhooks set
+          state = 'disabled', disabled_reason = ${judgement}, revision = revision + 1, updated_at = ${now}
         where id = ${subject}`;
-      await publish(tx, "endpoint.disabled", { subject, data: { ...data, reason }, traceparent });
+      await publish(tx, "endpoint.disabled", { subject, data: { ...data, reason: judgement }, traceparent });
     }
     afterCommit(tx, () => log.warn(data, `endpoint ${judgement === "warn" ? "warned" : "disabled"}`));
   }

@@ -39,6 +39,7 @@ export class EndpointQueue {
   readonly #options: QueueOptions;
   readonly #circuit: Circuit;
   readonly #rate: TokenBucket;
+  readonly #origin: string;
   #active = 0;
   /** Whether the last claim left deliveries in the database. */
   #hasBacklog = false;
@@ -48,6 +49,7 @@ export class EndpointQueue {
   constructor(options: QueueOptions) {
     const { circuit, perSecond } = options.limits;
     this.#options = options;
+    this.#origin = options.url.origin;
     this.#circuit = new Circuit(circuit);
     this.#rate = new TokenBucket({ perSecond, burst: perSecond }, performance.now());
   }
@@ -74,7 +76,7 @@ export class EndpointQueue {
 
   /** Takes room for up to so many messages. When there is none, either it waits, or the semaphore has no places. */
   acquire(wanted: number): number {
-    const { limits, semaphore, url, now } = this.#options;
+    const { limits, semaphore, now } = this.#options;
     const room = this.#hasRoom ? Math.min(limits.concurrency, this.#circuit.allows(now())) - this.#active : 0;
     if (room <= 0) return this.#wait(this.#circuit.wait(now()));
     const rates = this.#rates;
@@ -82,7 +84,7 @@ export class EndpointQueue {
     const permitted = Math.min(wanted, room, ...rates.map((rate) => Math.floor(rate.left(at))));
     if (permitted === 0) return this.#wait(Math.max(...rates.map((rate) => rate.wait(at))) + pauseMs());
     this.#endWait();
-    const acquired = semaphore.acquire(url.origin, { held: this.#active, wanted: permitted });
+    const acquired = semaphore.acquire(this.#origin, { held: this.#active, wanted: permitted });
     this.#active += acquired;
     for (const rate of rates) rate.take(at, acquired);
     return acquired;
@@ -119,8 +121,7 @@ export class EndpointQueue {
 
   #release(count: number): void {
     this.#active -= count;
-    const { semaphore, url } = this.#options;
-    semaphore.release(url.origin, { held: this.#active, released: count });
+    this.#options.semaphore.release(this.#origin, { held: this.#active, released: count });
     if (this.#isWaiting && !this.#timer && this.#hasRoom) this.#becomeReady();
   }
 

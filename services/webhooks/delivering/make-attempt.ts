@@ -1,5 +1,5 @@
 import type { DeliveryState } from "@pragma/contracts/delivery";
-import { type RequestContext, withRequestContext } from "@pragma/runtime/request-context";
+import { withRequestContext } from "@pragma/runtime/request-context";
 import { failSpan, type Operation, SpanKind } from "@pragma/runtime/tracing";
 import { timeoutMs } from "../config.ts";
 import type { Foundation } from "../foundation.ts";
@@ -35,84 +35,70 @@ const unreadPauseMs = 30_000;
  * rejects.
  */
 export async function makeAttempt(services: AttemptServices, claim: Claim): Promise<EndpointResult> {
-  const { log, clock, config, findEndpoint, release, onRetry } = services;
+  const { log, clock, config, findEndpoint, poster, writer, release, attempted, onRetry } = services;
   const { deliveryId, webhookId, messageId: requestId, traceparent } = claim;
-  const giveBack = async (dueAt: Date, reason: string, err?: unknown): Promise<"spared"> => {
-    log.warn({ err, deliveryId, webhookId }, `attempt not made: ${reason}`);
+  const giveBack = async (dueAt: Date, reason: string): Promise<"spared"> => {
+    log.warn({ deliveryId, webhookId }, `attempt not made: ${reason}`);
     // A claim that cannot be given back lapses.
     await release({ ...claim, dueAt }).catch(() => {});
     onRetry(claim, dueAt);
     return "spared";
   };
-  let endpoint: Endpoint | undefined;
-  let error: unknown;
-  try {
-    endpoint = await findEndpoint(webhookId, claim.revision);
-  } catch (cause) {
-    error = cause;
-  }
+  const endpoint = await findEndpoint(webhookId, claim.revision);
   const at = clock();
-  if (!endpoint) return giveBack(new Date(at.getTime() + unreadPauseMs), "its endpoint is not known", error);
+  if (!endpoint) return giveBack(new Date(at.getTime() + unreadPauseMs), "its endpoint is not known");
   if (claim.lapsesAt.getTime() < at.getTime() + timeoutMs(config)) return giveBack(at, "its lease is too short by now");
-  const request = { claim, endpoint, at };
-  return withRequestContext({ requestId, traceparent, operation: operationOf(request) }, (context) =>
-    postAndRecord(services, request, context),
+  const operation = operationOf(claim, endpoint);
+  return withRequestContext(
+    { requestId, traceparent, operation },
+    async ({ trace: { traceId }, span, traceparent }) => {
+      const { generation, attempt, messageId, event, failures } = claim;
+      const started = performance.now();
+      const posted = await post(poster, { claim, endpoint, at });
+      const milliseconds = Math.round(performance.now() - started);
+      const endedAt = clock();
+      const isTest = event === "test";
+      const verdict = judgeAttempt(posted, { schedule: config.WEBHOOK_SCHEDULE, failures, at: endedAt, isTest });
+      const response = posted.status === null ? null : posted.response;
+      const { status } = posted;
+      const written = { ...claim, ...verdict, startedAt: at, endedAt, milliseconds, status, response, traceparent };
+      await writer.record(written);
+
+      const { state, error, nextAttemptAt } = verdict;
+      const outcome = error === null ? "succeeded" : "failed";
+      attempted(milliseconds / 1_000, { outcome, delivery: state });
+      if (status !== null) span?.setAttribute("http.response.status_code", status);
+      if (span && error !== null) failSpan(span, error);
+      log.info(
+        { deliveryId, webhookId, messageId, event, generation, attempt, traceId, status, milliseconds, state, error },
+        "attempt",
+      );
+      if (nextAttemptAt) onRetry(claim, nextAttemptAt);
+      return isTest && outcome === "failed" ? "spared" : outcome;
+    },
   );
 }
 
-interface AttemptRequest {
-  claim: Claim;
-  endpoint: Endpoint;
-  at: Date;
-}
-
-function operationOf({ claim, endpoint }: AttemptRequest): Operation {
+function operationOf({ deliveryId, webhookId, event, generation, attempt }: Claim, { url }: Endpoint): Operation {
   return {
-    name: `webhook ${claim.event}`,
+    name: `webhook ${event}`,
     kind: SpanKind.CLIENT,
     attributes: {
       "pragma.service": "webhooks",
-      "pragma.webhook_id": claim.webhookId,
-      "pragma.delivery_id": claim.deliveryId,
-      "pragma.generation": claim.generation,
-      "pragma.attempt": claim.attempt,
+      "pragma.webhook_id": webhookId,
+      "pragma.delivery_id": deliveryId,
+      "pragma.generation": generation,
+      "pragma.attempt": attempt,
       "http.request.method": "POST",
-      "server.address": endpoint.url.hostname,
+      "server.address": url.hostname,
     },
   };
 }
 
-async function postAndRecord(
-  { clock, log, config, poster, writer, attempted, onRetry }: AttemptServices,
-  request: AttemptRequest,
-  { trace: { traceId }, span, traceparent }: RequestContext,
-): Promise<EndpointResult> {
-  const { claim, at: startedAt } = request;
-  const { deliveryId, webhookId, messageId, event, generation, attempt, failures } = claim;
-  const started = performance.now();
-  const posted = await post(poster, request);
-  const milliseconds = Math.round(performance.now() - started);
-  const endedAt = clock();
-  const isTest = event === "test";
-  const verdict = judgeAttempt(posted, { schedule: config.WEBHOOK_SCHEDULE, failures, at: endedAt, isTest });
-  const response = posted.status === null ? null : posted.response;
-  const { status } = posted;
-  await writer.record({ ...claim, ...verdict, startedAt, endedAt, milliseconds, status, response, traceparent });
-
-  const { state, error, nextAttemptAt } = verdict;
-  const outcome = error === null ? "succeeded" : "failed";
-  attempted(milliseconds / 1_000, { outcome, delivery: state });
-  if (status !== null) span?.setAttribute("http.response.status_code", status);
-  if (span && error !== null) failSpan(span, error);
-  log.info(
-    { deliveryId, webhookId, messageId, event, generation, attempt, traceId, status, milliseconds, state, error },
-    "attempt",
-  );
-  if (nextAttemptAt) onRetry(claim, nextAttemptAt);
-  return isTest && outcome === "failed" ? "spared" : outcome;
-}
-
-async function post(poster: Poster, { claim, endpoint, at }: AttemptRequest): Promise<Posted> {
+async function post(
+  poster: Poster,
+  { claim, endpoint, at }: { claim: Claim; endpoint: Endpoint; at: Date },
+): Promise<Posted> {
   const { url, fault, apiKey } = endpoint;
   if (fault) return { status: null, reason: `The endpoint's address ${fault.message}.` };
   const body = Buffer.from(claim.body, "utf8");

@@ -85,7 +85,7 @@ export function openDelivering(options: DeliveringOptions): Delivering {
     ...{ name: "tests", log, pollMs, concurrency: testConcurrency },
     claim: (limit) => claimTests(db.sql, limit, lease()),
     async work(claim) {
-      const endpoint = await findEndpoint(claim.webhookId, claim.revision).catch(() => undefined);
+      const endpoint = await findEndpoint(claim.webhookId, claim.revision);
       const hostRate = endpoint && hostRates(endpoint.url);
       if (!hostRate || hostRate.take(performance.now())) await makeAttempt(services, claim);
       // To wait here would keep tests of other hosts waiting.

@@ -1,7 +1,6 @@
 import { Agent, type Dispatcher } from "undici";
-import type { AddressPolicy } from "../endpoint/address-policy.ts";
+import type { EndpointRules } from "../endpoint/check-endpoint.ts";
 import { guardedConnector } from "../endpoint/guarded-connector.ts";
-import type { ResolveHost } from "../endpoint/resolve-host.ts";
 import type { Posted } from "../judge-attempt.ts";
 import { parseRetryAfter } from "../retry-schedule.ts";
 
@@ -18,9 +17,7 @@ export interface Poster {
   close(): Promise<void>;
 }
 
-interface PosterOptions {
-  policy: AddressPolicy;
-  resolve: ResolveHost;
+interface PosterOptions extends Pick<EndpointRules, "policy" | "resolve"> {
   /** From the start to the last byte of the response. */
   timeoutMs: number;
   /** Connections to one origin at most. */
@@ -33,9 +30,9 @@ const connectTimeoutMs = 5_000;
 const maxRead = 64 * 1_024;
 const maxKept = 20 * 1_024;
 
-export function openPoster({ timeoutMs, connections, policy, resolve }: PosterOptions): Poster {
+export function openPoster({ timeoutMs, connections, ...rules }: PosterOptions): Poster {
   const agent = new Agent({
-    connect: guardedConnector({ policy, resolve, timeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
+    connect: guardedConnector(rules, { timeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
     connections,
     pipelining: 1,
     // Shorter than servers usually keep a connection, so that none is used that is being closed.
@@ -147,5 +144,5 @@ function reasonOfFailure(error: unknown): string {
   if (code.startsWith("HPE_")) return "The endpoint's response is no HTTP.";
   // The system's own words name addresses, also of this machine.
   if ("syscall" in failure) return `No connection to the endpoint came about (${code}).`;
-  return code === "" || code === "FORBIDDEN_ADDRESS" ? failure.message : `${failure.message} (${code})`;
+  return code === "" ? failure.message : `${failure.message} (${code})`;
 }

@@ -6,7 +6,7 @@ import { FairSemaphore } from "./fair-semaphore.ts";
 
 interface SchedulerOptions {
   log: Logger;
-  /** Where a webhook's endpoint is; undefined when there is no such webhook any more. */
+  /** Where a webhook's endpoint is; undefined when that is not known. Never rejects. */
   findUrl(webhookId: string): Promise<URL | undefined>;
   /** Claims what is due of these webhooks. */
   claimDue(pulls: Pull[]): Promise<Claim[]>;
@@ -145,20 +145,17 @@ export class Scheduler {
   }
 
   async #openQueues(): Promise<void> {
-    const missing = [...this.#ready].filter((webhookId) => !this.#queues.has(webhookId));
-    await Promise.all(missing.slice(0, maxPulls).map((webhookId) => this.#openQueue(webhookId)));
-  }
-
-  async #openQueue(webhookId: string): Promise<void> {
-    const { log, findUrl, limits, hostRates, now } = this.#options;
-    const url = await findUrl(webhookId).catch((error: unknown) => {
-      log.warn({ err: error, webhookId }, "endpoint not read");
-      return undefined;
-    });
+    const { findUrl, limits, hostRates, now } = this.#options;
     const shared = { limits, semaphore: this.#semaphore, hostRates, now };
-    if (url) this.#queues.set(webhookId, new EndpointQueue({ url, ...shared, onReady: () => this.wake([webhookId]) }));
-    // What is due stays in the database: it is found again.
-    else this.#ready.delete(webhookId);
+    const missing = [...this.#ready].filter((webhookId) => !this.#queues.has(webhookId)).slice(0, maxPulls);
+    const opening = missing.map(async (webhookId) => {
+      const url = await findUrl(webhookId);
+      const onReady = () => this.wake([webhookId]);
+      if (url) this.#queues.set(webhookId, new EndpointQueue({ url, ...shared, onReady }));
+      // What is due stays in the database: it is found again.
+      else this.#ready.delete(webhookId);
+    });
+    await Promise.all(opening);
   }
 
   async #deliver({ claim, queue }: Delivery): Promise<void> {

@@ -17,7 +17,13 @@ export const removeOld: PeriodicTask<Webhooks> = {
       select id from deliveries where created_at < ${before} and state <> 'sending'
       order by created_at limit ${portion} for update skip locked`;
     while ((await removeDeliveries(sql, old)) === portion);
-    while ((await removeMessages(sql, before)) === portion);
+    const removeUnsent = () => sql`
+      delete from messages where id in (
+        select id from messages m
+        where created_at < ${before} and not exists (select from deliveries where message_id = m.id)
+        order by created_at limit ${portion}
+      )`;
+    while ((await removeUnsent()).count === portion);
     await sql`delete from webhook_hours where hour < ${before}`;
     await sql`delete from recoveries where finished_at < ${before}`;
     await removeDeleted(sql);
@@ -51,15 +57,4 @@ async function removeDeliveries(sql: Sql, which: Fragment): Promise<number> {
       gone as (delete from deliveries where id in (select id from which) returning 1)
     select count(*) as count from gone`;
   return row.count;
-}
-
-/** Removes a portion of the messages that are sent to nobody any more, and returns how many there were. */
-async function removeMessages(sql: Sql, before: Date): Promise<number> {
-  const removed = await sql`
-    delete from messages where id in (
-      select id from messages m
-      where created_at < ${before} and not exists (select 1 from deliveries where message_id = m.id)
-      order by created_at limit ${portion}
-    )`;
-  return removed.count;
 }

@@ -46,10 +46,12 @@ export interface Pull {
 export async function claimDue(sql: Sql, pulls: Pull[], lease: Lease): Promise<Claim[]> {
   return sql<Claim[]>`
     with due as (
-      select due.id from jsonb_to_recordset(${recordset(sql, pulls)}) as pull ("webhookId" uuid, max int)
+      select due.id from unnest(
+        ${pulls.map(({ webhookId }) => webhookId)}::uuid[], ${pulls.map(({ max }) => max)}::int[]
+      ) as pull (webhook_id, max)
       cross join lateral (
         select id from deliveries
-        where webhook_id = pull."webhookId" and state = 'pending' and due_at <= ${lease.now}
+        where webhook_id = pull.webhook_id and state = 'pending' and due_at <= ${lease.now}
         order by due_at limit pull.max
         for update skip locked
       ) due

@@ -33,7 +33,8 @@ export async function recordAttempts(
       select * from jsonb_to_recordset(${recordset(sql, rows)}) as made (
         "deliveryId" uuid, "webhookId" uuid, generation int, attempt int, state text, status int, error text,
         response text, "startedAt" timestamptz, "endedAt" timestamptz, milliseconds int, "nextAttemptAt" timestamptz
-      )
+        -- The limit tells the planner how few they are.
+      ) limit ${rows.length}::int
     ), logged as (
       insert into attempts (
         delivery_id, generation, number, started_at, milliseconds, status, error, response, next_attempt_at

@@ -4,9 +4,10 @@ import type { Sql, Transaction } from "@pragma/runtime/postgres";
 import type { Dated } from "./rows.ts";
 
 /** A recovery as replies show it, with dates. */
-type RecoveryRow = Dated<Recovery, "createdAt" | "since" | "finishedAt">;
+export type RecoveryRow = Dated<Recovery, "createdAt" | "since" | "finishedAt">;
 
-const shown = (sql: Sql | Transaction) => sql`
+/** The columns of a `RecoveryRow`. */
+export const recoveryColumns = (sql: Sql | Transaction) => sql`
   id, created_at as "createdAt", webhook_id as "webhookId", since,
   case when finished_at is null then 'running' else 'done' end as state, total, recovered,
   finished_at as "finishedAt"`;
@@ -23,16 +24,7 @@ export async function insertRecovery(
     insert into recoveries (id, webhook_id, since, created_at, total)
     select ${randomUUID()}, ${webhookId}, ${since}, ${now}, count(*) from deliveries
     where webhook_id = ${webhookId} and created_at >= ${since} and created_at <= ${now} and ${hasFailed(tx)}
-    returning ${shown(tx)}`;
-  return row;
-}
-
-export async function findRecovery(
-  sql: Sql,
-  { id, webhookId }: { id: string; webhookId: string },
-): Promise<RecoveryRow | undefined> {
-  const [row] = await sql<RecoveryRow[]>`
-    select ${shown(sql)} from recoveries where id = ${id} and webhook_id = ${webhookId}`;
+    returning ${recoveryColumns(tx)}`;
   return row;
 }
 

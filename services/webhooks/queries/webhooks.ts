@@ -1,5 +1,5 @@
 import type { SentEvent, Webhook } from "@pragma/contracts/webhook";
-import { recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import type { Sql, Transaction } from "@pragma/runtime/postgres";
 import { type Dated, isOfLocation, type Which } from "./rows.ts";
 
 /** A webhook as replies show it, with dates. */
@@ -29,13 +29,14 @@ export interface EventMatch {
 
 /** The webhooks that listen to each of these, in their order. */
 export async function findListeners(sql: Sql, matches: EventMatch[]): Promise<Listener[][]> {
-  const given = matches.map((match, place) => ({ ...match, place }));
   const rows = await sql<(Listener & { place: number })[]>`
     select match.place, w.id, w.state = 'active' as "isActive"
-    from jsonb_to_recordset(${recordset(sql, given)}) as match ("locationId" uuid, event text, place int)
-    join webhooks w on w.location_id = match."locationId"
+    from unnest(
+      ${matches.map(({ locationId }) => locationId)}::uuid[], ${matches.map(({ event }) => event)}::text[]
+    ) with ordinality as match (location_id, event, place)
+    join webhooks w on w.location_id = match.location_id
     where w.state <> 'deleted' and match.event = any(w.events)`;
   const listeners = matches.map((): Listener[] => []);
-  for (const { place, id, isActive } of rows) listeners[place]?.push({ id, isActive });
+  for (const { place, id, isActive } of rows) listeners[place - 1]?.push({ id, isActive });
   return listeners;
 }

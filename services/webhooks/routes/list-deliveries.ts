@@ -2,10 +2,9 @@ import { DateTime } from "@pragma/contracts/date-time";
 import { Delivery, deliveryStates } from "@pragma/contracts/delivery";
 import { dayInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { sentEventNames } from "@pragma/contracts/webhook";
-import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { type DeliveryRow, deliveryColumns } from "../queries/deliveries.ts";
-import { listNewest } from "../queries/rows.ts";
+import { replyWithNewest } from "../queries/rows.ts";
 import { defineRoute } from "../webhooks.ts";
 import { readableWebhook, webhookParams } from "./params.ts";
 
@@ -58,8 +57,10 @@ export const listDeliveriesRoute = defineRoute({
       ${state === undefined ? sql`` : sql`and state = ${state}`}
       ${since === undefined ? sql`` : sql`and created_at >= ${startOf(since)}`}
       ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${startOf(until, 1)}`}`;
-    return replyWithPage({ query, url, origin }, (range) =>
-      listNewest<DeliveryRow>(sql, { columns: deliveryColumns(sql), table: sql`deliveries d`, where }, range),
-    );
+    return replyWithNewest<DeliveryRow>({ query, url, origin }, sql, {
+      columns: deliveryColumns(sql),
+      table: sql`deliveries d`,
+      where,
+    });
   },
 });

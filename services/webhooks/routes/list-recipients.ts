@@ -1,10 +1,9 @@
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { Recipient } from "@pragma/contracts/recipient";
 import { ownLocation } from "@pragma/runtime/own-location";
-import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { type RecipientRow, recipientColumns } from "../queries/recipients.ts";
-import { listNewest } from "../queries/rows.ts";
+import { replyWithNewest } from "../queries/rows.ts";
 import { defineRoute } from "../webhooks.ts";
 import { locationQuery } from "./params.ts";
 
@@ -17,21 +16,11 @@ export const listRecipientsRoute = defineRoute({
   request: { query: z.object({ ...locationQuery, ...pageQuery }) },
   responses: { 200: { description: "A page of recipients", schema: pageOf(Recipient) } },
   errors: ["invalid_page_token", "location_forbidden"],
-  async handle({
-    query,
-    principal,
-    services: {
-      db: { sql },
-      clock,
-    },
-    url,
-    origin,
-  }) {
+  async handle({ query, principal, services: { db, clock }, url, origin }) {
+    const { sql } = db;
     const locationId = ownLocation(principal, query.locationId);
     const columns = recipientColumns(sql, clock());
     const where = sql`location_id = ${locationId}`;
-    return replyWithPage({ query, url, origin }, (range) =>
-      listNewest<RecipientRow>(sql, { columns, table: sql`recipients r`, where }, range),
-    );
+    return replyWithNewest<RecipientRow>({ query, url, origin }, sql, { columns, table: sql`recipients r`, where });
   },
 });

@@ -1,9 +1,8 @@
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { Webhook } from "@pragma/contracts/webhook";
 import { ownLocation } from "@pragma/runtime/own-location";
-import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
-import { listNewest } from "../queries/rows.ts";
+import { replyWithNewest } from "../queries/rows.ts";
 import { type WebhookRow, webhookColumns } from "../queries/webhooks.ts";
 import { defineRoute } from "../webhooks.ts";
 import { locationQuery } from "./params.ts";
@@ -17,19 +16,14 @@ export const listWebhooksRoute = defineRoute({
   request: { query: z.object({ ...locationQuery, ...pageQuery }) },
   responses: { 200: { description: "A page of webhooks", schema: pageOf(Webhook) } },
   errors: ["invalid_page_token", "location_forbidden"],
-  async handle({
-    query,
-    principal,
-    services: {
-      db: { sql },
-    },
-    url,
-    origin,
-  }) {
+  async handle({ query, principal, services: { db }, url, origin }) {
+    const { sql } = db;
     const locationId = ownLocation(principal, query.locationId);
     const where = sql`location_id = ${locationId} and state <> 'deleted'`;
-    return replyWithPage({ query, url, origin }, (range) =>
-      listNewest<WebhookRow>(sql, { columns: webhookColumns(sql), table: sql`webhooks`, where }, range),
-    );
+    return replyWithNewest<WebhookRow>({ query, url, origin }, sql, {
+      columns: webhookColumns(sql),
+      table: sql`webhooks`,
+      where,
+    });
   },
 });

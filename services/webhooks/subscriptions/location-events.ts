@@ -9,7 +9,7 @@ type OrderEvent = "order.call" | "order.paid" | "order.canceled" | "order.transf
 function tellListeners<Event extends OrderEvent | "report.finalized">(
   event: Event,
   contentOf: (data: EventData<Event>) => { sequence: number; data: WebhookData<Event> },
-  { concurrency }: { concurrency?: number } = {},
+  { concurrency }: { concurrency: number },
 ): Subscription<Webhooks> {
   return on<Webhooks, Event>(
     event,
@@ -20,7 +20,7 @@ function tellListeners<Event extends OrderEvent | "report.finalized">(
       const message = { messageId, event, time, traceparent, ...contentOf(data) };
       await onceTogether(() => messages.send(listeners, message));
     },
-    { isBatched: true, ...(concurrency !== undefined && { concurrency }) },
+    { isBatched: true, concurrency },
   );
 }
 
@@ -29,5 +29,5 @@ export const locationEvents = [
     // What comes together is written together.
     tellListeners(event, ({ sequence, order }) => ({ sequence, data: toWebhookOrder(order) }), { concurrency: 32 }),
   ),
-  tellListeners("report.finalized", (data) => ({ sequence: data.revision, data })),
+  tellListeners("report.finalized", (data) => ({ sequence: data.revision, data }), { concurrency: 8 }),
 ];

@@ -2,11 +2,6 @@ import { withoutPersonalData } from "@pragma/contracts/personal-data";
 import { on } from "@pragma/runtime/subscription";
 import type { Webhooks } from "../webhooks.ts";
 
-interface Text {
-  id: string;
-  body: string;
-}
-
 const erased = (body: string) => JSON.stringify(withoutPersonalData(JSON.parse(body)));
 
 /**
@@ -16,7 +11,7 @@ const erased = (body: string) => JSON.stringify(withoutPersonalData(JSON.parse(b
 export const ordersErased = on<Webhooks, "orders.erased">("orders.erased", async ({ data, once }) => {
   const { locationId, orderIds } = data;
   await once(async (tx) => {
-    const messages = await tx<Text[]>`
+    const messages = await tx<{ id: string; body: string }[]>`
       select id, body from messages
       where id in (
         select d.message_id from webhooks w join deliveries d on d.webhook_id = w.id
@@ -28,7 +23,7 @@ export const ordersErased = on<Webhooks, "orders.erased">("orders.erased", async
         update attempts set response = null
         where response is not null and delivery_id in (select id from deliveries where message_id = ${id})`;
     }
-    const parked = await tx<Text[]>`
+    const parked = await tx<{ id: string; body: string }[]>`
       select event_id as id, body from parked_messages
       where subject = any(${orderIds}::text[]) and type like 'order.%'`;
     for (const { id, body } of parked) {
