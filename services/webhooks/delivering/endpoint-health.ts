@@ -49,6 +49,7 @@ interface Failing {
  */
 export function healthOf(outcomes: readonly Outcome[]): { working: string[]; failing: Failing[] } {
   const worked = new Set<string>();
+  const gone = new Set<string>();
   const failing = new Map<string, Failing>();
   for (const outcome of outcomes.toSorted((one, other) => one.endedAt.getTime() - other.endedAt.getTime())) {
     const { webhookId, error, endedAt, traceparent, isGone } = outcome;
@@ -56,9 +57,10 @@ export function healthOf(outcomes: readonly Outcome[]): { working: string[]; fai
       worked.add(webhookId);
       failing.delete(webhookId);
     } else if (outcome.event !== "test") {
-      const before = failing.get(webhookId) ?? { since: endedAt, isGone: false };
-      const latest = { webhookId, lastError: error, traceparent, hasWorked: worked.has(webhookId) };
-      failing.set(webhookId, { ...latest, since: before.since, isGone: before.isGone || isGone });
+      if (isGone) gone.add(webhookId);
+      const { since } = failing.get(webhookId) ?? { since: endedAt };
+      const latest = { webhookId, lastError: error, traceparent, isGone: gone.has(webhookId) };
+      failing.set(webhookId, { ...latest, since, hasWorked: worked.has(webhookId) });
     }
   }
   return {
