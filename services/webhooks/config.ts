@@ -1,11 +1,16 @@
 import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
 import { z } from "zod";
-import { parseDuration } from "./duration.ts";
-import { parseAllowlist } from "./endpoint/allowlist.ts";
+import { parseAllowlist } from "./endpoint/address-policy.ts";
 
+const units = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** `5s,30m,2h` in milliseconds. */
 const schedule = z.string().transform((text, context) => {
-  const waits = text.split(",").map(parseDuration);
-  if (waits.every((wait) => wait !== undefined)) return waits;
+  const waits = text.split(",").map((wait) => {
+    const [, number, unit] = /^(\d{1,6})([smh])$/.exec(wait.trim()) ?? [];
+    return Number(number) * units[unit as keyof typeof units];
+  });
+  if (waits.every((wait) => wait >= 0)) return waits;
   context.addIssue({ code: "custom", message: "must be durations with commas between them, such as 5s,5m,2h" });
   return z.NEVER;
 });
@@ -19,7 +24,7 @@ const allowlist = z.string().transform((text, context) => {
   }
 });
 
-const places = (least: number, most: number) => numberFromEnv(z.number().int().min(least).max(most));
+const integer = (min: number, max: number) => numberFromEnv(z.number().int().min(min).max(max));
 
 export const webhooksConfig = z.object({
   /** Encrypt the recipients' secrets. */
@@ -31,24 +36,32 @@ export const webhooksConfig = z.object({
   /** How long after each failure a delivery is tried again; after as many failures and one more it has failed. */
   WEBHOOK_SCHEDULE: schedule.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
   /** How long an endpoint may take to answer. */
-  WEBHOOK_TIMEOUT_SECONDS: places(1, 60).default(15),
+  WEBHOOK_TIMEOUT_SECONDS: integer(1, 60).default(15),
   /**
    * Messages on their way at once from one instance: to one endpoint, and to all. Beyond the latter an endpoint has no
    * more than its fair share, and always that, so that none waits for others.
    */
-  WEBHOOK_ENDPOINT_CONCURRENCY: places(1, 1_000).default(20),
-  WEBHOOK_CONCURRENCY: places(10, 10_000).default(1_000),
+  WEBHOOK_ENDPOINT_CONCURRENCY: integer(1, 1_000).default(20),
+  WEBHOOK_CONCURRENCY: integer(10, 10_000).default(1_000),
   /** Messages a second from one instance to one endpoint. */
-  WEBHOOK_ENDPOINT_RATE: places(1, 100_000).default(500),
+  WEBHOOK_ENDPOINT_RATE: integer(1, 100_000).default(500),
   /**
    * Messages from one instance to one host, for all locations together: a second, and at once after a quiet time. Others
    * wait. With several instances a host may get as many times that.
    */
-  WEBHOOK_HOST_RATE: places(1, 100_000).default(50),
-  WEBHOOK_HOST_BURST: places(1, 100_000).default(200),
+  WEBHOOK_HOST_RATE: integer(1, 100_000).default(50),
+  WEBHOOK_HOST_BURST: integer(1, 100_000).default(200),
   /** How many recipients and webhooks a location may have: one event is sent as often as webhooks listen to it. */
-  RECIPIENTS_PER_LOCATION: places(1, 100_000).default(50),
-  WEBHOOKS_PER_LOCATION: places(1, 100_000).default(50),
+  RECIPIENTS_PER_LOCATION: integer(1, 100_000).default(50),
+  WEBHOOKS_PER_LOCATION: integer(1, 100_000).default(50),
   /** How long messages and the log of their deliveries are kept. */
-  WEBHOOK_KEPT_DAYS: places(4, 365).default(30),
+  WEBHOOK_KEPT_DAYS: integer(4, 365).default(30),
 });
+
+export type WebhooksConfig = z.output<typeof webhooksConfig>;
+
+/** How long an attempt may take, in milliseconds. */
+export const timeoutMs = (config: WebhooksConfig): number => config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
+
+/** How long a claim lasts, in milliseconds: half of it for the endpoint to answer, half for that to be written down. */
+export const leaseMs = (config: WebhooksConfig): number => 2 * timeoutMs(config);

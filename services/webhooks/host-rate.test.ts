@@ -19,7 +19,7 @@ let other: Receiver;
 beforeAll(async () => {
   const variables = { WEBHOOK_HOST_RATE: String(rate), WEBHOOK_HOST_BURST: String(burst) };
   [service, noisy, otherPort, other] = await Promise.all([
-    startWebhooks({ variables, sweepEvery: 1 }),
+    startWebhooks({ variables, pollSeconds: 1 }),
     startReceiver(),
     startReceiver(),
     startReceiver({ host: "::1" }),

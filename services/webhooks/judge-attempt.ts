@@ -37,8 +37,6 @@ export function judgeAttempt(posted: Posted, { schedule, failures, at, isTest }:
 
 function reasonOf(posted: Posted): string {
   if (posted.status === null) return posted.reason;
-  if (posted.status >= 300 && posted.status < 400) {
-    return `The endpoint answered ${posted.status}: redirects are not followed.`;
-  }
-  return `The endpoint answered ${posted.status}.`;
+  const isRedirect = posted.status >= 300 && posted.status < 400;
+  return `The endpoint answered ${posted.status}${isRedirect ? ": redirects are not followed" : ""}.`;
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { webhooksConfig } from "./config.ts";
 import { type MessageBatcher, openMessageBatcher } from "./message-batcher.ts";
 import { orderEvent } from "./testing/event-sender.ts";
 import { type Subscription, startWebhooks, type TestWebhooks } from "./testing/start-webhooks.ts";
@@ -12,9 +13,14 @@ const woken: string[][] = [];
 beforeAll(async () => {
   service = await startWebhooks();
   subscription = await service.subscribe("http://127.0.0.1:1024/", { events: ["order.paid", "report.finalized"] });
-  const deliveries = (webhookIds: readonly string[]) => void woken.push([...webhookIds]);
-  const wake = { deliveries, everyInstance: deliveries, tests() {}, recoveries() {}, reserve: () => undefined };
-  messages = openMessageBatcher({ db: service.db, clock: () => new Date(), wake, claimedFor: 30_000 });
+  const wake = (webhookIds: readonly string[]) => void woken.push([...webhookIds]);
+  const delivering = { wake, reserve: () => undefined };
+  messages = openMessageBatcher({
+    db: service.db,
+    clock: () => new Date(),
+    delivering,
+    config: webhooksConfig.parse(service.environment.variables),
+  });
 });
 afterAll(() => service?.remove());
 

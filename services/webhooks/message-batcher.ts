@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { SentEvent } from "@pragma/contracts/webhook";
 import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-body";
-import { isTransient } from "@pragma/runtime/transient-error";
+import { leaseMs } from "./config.ts";
 import { batched } from "./delivering/batched.ts";
-import type { Reservation } from "./delivering/scheduler.ts";
-import { type InsertedDelivery, insertMessages, type NewMessage } from "./queries/insert-messages.ts";
+import type { Delivering } from "./delivering/open-delivering.ts";
+import type { Foundation } from "./foundation.ts";
+import { insertMessages, type NewMessage } from "./queries/insert-messages.ts";
 import { type EventMatch, findListeners, type Listener } from "./queries/webhooks.ts";
-import type { Webhooks } from "./webhooks.ts";
 
 /** What is sent to whoever listens. */
 export interface Message<Event extends SentEvent> {
@@ -34,73 +34,61 @@ export interface MessageBatcher {
   send<Event extends SentEvent>(listeners: readonly Listener[], message: Message<Event>): Promise<boolean>;
 }
 
-type Written = { isNew: boolean } | { error: unknown };
+interface BatcherOptions extends Pick<Foundation, "db" | "clock" | "config"> {
+  delivering: Pick<Delivering, "reserve" | "wake">;
+}
 
-type Batching = Pick<Webhooks, "db" | "clock" | "wake" | "claimedFor">;
+interface Item extends NewMessage {
+  listeners: readonly Listener[];
+}
 
-export function openMessageBatcher({ db, clock, wake, claimedFor }: Batching): MessageBatcher {
-  const find = batched((matches: EventMatch[]) => findListeners(db.sql, matches), { size: 50, atATime: 2 });
-  const write = batched(writeAll, { size: 50, atATime: 2 });
+export function openMessageBatcher({ db, clock, config, delivering }: BatcherOptions): MessageBatcher {
+  const find = batched((matches: EventMatch[]) => findListeners(db.sql, matches), { size: 50, concurrency: 2 });
+  const write = batched(writeAll, { size: 50, concurrency: 2 });
 
-  /** What cannot be written must keep no other from being written. */
-  async function writeAll(items: Item[]): Promise<Written[]> {
-    const reservations = new Map<string, Reservation>();
-    const messages = items.map(({ listeners, ...message }) => ({
-      ...message,
-      deliveries: listeners.map(({ id: webhookId, isActive }) => {
-        const deliveryId = randomUUID();
-        const reservation = isActive ? wake.reserve(webhookId) : undefined;
-        if (reservation) reservations.set(deliveryId, reservation);
-        return { deliveryId, webhookId, isClaimed: reservation !== undefined };
-      }),
-    }));
+  /** Tells of each message whether it is new. */
+  async function writeAll(items: Item[]): Promise<boolean[]> {
+    const messages = items.map(({ listeners: _, ...message }) => message);
+    const reserved = items.flatMap(({ listeners, messageId, event, body, traceparent }) =>
+      listeners.map(({ id: webhookId, isActive }) => ({
+        reservation: isActive ? delivering.reserve(webhookId) : undefined,
+        delivery: { deliveryId: randomUUID(), messageId, webhookId, event, body, traceparent },
+      })),
+    );
+    const deliveries = reserved.map(({ reservation, delivery: { deliveryId, messageId, webhookId } }) => {
+      return { deliveryId, messageId, webhookId, isClaimed: reservation !== undefined };
+    });
+    const now = clock();
+    const lapsesAt = new Date(now.getTime() + leaseMs(config));
     try {
-      const now = clock();
-      const inserted = await insertMessages(db.sql, messages, { now, lapsesAt: new Date(now.getTime() + claimedFor) });
-      const due = messages.flatMap((message) =>
-        beginClaimed(message, inserted.get(message.messageId) ?? [], reservations),
-      );
-      if (due.length > 0) wake.deliveries(due);
-      return messages.map(({ messageId }) => ({ isNew: inserted.has(messageId) }));
+      const inserted = await insertMessages(db.sql, { messages, deliveries }, { now, lapsesAt });
+      const byId = new Map(inserted.map((row) => [row.deliveryId, row]));
+      const due: string[] = [];
+      for (const { reservation, delivery } of reserved) {
+        const { isClaimed, isActive, revision } = byId.get(delivery.deliveryId) ?? {};
+        if (reservation && isClaimed && revision !== undefined) {
+          reservation.begin({ ...delivery, revision, generation: 1, attempt: 1, failures: 0, lapsesAt });
+        } else {
+          reservation?.cancel();
+          if (isActive) due.push(delivery.webhookId);
+        }
+      }
+      if (due.length > 0) delivering.wake(due);
+      const isNew = new Set(inserted.map(({ messageId }) => messageId));
+      return items.map(({ messageId }) => isNew.has(messageId));
     } catch (error) {
-      if (items.length === 1 || isTransient(error)) return items.map(() => ({ error }));
-      return (await Promise.all(items.map((item) => writeAll([item])))).flat();
-    } finally {
-      for (const reservation of reservations.values()) reservation.cancel();
+      for (const { reservation } of reserved) reservation?.cancel();
+      throw error;
     }
   }
 
   return {
     findListeners: find,
-    async send(listeners, message) {
+    send(listeners, message) {
       const { messageId, event, traceparent } = message;
-      const written = await write({ messageId, event, traceparent, body: messageBody(message), listeners });
-      if ("error" in written) throw written.error;
-      return written.isNew;
+      return write({ messageId, event, traceparent, body: messageBody(message), listeners });
     },
   };
-}
-
-/** Makes the first attempts that room was reserved for, and returns the webhooks that others are due of. */
-function beginClaimed(
-  { messageId, event, body, traceparent }: NewMessage,
-  inserted: InsertedDelivery[],
-  reservations: Map<string, Reservation>,
-): string[] {
-  const due: string[] = [];
-  for (const { deliveryId, webhookId, revision, isClaimed, isActive } of inserted) {
-    const reservation = reservations.get(deliveryId);
-    if (isClaimed && reservation) {
-      reservations.delete(deliveryId);
-      const first = { generation: 1, attempt: 1, failures: 0 };
-      reservation.begin({ ...first, deliveryId, webhookId, revision, messageId, event, body, traceparent });
-    } else if (isActive) due.push(webhookId);
-  }
-  return due;
-}
-
-interface Item extends Omit<NewMessage, "deliveries"> {
-  listeners: readonly Listener[];
 }
 
 /** What is sent, as JSON text. */

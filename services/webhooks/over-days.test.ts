@@ -16,7 +16,7 @@ let service: TestWebhooks;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  [service, receiver] = await Promise.all([startWebhooks({ clock, sweepEvery: 0.05 }), startReceiver()]);
+  [service, receiver] = await Promise.all([startWebhooks({ clock, pollSeconds: 0.05 }), startReceiver()]);
 });
 afterAll(async () => {
   await service?.remove();

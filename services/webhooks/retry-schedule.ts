@@ -7,8 +7,6 @@ interface Failure {
   at: Date;
   /** What the endpoint asked for, in milliseconds. */
   retryAfter: number | null;
-  /** 0 to 1. */
-  random?: number;
 }
 
 /** Up to this share of a wait is added to it, so that what failed together does not come back together. */
@@ -18,14 +16,11 @@ const jitter = 0.1;
  * When to try again after a failure, or null when no attempt is left. An endpoint that asks for more time is given it,
  * up to the schedule's longest wait.
  */
-export function nextAttemptAt(
-  schedule: RetrySchedule,
-  { failures, at, retryAfter, random = Math.random() }: Failure,
-): Date | null {
+export function nextAttemptAt(schedule: RetrySchedule, { failures, at, retryAfter }: Failure): Date | null {
   const step = schedule[failures - 1];
   if (step === undefined) return null;
   const asked = Math.min(retryAfter ?? 0, Math.max(...schedule));
-  return new Date(at.getTime() + Math.max(step, asked) * (1 + jitter * random));
+  return new Date(at.getTime() + Math.max(step, asked) * (1 + jitter * Math.random()));
 }
 
 /** What a Retry-After header asks for, in milliseconds: seconds, or a date. Null when it says neither, or the past. */

@@ -1,12 +1,12 @@
 import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
 import { openVault } from "@pragma/runtime/vault";
-import { type Clock, systemClock } from "./clock.ts";
 import { webhooksConfig } from "./config.ts";
-import { observeDeliveries } from "./delivering/observe-deliveries.ts";
+import { observeDeliveries } from "./delivering/delivery-metrics.ts";
 import { openDelivering } from "./delivering/open-delivering.ts";
 import { addressPolicy } from "./endpoint/address-policy.ts";
 import { openResolver, type ResolveHost } from "./endpoint/resolve-host.ts";
+import type { Clock } from "./foundation.ts";
 import { openMessageBatcher } from "./message-batcher.ts";
 import { removeOld } from "./periodic/remove-old.ts";
 import { sweepDue } from "./periodic/sweep-due.ts";
@@ -27,20 +27,19 @@ import { testWebhookRoute } from "./routes/test-webhook.ts";
 import { upsertRecipientRoute } from "./routes/upsert-recipient.ts";
 import { upsertWebhookRoute } from "./routes/upsert-webhook.ts";
 import { endpointEvents } from "./subscriptions/endpoint-events.ts";
-import { orderEvents } from "./subscriptions/order-events.ts";
+import { locationEvents } from "./subscriptions/location-events.ts";
 import { ordersErased } from "./subscriptions/orders-erased.ts";
-import { reportFinalized } from "./subscriptions/report-finalized.ts";
 import type { Webhooks } from "./webhooks.ts";
 
-interface Surroundings {
+interface ServiceOptions {
   clock?: Clock;
   resolve?: ResolveHost;
-  /** How often what is due is looked for, in seconds. */
-  sweepEvery?: number;
+  /** How often what is due is looked for. */
+  pollSeconds?: number;
 }
 
 /** Tells recipients of what happens at their locations, until they have got it. */
-export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }: Surroundings = {}) =>
+export const webhooksService = ({ clock = () => new Date(), resolve, pollSeconds = 3 }: ServiceOptions = {}) =>
   defineService<typeof webhooksConfig, Webhooks>({
     name: "webhooks",
     module: import.meta.url,
@@ -54,46 +53,12 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
         httpsOnly: isProduction,
       };
       const vault = openVault(config.DATA_KEYS);
-      const timeout = config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
-      // Half of it for the endpoint to answer, half for that to be written down.
-      const claimedFor = 2 * timeout;
-      const delivering = openDelivering({
-        db,
-        log,
-        metrics,
-        signals,
-        clock,
-        vault,
-        endpoints,
-        schedule: config.WEBHOOK_SCHEDULE,
-        timeout,
-        claimedFor,
-        pollMs: sweepEvery * 1_000,
-        endpointConcurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
-        concurrency: config.WEBHOOK_CONCURRENCY,
-        rate: config.WEBHOOK_ENDPOINT_RATE,
-        hostRate: { perSecond: config.WEBHOOK_HOST_RATE, burst: config.WEBHOOK_HOST_BURST },
-      });
-      observeDeliveries(metrics, { db, clock });
       const locations = locationsFrom(registry, "webhooks");
-      const { wake } = delivering;
-      return {
-        services: {
-          db,
-          log,
-          clock,
-          vault,
-          locations,
-          endpoints,
-          wake,
-          messages: openMessageBatcher({ db, clock, wake, claimedFor }),
-          claimedFor,
-          maxRecipients: config.RECIPIENTS_PER_LOCATION,
-          maxWebhooks: config.WEBHOOKS_PER_LOCATION,
-          keptDays: config.WEBHOOK_KEPT_DAYS,
-        },
-        close: () => delivering.close(),
-      };
+      const shared = { db, log, clock, vault, endpoints, config };
+      const delivering = openDelivering({ ...shared, metrics, signals, pollMs: pollSeconds * 1_000 });
+      const messages = openMessageBatcher({ ...shared, delivering });
+      observeDeliveries(metrics, shared);
+      return { services: { ...shared, locations, delivering, messages }, close: () => delivering.close() };
     },
     routes: [
       upsertRecipientRoute,
@@ -114,8 +79,8 @@ export const webhooksService = ({ clock = systemClock, resolve, sweepEvery = 3 }
       getRecoveryRoute,
       listDeliveriesRoute,
     ],
-    subscriptions: [...orderEvents, reportFinalized, ...endpointEvents, ordersErased],
-    periodic: [sweepDue(sweepEvery), removeOld],
+    subscriptions: [...locationEvents, ...endpointEvents, ordersErased],
+    periodic: [sweepDue(pollSeconds), removeOld],
   });
 
 export default webhooksService();

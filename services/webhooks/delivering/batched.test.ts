@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { TransientError } from "@pragma/runtime/transient-error";
 import { describe, expect, it } from "vitest";
 import { batched } from "./batched.ts";
 
@@ -11,7 +12,7 @@ describe("calls made for many", () => {
         await sleep(10);
         return items.map((item) => item * 2);
       },
-      { size: 10, atATime: 1 },
+      { size: 10, concurrency: 1 },
     );
     const first = [double(1), double(2)];
     await sleep(2);
@@ -30,22 +31,36 @@ describe("calls made for many", () => {
         sizes.push(items.length);
         return items;
       },
-      { size: 4, atATime: 2 },
+      { size: 4, concurrency: 2 },
     );
     await Promise.all(Array.from({ length: 10 }, (_, item) => call(item)));
     expect(sizes).toEqual([4, 4, 2]);
   });
 
-  it("fail for all that they were made for, and for no others", async () => {
+  it("fail for what cannot be done, and for no other", async () => {
     const call = batched(
       async (items: string[]) => {
         if (items.includes("bad")) throw new Error("no");
         return items;
       },
-      { size: 2, atATime: 1 },
+      { size: 2, concurrency: 1 },
     );
     const results = await Promise.allSettled([call("good"), call("bad"), call("other")]);
-    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+
+  it("fail for all that they were made for when the cause is transient", async () => {
+    let calls = 0;
+    const call = batched(
+      async () => {
+        calls += 1;
+        throw new TransientError("away");
+      },
+      { size: 10, concurrency: 1 },
+    );
+    const results = await Promise.allSettled([call("one"), call("other")]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(calls).toBe(1);
   });
 
   it("gathers for longer when it is told to", async () => {
@@ -55,7 +70,7 @@ describe("calls made for many", () => {
         calls.push(items);
         return items.map((item) => item * 2);
       },
-      { size: 10, atATime: 1, gather: 30 },
+      { size: 10, concurrency: 1, gatherMs: 30 },
     );
     const first = double(1);
     await sleep(5);

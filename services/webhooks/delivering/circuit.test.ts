@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Circuit } from "./circuit.ts";
 
-const options = { failures: 3, first: 5_000, longest: 60_000 };
+const options = { failures: 3, firstMs: 5_000, maxMs: 60_000 };
 
 function failing(times: number, at = 0): Circuit {
   const circuit = new Circuit(options);

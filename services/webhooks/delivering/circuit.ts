@@ -1,23 +1,23 @@
-interface CircuitOptions {
+export interface CircuitLimits {
   /** Failures in a row after which it opens. */
   failures: number;
-  /** How long it stays open the first time, and at most: twice as long each time that the probe fails. Milliseconds. */
-  first: number;
-  longest: number;
+  /** How long it stays open the first time, and at most: twice as long each time that the probe fails. */
+  firstMs: number;
+  maxMs: number;
 }
 
 /**
- * Keeps messages from an endpoint that only fails: after some failures in a row nothing is sent for a while, then one
- * message as a probe. Once one arrives, all is as before. Times are in milliseconds.
+ * A circuit breaker that keeps messages from an endpoint that only fails: after some failures in a row nothing is sent
+ * for a while, then one message as a probe. Once one arrives, all is as before. Times are in milliseconds.
  */
 export class Circuit {
-  readonly #options: CircuitOptions;
+  readonly #limits: CircuitLimits;
   #failures = 0;
   #openings = 0;
   #openUntil = 0;
 
-  constructor(options: CircuitOptions) {
-    this.#options = options;
+  constructor(limits: CircuitLimits) {
+    this.#limits = limits;
   }
 
   succeeded(): void {
@@ -29,15 +29,14 @@ export class Circuit {
   failed(now: number): void {
     this.#failures += 1;
     // Those that were under way when it opened say nothing new.
-    if (this.#failures < this.#options.failures || now < this.#openUntil) return;
-    const { first, longest } = this.#options;
-    this.#openUntil = now + Math.min(longest, first * 2 ** this.#openings);
+    if (this.#failures < this.#limits.failures || now < this.#openUntil) return;
+    this.#openUntil = now + Math.min(this.#limits.maxMs, this.#limits.firstMs * 2 ** this.#openings);
     this.#openings += 1;
   }
 
   /** How many messages may be under way: any number, one as a probe, or none. */
   allows(now: number): number {
-    if (this.#openings === 0) return Number.POSITIVE_INFINITY;
+    if (this.isClosed) return Number.POSITIVE_INFINITY;
     return now < this.#openUntil ? 0 : 1;
   }
 

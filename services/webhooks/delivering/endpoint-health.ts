@@ -1,80 +1,117 @@
+import type { DisabledReason } from "@pragma/contracts/webhook";
+import type { Logger } from "@pragma/runtime/logger";
 import { publish } from "@pragma/runtime/outbox";
-import type { Transaction } from "@pragma/runtime/postgres";
-import { judgeHealth } from "../judge-health.ts";
-import {
-  disableWebhook,
-  type Failing,
-  type FailingWebhook,
-  noteFailing,
-  noteWarned,
-  type Outcome,
-} from "../queries/outcomes.ts";
+import { afterCommit, recordset, type Transaction } from "@pragma/runtime/postgres";
+import type { Outcome } from "../queries/outcomes.ts";
 
-/** What a batch of attempts says of their endpoints: those whose latest one succeeded, and those whose latest one failed. */
-export interface EndpointHealth {
-  working: string[];
-  failing: (Failing & { isGone: boolean; traceparent: string })[];
+interface Health {
+  /** When the first attempt failed since the last that succeeded. */
+  failingSince: Date;
+  /** When the recipient was told. */
+  warnedAt: Date | null;
+  /** Whether the endpoint says that it is there no more. */
+  isGone: boolean;
 }
 
-/** Goes by when attempts ended. A test that fails says nothing: it may be made of an endpoint that is yet to be built. */
-export function healthOf(outcomes: readonly Outcome[]): EndpointHealth {
-  const byWebhook = new Map<string, Outcome[]>();
-  for (const outcome of [...outcomes].sort((one, other) => one.endedAt.getTime() - other.endedAt.getTime())) {
-    if (outcome.event === "test" && outcome.error !== null) continue;
-    byWebhook.set(outcome.webhookId, [...(byWebhook.get(outcome.webhookId) ?? []), outcome]);
-  }
-  const health: EndpointHealth = { working: [], failing: [] };
-  for (const [webhookId, of] of [...byWebhook].sort(([one], [other]) => (one < other ? -1 : 1))) {
-    const lastSuccess = of.findLastIndex(({ error }) => error === null);
-    const since = of[lastSuccess + 1];
-    const last = of.at(-1);
-    if (!since || !last) health.working.push(webhookId);
-    else {
-      health.failing.push({
-        webhookId,
-        since: since.endedAt,
-        successesBefore: of.filter(({ error }) => error === null).length,
-        lastError: last.error ?? "",
-        traceparent: last.traceparent,
-        isGone: of.some(({ isGone }) => isGone),
-      });
-    }
-  }
-  return health;
+const dayMs = 24 * 3_600_000;
+/** An endpoint that has nothing but failures for so long is sent nothing any more. */
+const disabledAfterMs = 5 * dayMs;
+/** After half of that its recipient is told. */
+const warnedAfterMs = disabledAfterMs / 2;
+
+/** What follows from an attempt that failed, for the endpoint. */
+export function judgeHealth(
+  { failingSince, warnedAt, isGone }: Health,
+  now: Date,
+): DisabledReason | "warn" | "nothing" {
+  if (isGone) return "gone";
+  const failingForMs = now.getTime() - failingSince.getTime();
+  if (failingForMs >= disabledAfterMs) return "failing";
+  return failingForMs >= warnedAfterMs && warnedAt === null ? "warn" : "nothing";
 }
 
-/** What was done about an endpoint that fails. */
-export interface HealthAction {
-  action: "disabled" | "warned";
-  webhook: FailingWebhook;
+/** An endpoint whose latest attempt failed. */
+interface Failing {
+  webhookId: string;
+  /** When the first attempt failed since the last that succeeded. */
+  since: Date;
+  /** Whether any succeeded before that in the same batch: then nothing from earlier counts. */
+  hasWorked: boolean;
+  lastError: string;
+  isGone: boolean;
+  /** Of the latest attempt (W3C). */
+  traceparent: string;
 }
 
 /**
- * Notes the endpoints that fail. One that is gone, or has had nothing but failures for five days, is disabled, and one
+ * What a batch of attempts says of their endpoints: those whose latest one succeeded, and those whose latest one failed,
+ * by when attempts ended. A test that fails says nothing: it may be made of an endpoint that is yet to be built.
+ */
+export function healthOf(outcomes: readonly Outcome[]): { working: string[]; failing: Failing[] } {
+  const worked = new Set<string>();
+  const gone = new Set<string>();
+  const failing = new Map<string, Failing>();
+  for (const outcome of outcomes.toSorted((one, other) => one.endedAt.getTime() - other.endedAt.getTime())) {
+    const { webhookId, error, endedAt, traceparent, isGone } = outcome;
+    if (error === null) {
+      worked.add(webhookId);
+      failing.delete(webhookId);
+    } else if (outcome.event !== "test") {
+      if (isGone) gone.add(webhookId);
+      const { since } = failing.get(webhookId) ?? { since: endedAt };
+      const latest = { webhookId, lastError: error, traceparent, isGone: gone.has(webhookId) };
+      failing.set(webhookId, { ...latest, since, hasWorked: worked.has(webhookId) });
+    }
+  }
+  return {
+    working: [...worked].filter((webhookId) => !failing.has(webhookId)),
+    // In one order, so that two batches which lock the same webhooks wait for each other in turn.
+    failing: [...failing.values()].sort((one, other) => (one.webhookId < other.webhookId ? -1 : 1)),
+  };
+}
+
+interface FailingWebhook extends Health, Pick<Failing, "webhookId" | "lastError" | "traceparent"> {
+  locationId: string;
+  endpointUrl: string;
+}
+
+/**
+ * Records the endpoints that fail. One that is gone, or has had nothing but failures for five days, is disabled, and one
  * that is half-way there is warned of: both are told to the recipient's other endpoints.
  */
-export async function noteFailures(
+export async function recordFailures(
   tx: Transaction,
-  failing: EndpointHealth["failing"],
-  now: Date,
-): Promise<HealthAction[]> {
-  const actions: HealthAction[] = [];
-  const failures = new Map(failing.map((each) => [each.webhookId, each]));
-  for (const webhook of await noteFailing(tx, failing)) {
-    const { id, locationId, endpointUrl, failingSince, warnedAt, lastError } = webhook;
-    const { isGone = false, traceparent } = failures.get(id) ?? {};
+  failing: Failing[],
+  { now, log }: { now: Date; log: Logger },
+): Promise<void> {
+  const stillSentTo = await tx<FailingWebhook[]>`
+    update webhooks w set
+      failing_since = case when given."hasWorked" then given.since else coalesce(w.failing_since, given.since) end,
+      warned_at = case when not given."hasWorked" then w.warned_at end,
+      last_error = given."lastError"
+    from jsonb_to_recordset(${recordset(tx, failing)}) as given (
+      "webhookId" uuid, since timestamptz, "hasWorked" boolean, "lastError" text, "isGone" boolean, traceparent text
+    )
+    where w.id = given."webhookId" and w.state = 'active'
+    returning
+      w.id as "webhookId", w.location_id as "locationId", w.endpoint_url as "endpointUrl",
+      w.failing_since as "failingSince", w.warned_at as "warnedAt", w.last_error as "lastError", given."isGone",
+      given.traceparent`;
+  for (const { traceparent, warnedAt, isGone, ...webhook } of stillSentTo) {
+    const { webhookId: subject, failingSince } = webhook;
     const judgement = judgeHealth({ failingSince, warnedAt, isGone }, now);
     if (judgement === "nothing") continue;
-    const facts = { locationId, webhookId: id, endpointUrl, failingSince: failingSince.toISOString(), lastError };
+    const data = { ...webhook, failingSince: failingSince.toISOString() };
     if (judgement === "warn") {
-      await noteWarned(tx, id, now);
-      await publish(tx, "endpoint.failing", { subject: id, data: facts, traceparent });
+      await tx`update webhooks set warned_at = ${now} where id = ${subject}`;
+      await publish(tx, "endpoint.failing", { subject, data, traceparent });
     } else {
-      await disableWebhook(tx, { id, reason: judgement.disable, now });
-      const data = { ...facts, reason: judgement.disable };
-      await publish(tx, "endpoint.disabled", { subject: id, data, traceparent });
+      await tx`
+        update webhooks set
+          state = 'disabled', disabled_reason = ${judgement}, revision = revision + 1, updated_at = ${now}
+        where id = ${subject}`;
+      await publish(tx, "endpoint.disabled", { subject, data: { ...data, reason: judgement }, traceparent });
     }
-    actions.push({ action: judgement === "warn" ? "warned" : "disabled", webhook });
+    afterCommit(tx, () => log.warn(data, `endpoint ${judgement === "warn" ? "warned" : "disabled"}`));
   }
-  return actions;
 }

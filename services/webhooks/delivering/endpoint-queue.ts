@@ -1,35 +1,45 @@
-import type { TokenBucket } from "@pragma/runtime/token-bucket";
-import { Circuit } from "./circuit.ts";
+import { type Rate, TokenBucket } from "@pragma/runtime/token-bucket";
+import { LRUCache } from "lru-cache";
+import { Circuit, type CircuitLimits } from "./circuit.ts";
 import type { FairSemaphore } from "./fair-semaphore.ts";
+
+/** Returns the token bucket of a URL's host: what all endpoints there, whosever they are, may be sent by this process. */
+export type HostRates = (url: URL) => TokenBucket;
+
+export function openHostRates(rate: Rate): HostRates {
+  const memoMethod = () => new TokenBucket(rate, performance.now());
+  const buckets = new LRUCache<string, TokenBucket>({ max: 20_000, memoMethod });
+  return ({ hostname }) => buckets.memo(hostname.replace(/\.$/, ""));
+}
 
 export interface EndpointLimits {
   /** Messages under way to one endpoint at most. */
   concurrency: number;
-  circuit: { failures: number; first: number; longest: number };
+  /** Messages a second to one endpoint. */
+  perSecond: number;
+  circuit: CircuitLimits;
 }
 
 interface QueueOptions {
-  origin: string;
+  url: URL;
   limits: EndpointLimits;
   semaphore: FairSemaphore;
-  /** Messages a second to this endpoint. */
-  endpointRate: TokenBucket;
-  /** Messages a second to its host, shared with the host's other endpoints. */
-  hostRate(): TokenBucket;
+  hostRates: HostRates;
   /** Milliseconds: what the pauses of an endpoint that fails go by. */
-  now: () => number;
+  now(): number;
   /** Called when the queue waits no longer. */
   onReady(): void;
 }
 
-/** Random, so that the endpoints of a host that wait do not all ask at once; in milliseconds. */
-const minPauseMs = 50;
-const maxPauseMs = 150;
+/** Beyond the wait for a token, random, so that the endpoints of a host that wait do not all ask at once. */
+const pauseMs = () => 50 + Math.random() * 100;
 
 /** How many more messages an endpoint may be sent now. What is due waits in the database until there is room for it. */
 export class EndpointQueue {
   readonly #options: QueueOptions;
   readonly #circuit: Circuit;
+  readonly #rate: TokenBucket;
+  readonly #origin: string;
   #active = 0;
   /** Whether the last claim left deliveries in the database. */
   #hasBacklog = false;
@@ -37,8 +47,11 @@ export class EndpointQueue {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: QueueOptions) {
+    const { circuit, perSecond } = options.limits;
     this.#options = options;
-    this.#circuit = new Circuit(options.limits.circuit);
+    this.#origin = options.url.origin;
+    this.#circuit = new Circuit(circuit);
+    this.#rate = new TokenBucket({ perSecond, burst: perSecond }, performance.now());
   }
 
   /** Whether it has to wait for its own messages to end, for its rate, or for a pause to be over. */
@@ -51,6 +64,7 @@ export class EndpointQueue {
     return this.#hasBacklog || this.#isWaiting;
   }
 
+  /** Whether it is sent a probe only, because it fails. */
   get isSpared(): boolean {
     return !this.#circuit.isClosed;
   }
@@ -62,26 +76,17 @@ export class EndpointQueue {
 
   /** Takes room for up to so many messages. When there is none, either it waits, or the semaphore has no places. */
   acquire(wanted: number): number {
-    const { semaphore, origin, endpointRate } = this.#options;
-    const hostRate = this.#options.hostRate();
-    const now = this.#options.now();
-    const allowed = this.#hasRoom() ? Math.min(wanted, this.#room(now)) : 0;
-    if (allowed <= 0) {
-      this.#wait(this.#circuit.wait(now));
-      return 0;
-    }
+    const { limits, semaphore, now } = this.#options;
+    const room = this.#hasRoom ? Math.min(limits.concurrency, this.#circuit.allows(now())) - this.#active : 0;
+    if (room <= 0) return this.#wait(this.#circuit.wait(now()));
+    const rates = this.#rates;
     const at = performance.now();
-    const permitted = Math.min(allowed, Math.floor(endpointRate.left(at)), Math.floor(hostRate.left(at)));
-    if (permitted === 0) {
-      const hostPauseMs = hostRate.left(at) < 1 ? minPauseMs + Math.random() * (maxPauseMs - minPauseMs) : 0;
-      this.#wait(Math.max(1, endpointRate.wait(at), hostRate.wait(at) + hostPauseMs));
-      return 0;
-    }
+    const permitted = Math.min(wanted, room, ...rates.map((rate) => Math.floor(rate.left(at))));
+    if (permitted === 0) return this.#wait(Math.max(...rates.map((rate) => rate.wait(at))) + pauseMs());
     this.#endWait();
-    const acquired = semaphore.acquire(origin, { held: this.#active, wanted: permitted });
+    const acquired = semaphore.acquire(this.#origin, { held: this.#active, wanted: permitted });
     this.#active += acquired;
-    endpointRate.take(at, acquired);
-    hostRate.take(at, acquired);
+    for (const rate of rates) rate.take(at, acquired);
     return acquired;
   }
 
@@ -93,9 +98,7 @@ export class EndpointQueue {
 
   /** Gives room back unused: it does not count for the rates. */
   cancel(unused: number): void {
-    const { endpointRate, hostRate } = this.#options;
-    endpointRate.refund(performance.now(), unused);
-    hostRate().refund(performance.now(), unused);
+    for (const rate of this.#rates) rate.refund(performance.now(), unused);
     this.#release(unused);
   }
 
@@ -106,28 +109,28 @@ export class EndpointQueue {
     this.#release(1);
   }
 
+  get #rates(): TokenBucket[] {
+    return [this.#rate, this.#options.hostRates(this.#options.url)];
+  }
+
   /** While there is a backlog many are claimed at a time: a claim for each would cost more than it gains. */
-  #hasRoom(): boolean {
+  get #hasRoom(): boolean {
     const { concurrency } = this.#options.limits;
     return !this.#hasBacklog || this.#active === 0 || concurrency - this.#active >= concurrency / 2;
   }
 
-  #room(now: number): number {
-    return Math.min(this.#options.limits.concurrency, this.#circuit.allows(now)) - this.#active;
-  }
-
   #release(count: number): void {
     this.#active -= count;
-    const { semaphore, origin } = this.#options;
-    semaphore.release(origin, { held: this.#active, released: count });
-    if (this.#isWaiting && !this.#timer && this.#hasRoom()) this.#becomeReady();
+    this.#options.semaphore.release(this.#origin, { held: this.#active, released: count });
+    if (this.#isWaiting && !this.#timer && this.#hasRoom) this.#becomeReady();
   }
 
   /** Waits for so long; without a time, until a message ends. */
-  #wait(milliseconds: number): void {
+  #wait(milliseconds: number): 0 {
     this.#endWait();
     this.#isWaiting = true;
     if (milliseconds > 0) this.#timer = setTimeout(() => this.#becomeReady(), milliseconds).unref();
+    return 0;
   }
 
   #endWait(): void {

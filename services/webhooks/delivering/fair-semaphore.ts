@@ -29,8 +29,15 @@ export class FairSemaphore {
 
   /** Takes up to so many places for an endpoint that holds `held` already, and returns how many. */
   acquire(origin: string, { held, wanted }: { held: number; wanted: number }): number {
-    const acquired = Math.max(0, Math.min(wanted, this.#freeFor(held), this.#freeAt(origin, held)));
-    if (held === 0 && acquired > 0) this.#holders += 1;
+    const { total, perOrigin } = this.#limits;
+    const isNew = held === 0;
+    const fairShare = Math.max(1, Math.floor(total / (this.#holders + (isNew ? 1 : 0))));
+    const free = Math.max(total - this.#active, fairShare - held);
+    const activeAtOrigin = this.#activeByOrigin.get(origin) ?? 0;
+    const unreserved = Math.floor(perOrigin * (1 - originReserve)) - activeAtOrigin;
+    const freeAtOrigin = isNew && activeAtOrigin < perOrigin ? Math.max(1, unreserved) : unreserved;
+    const acquired = Math.max(0, Math.min(wanted, free, freeAtOrigin));
+    if (isNew && acquired > 0) this.#holders += 1;
     this.#add(origin, acquired);
     return acquired;
   }
@@ -39,19 +46,6 @@ export class FairSemaphore {
   release(origin: string, { held, released }: { held: number; released: number }): void {
     if (held === 0 && released > 0) this.#holders -= 1;
     this.#add(origin, -released);
-  }
-
-  #freeFor(held: number): number {
-    const { total } = this.#limits;
-    const fairShare = Math.max(1, Math.floor(total / (this.#holders + (held === 0 ? 1 : 0))));
-    return Math.max(total - this.#active, fairShare - held);
-  }
-
-  #freeAt(origin: string, held: number): number {
-    const { perOrigin } = this.#limits;
-    const active = this.#activeByOrigin.get(origin) ?? 0;
-    const unreserved = Math.floor(perOrigin * (1 - originReserve)) - active;
-    return held === 0 && active < perOrigin ? Math.max(1, unreserved) : unreserved;
   }
 
   #add(origin: string, places: number): void {

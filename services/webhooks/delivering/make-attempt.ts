@@ -1,60 +1,85 @@
 import type { DeliveryState } from "@pragma/contracts/delivery";
-import type { Logger } from "@pragma/runtime/logger";
-import type { Database } from "@pragma/runtime/postgres";
-import { type RequestContext, withRequestContext } from "@pragma/runtime/request-context";
+import { withRequestContext } from "@pragma/runtime/request-context";
 import { failSpan, type Operation, SpanKind } from "@pragma/runtime/tracing";
-import type { Clock } from "../clock.ts";
+import { timeoutMs } from "../config.ts";
+import type { Foundation } from "../foundation.ts";
 import { judgeAttempt, type Posted } from "../judge-attempt.ts";
-import { type Claim, releaseClaim } from "../queries/claims.ts";
-import type { RetrySchedule } from "../retry-schedule.ts";
+import type { Claim, ReleasedClaim } from "../queries/claims.ts";
 import { signMessage } from "../sign-message.ts";
-import type { EndpointDirectory, EndpointFacts } from "./endpoint-facts.ts";
-import type { OutcomeLog } from "./outcome-log.ts";
+import type { AttemptWriter } from "./attempt-writer.ts";
+import type { Endpoint, FindEndpoint } from "./endpoint-directory.ts";
 import type { Poster } from "./post-message.ts";
 
 /** What it takes to make an attempt. */
-export interface Attempting {
-  db: Database;
-  log: Logger;
-  clock: Clock;
-  directory: EndpointDirectory;
+export interface AttemptServices extends Pick<Foundation, "log" | "clock" | "config"> {
+  findEndpoint: FindEndpoint;
   poster: Poster;
-  outcomes: OutcomeLog;
-  schedule: RetrySchedule;
-  /** Told how an attempt went, and what became of its delivery: `pending` is tried again. */
-  onAttempt(attempt: { outcome: "succeeded" | "failed"; delivery: DeliveryState; seconds: number }): void;
+  writer: AttemptWriter;
+  /** Gives a claim back unused. */
+  release(claim: ReleasedClaim): Promise<unknown>;
+  /** Told how long an attempt took, how it went, and what became of its delivery: `pending` is tried again. */
+  attempted(seconds: number, labels: { outcome: string; delivery: DeliveryState }): void;
   /** Told when a delivery is to be tried again. */
   onRetry(claim: Claim, at: Date): void;
 }
 
-/** When the endpoint could not be read here, the delivery is taken up again so much later. */
-const takenUpAgain = 30_000;
+/** How an endpoint did; `spared` when it was not asked, or when that says nothing about it. */
+export type EndpointResult = "succeeded" | "failed" | "spared";
+
+/** When the endpoint could not be read here, the delivery is due again so much later. */
+const unreadPauseMs = 30_000;
 
 /**
- * Makes one attempt of a delivery that was claimed: signs and posts the message, and writes down what came of it.
- * Never rejects.
- *
- * @returns how the endpoint did; `spared` when it was not asked, or when that says nothing about it.
+ * Makes one attempt of a delivery that was claimed: signs and posts the message, and writes down what came of it. A claim
+ * that may lapse before the attempt is over is given back instead: another would send the message a second time. Never
+ * rejects.
  */
-export async function makeAttempt(attempting: Attempting, claim: Claim): Promise<"succeeded" | "failed" | "spared"> {
-  const { clock, log, db } = attempting;
-  let endpoint: EndpointFacts | undefined;
-  try {
-    endpoint = await attempting.directory.find(claim.webhookId, claim.revision);
-    if (!endpoint) throw new Error(`There is no webhook ${claim.webhookId} any more.`);
-  } catch (error) {
-    log.error({ err: error, deliveryId: claim.deliveryId, webhookId: claim.webhookId }, "attempt not made");
-    await releaseClaim(db.sql, claim, new Date(clock().getTime() + takenUpAgain)).catch(() => {});
+export async function makeAttempt(services: AttemptServices, claim: Claim): Promise<EndpointResult> {
+  const { log, clock, config, findEndpoint, poster, writer, release, attempted, onRetry } = services;
+  const { deliveryId, webhookId, messageId: requestId, traceparent } = claim;
+  const giveBack = async (dueAt: Date, reason: string): Promise<"spared"> => {
+    log.warn({ deliveryId, webhookId }, `attempt not made: ${reason}`);
+    // A claim that cannot be given back lapses.
+    await release({ ...claim, dueAt }).catch(() => {});
+    onRetry(claim, dueAt);
     return "spared";
-  }
-  const { messageId: requestId, traceparent } = claim;
-  const request = { claim, endpoint, body: Buffer.from(claim.body, "utf8"), at: clock() };
-  return withRequestContext({ requestId, traceparent, operation: sendingOf(claim, endpoint) }, (context) =>
-    send(attempting, request, context),
+  };
+  const endpoint = await findEndpoint(webhookId, claim.revision);
+  const at = clock();
+  if (!endpoint) return giveBack(new Date(at.getTime() + unreadPauseMs), "its endpoint is not known");
+  if (claim.lapsesAt.getTime() < at.getTime() + timeoutMs(config)) return giveBack(at, "its lease is too short by now");
+  const operation = operationOf(claim, endpoint);
+  return withRequestContext(
+    { requestId, traceparent, operation },
+    async ({ trace: { traceId }, span, traceparent }) => {
+      const { generation, attempt, messageId, event, failures } = claim;
+      const started = performance.now();
+      const posted = await post(poster, { claim, endpoint, at });
+      const milliseconds = Math.round(performance.now() - started);
+      const endedAt = clock();
+      const isTest = event === "test";
+      const verdict = judgeAttempt(posted, { schedule: config.WEBHOOK_SCHEDULE, failures, at: endedAt, isTest });
+      const response = posted.status === null ? null : posted.response;
+      const { status } = posted;
+      const written = { ...claim, ...verdict, startedAt: at, endedAt, milliseconds, status, response, traceparent };
+      await writer.record(written);
+
+      const { state, error, nextAttemptAt } = verdict;
+      const outcome = error === null ? "succeeded" : "failed";
+      attempted(milliseconds / 1_000, { outcome, delivery: state });
+      if (status !== null) span?.setAttribute("http.response.status_code", status);
+      if (span && error !== null) failSpan(span, error);
+      log.info(
+        { deliveryId, webhookId, messageId, event, generation, attempt, traceId, status, milliseconds, state, error },
+        "attempt",
+      );
+      if (nextAttemptAt) onRetry(claim, nextAttemptAt);
+      return isTest && outcome === "failed" ? "spared" : outcome;
+    },
   );
 }
 
-function sendingOf({ deliveryId, webhookId, event, generation, attempt }: Claim, { url }: EndpointFacts): Operation {
+function operationOf({ deliveryId, webhookId, event, generation, attempt }: Claim, { url }: Endpoint): Operation {
   return {
     name: `webhook ${event}`,
     kind: SpanKind.CLIENT,
@@ -70,57 +95,19 @@ function sendingOf({ deliveryId, webhookId, event, generation, attempt }: Claim,
   };
 }
 
-async function send(
-  attempting: Attempting,
-  request: UnsignedRequest,
-  { trace, span, traceparent }: RequestContext,
-): Promise<"succeeded" | "failed" | "spared"> {
-  const { clock, log } = attempting;
-  const { claim } = request;
-  const startedAt = request.at;
-  const started = performance.now();
-  const posted = await post(attempting, request);
-  const milliseconds = Math.round(performance.now() - started);
-  const endedAt = clock();
-  const isTest = claim.event === "test";
-  const { schedule } = attempting;
-  const verdict = judgeAttempt(posted, { schedule, failures: claim.failures, at: endedAt, isTest });
-  const response = posted.status === null ? null : posted.response;
-  const { status } = posted;
-  const outcome = { ...claim, ...verdict, startedAt, endedAt, milliseconds, status, response, traceparent };
-  await attempting.outcomes.record(outcome);
-
-  const { deliveryId, webhookId, messageId, event, generation, attempt } = claim;
-  const { state, error, nextAttemptAt } = verdict;
-  const success = error === null ? "succeeded" : "failed";
-  attempting.onAttempt({ outcome: success, delivery: state, seconds: milliseconds / 1_000 });
-  if (status !== null) span?.setAttribute("http.response.status_code", status);
-  if (span && error !== null) failSpan(span, error);
-  const { traceId } = trace;
-  log.info(
-    { deliveryId, webhookId, messageId, event, generation, attempt, traceId, status, milliseconds, state, error },
-    "attempt",
-  );
-  if (nextAttemptAt) attempting.onRetry(claim, nextAttemptAt);
-  if (error === null) return "succeeded";
-  return isTest ? "spared" : "failed";
-}
-
-interface UnsignedRequest {
-  claim: Claim;
-  endpoint: EndpointFacts;
-  body: Uint8Array;
-  at: Date;
-}
-
-async function post({ poster }: Attempting, { claim, endpoint, body, at }: UnsignedRequest): Promise<Posted> {
-  const { url, fault, apiKey, secrets } = endpoint;
+async function post(
+  poster: Poster,
+  { claim, endpoint, at }: { claim: Claim; endpoint: Endpoint; at: Date },
+): Promise<Posted> {
+  const { url, fault, apiKey } = endpoint;
   if (fault) return { status: null, reason: `The endpoint's address ${fault.message}.` };
-  const current = secrets.filter(({ expiresAt }) => expiresAt > at.getTime()).map(({ secret }) => secret);
+  const body = Buffer.from(claim.body, "utf8");
+  const current = endpoint.secrets.filter(({ expiresAt }) => expiresAt > at.getTime());
+  const secrets = current.map(({ secret }) => secret);
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "user-agent": "Pragma-Webhooks/1.0",
-    ...signMessage({ id: claim.messageId, event: claim.event, body }, { secrets: current, at }),
+    ...signMessage({ id: claim.messageId, event: claim.event, body }, { secrets, at }),
     ...(apiKey !== null && { authorization: apiKey }),
   };
   return poster.post({ url, headers, body });

@@ -1,59 +1,38 @@
 import { startClaimLoop } from "@pragma/runtime/claim-loop";
-import type { Logger } from "@pragma/runtime/logger";
 import type { Metrics } from "@pragma/runtime/metrics";
-import type { Database } from "@pragma/runtime/postgres";
 import type { Signals } from "@pragma/runtime/signals";
-import type { Vault } from "@pragma/runtime/vault";
-import type { Clock } from "../clock.ts";
-import type { EndpointRules } from "../endpoint/check-endpoint.ts";
-import { type Claim, claimDue, claimTests, releaseClaim } from "../queries/claims.ts";
-import { continueRecovery } from "../recover-deliveries.ts";
-import type { RetrySchedule } from "../retry-schedule.ts";
-import { openEndpointDirectory } from "./endpoint-facts.ts";
-import { HostRates } from "./host-rates.ts";
+import { leaseMs, timeoutMs } from "../config.ts";
+import type { Foundation } from "../foundation.ts";
+import { type Claim, claimDue, claimTests, type ReleasedClaim, releaseClaims } from "../queries/claims.ts";
+import { continueRecovery } from "../queries/recoveries.ts";
+import { openAttemptWriter } from "./attempt-writer.ts";
+import { batched } from "./batched.ts";
+import { openEndpointDirectory } from "./endpoint-directory.ts";
+import { openHostRates } from "./endpoint-queue.ts";
 import { makeAttempt } from "./make-attempt.ts";
-import { openOutcomeLog } from "./outcome-log.ts";
 import { openPoster } from "./post-message.ts";
 import { type Reservation, Scheduler } from "./scheduler.ts";
 
-interface DeliveringOptions {
-  db: Database;
-  log: Logger;
+interface DeliveringOptions extends Foundation {
   metrics: Metrics;
   signals: Signals;
-  clock: Clock;
-  vault: Vault;
-  endpoints: EndpointRules;
-  schedule: RetrySchedule;
-  /** Milliseconds that an endpoint may take to answer. */
-  timeout: number;
-  /** How long a claim lasts, in milliseconds. */
-  claimedFor: number;
-  /** How often is looked for what is due, in milliseconds. */
+  /** How often is looked for what is due. */
   pollMs: number;
-  /** Messages under way at once: to one endpoint, and to all; and to one endpoint a second. */
-  endpointConcurrency: number;
-  concurrency: number;
-  rate: number;
-  /** Messages to one host, of all endpoints: a second, and at once after a quiet time. */
-  hostRate: { perSecond: number; burst: number };
 }
 
-/** Has what is written in the database done soon; what no one is woken for is found by polling. */
-export interface Wake {
+/**
+ * What takes deliveries from the database to their endpoints. What is written in the database is done soon when this is
+ * woken, and found by polling otherwise.
+ */
+export interface Delivering {
   /** This instance claims what is due of these webhooks, as far as it has room. */
-  deliveries(webhookIds: readonly string[]): void;
+  wake(webhookIds: readonly string[]): void;
   /** The same, by every instance: for what may be a lot. */
-  everyInstance(webhookIds: readonly string[]): void;
-  tests(): void;
-  recoveries(): void;
+  wakeEveryInstance(webhookIds: readonly string[]): void;
+  wakeTests(): void;
+  wakeRecoveries(): void;
   /** Room to send one message at once, if its endpoint has any. */
   reserve(webhookId: string): Reservation | undefined;
-}
-
-/** What takes deliveries from the database to their endpoints. */
-export interface Delivering {
-  wake: Wake;
   /** Lets what is under way finish. */
   close(): Promise<void>;
 }
@@ -68,94 +47,80 @@ const failuresInARow = 10;
 const maxIdsOfSignal = 1_000;
 
 export function openDelivering(options: DeliveringOptions): Delivering {
-  const { db, log, metrics, signals, clock, schedule, pollMs } = options;
+  const { db, log, metrics, signals, clock, endpoints, config, pollMs } = options;
   const now = () => clock().getTime();
-  const lease = () => ({ now: clock(), lapsesAt: new Date(now() + options.claimedFor) });
-  const directory = openEndpointDirectory({
-    db,
-    vault: options.vault,
-    httpsOnly: options.endpoints.httpsOnly,
-    onMoved: (webhookId) => scheduler.forget(webhookId),
-  });
-  const outcomes = openOutcomeLog({ db, clock, log });
-  const poster = openPoster({ ...options.endpoints, timeout: options.timeout, connections: options.concurrency });
+  const lease = () => ({ now: clock(), lapsesAt: new Date(now() + leaseMs(config)) });
+  const findEndpoint = openEndpointDirectory(options, { onMoved: (webhookId) => scheduler.forget(webhookId) });
+  const writer = openAttemptWriter(options);
+  const poster = openPoster({ ...endpoints, timeoutMs: timeoutMs(config), connections: config.WEBHOOK_CONCURRENCY });
   const attempted = metrics.durations(
     "webhook_attempt_duration_seconds",
     "Attempts to deliver, by outcome and by what became of the delivery",
   );
-  const attempting = {
-    ...{ db, log, clock, directory, poster, outcomes, schedule },
-    onAttempt: ({ seconds, ...labels }: { seconds: number; outcome: string; delivery: string }) =>
-      attempted(seconds, labels),
-    onRetry({ webhookId }: Claim, at: Date) {
-      const delayMs = Math.max(0, at.getTime() - now()) + timerMarginMs;
-      if (delayMs <= maxTimerMs) setTimeout(() => scheduler.wake([webhookId]), delayMs).unref();
-    },
-  };
-  const deliver = (claim: Claim) => makeAttempt(attempting, claim);
-  const hostRates = new HostRates(options.hostRate);
-  const [first = 0, second = first] = schedule;
+  const release = batched((released: ReleasedClaim[]) => releaseClaims(db.sql, released), {
+    size: 200,
+    concurrency: 1,
+  });
+  function onRetry({ webhookId }: Claim, at: Date): void {
+    const delayMs = Math.max(0, at.getTime() - now()) + timerMarginMs;
+    if (delayMs <= maxTimerMs) setTimeout(() => scheduler.wake([webhookId]), delayMs).unref();
+  }
+  const services = { log, clock, config, findEndpoint, poster, writer, release, attempted, onRetry };
+  const hostRates = openHostRates({ perSecond: config.WEBHOOK_HOST_RATE, burst: config.WEBHOOK_HOST_BURST });
+  const [first = 0, second = first] = config.WEBHOOK_SCHEDULE;
   const scheduler: Scheduler = new Scheduler({
-    ...{ log, hostRates, now, pollMs, deliver },
-    concurrency: options.concurrency,
-    endpointRate: options.rate,
+    ...{ log, hostRates, now, pollMs, concurrency: config.WEBHOOK_CONCURRENCY },
     limits: {
-      concurrency: options.endpointConcurrency,
+      concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
+      perSecond: config.WEBHOOK_ENDPOINT_RATE,
       // One that only fails is asked again as soon, and as seldom, as a first and second retry come.
-      circuit: { failures: failuresInARow, first, longest: Math.max(first, second) },
+      circuit: { failures: failuresInARow, firstMs: first, maxMs: Math.max(first, second) },
     },
-    findUrl: async (webhookId) => (await directory.find(webhookId))?.url,
+    findUrl: async (webhookId) => (await findEndpoint(webhookId))?.url,
     claimDue: (pulls) => claimDue(db.sql, pulls, lease()),
+    deliver: (claim) => makeAttempt(services, claim),
   });
 
   const tests = startClaimLoop({
     ...{ name: "tests", log, pollMs, concurrency: testConcurrency },
     claim: (limit) => claimTests(db.sql, limit, lease()),
     async work(claim) {
-      const endpoint = await directory.find(claim.webhookId, claim.revision).catch(() => undefined);
-      const hostRate = endpoint && hostRates.bucketOf(endpoint.url);
-      if (!hostRate || hostRate.take(performance.now())) await deliver(claim);
+      const endpoint = await findEndpoint(claim.webhookId, claim.revision);
+      const hostRate = endpoint && hostRates(endpoint.url);
+      if (!hostRate || hostRate.take(performance.now())) await makeAttempt(services, claim);
       // To wait here would keep tests of other hosts waiting.
-      else await releaseClaim(db.sql, claim, new Date(now() + hostRate.wait(performance.now())));
+      else await release({ ...claim, dueAt: new Date(now() + hostRate.wait(performance.now())) });
     },
   });
   const recoveries = startClaimLoop({
     ...{ name: "recoveries", log, pollMs, concurrency: 1 },
     async claim() {
-      const webhookId = await continueRecovery({ db, clock });
+      const webhookId = await db.transaction((tx) => continueRecovery(tx, clock()));
       return webhookId === undefined ? [] : [webhookId];
     },
-    work: async (webhookId) => wake.everyInstance([webhookId]),
+    work: async (webhookId) => wakeEveryInstance([webhookId]),
   });
 
-  const wake: Wake = {
-    deliveries: (webhookIds) => scheduler.wake(webhookIds),
-    everyInstance(webhookIds) {
-      scheduler.wake(webhookIds);
-      for (let from = 0; from < webhookIds.length; from += maxIdsOfSignal) {
-        signals.send("due", webhookIds.slice(from, from + maxIdsOfSignal).join(" "));
-      }
-    },
-    tests: () => tests.wake(),
-    recoveries: () => recoveries.wake(),
-    reserve: (webhookId) => scheduler.reserve(webhookId),
-  };
+  function wakeEveryInstance(webhookIds: readonly string[]): void {
+    scheduler.wake(webhookIds);
+    for (let from = 0; from < webhookIds.length; from += maxIdsOfSignal) {
+      signals.send("due", webhookIds.slice(from, from + maxIdsOfSignal).join(" "));
+    }
+  }
   signals.listen((_, webhookIds) => scheduler.wake(webhookIds.split(" ")));
-  metrics.observe(
-    "webhook_messages_under_way",
-    "Messages that endpoints have not answered yet",
-    () => scheduler.active,
-  );
-  metrics.observe(
-    "webhook_endpoints_spared",
-    "Endpoints that are sent a probe only, because they fail",
-    () => scheduler.spared,
-  );
+  const active = () => scheduler.active;
+  metrics.observe("webhook_messages_under_way", "Messages that endpoints have not answered yet", active);
+  const spared = () => scheduler.spared;
+  metrics.observe("webhook_endpoints_spared", "Endpoints that are sent a probe only, because they fail", spared);
 
   return {
-    wake,
+    wake: (webhookIds) => scheduler.wake(webhookIds),
+    wakeEveryInstance,
+    wakeTests: () => tests.wake(),
+    wakeRecoveries: () => recoveries.wake(),
+    reserve: (webhookId) => scheduler.reserve(webhookId),
     async close() {
-      outcomes.close();
+      writer.close();
       await Promise.all([scheduler.close(), tests.close(), recoveries.close()]);
       await poster.close();
     },

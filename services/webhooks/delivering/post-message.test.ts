@@ -3,8 +3,7 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { addressPolicy } from "../endpoint/address-policy.ts";
-import { parseAllowlist } from "../endpoint/allowlist.ts";
+import { addressPolicy, parseAllowlist } from "../endpoint/address-policy.ts";
 import { answers, type Receiver, startReceiver, type TestEndpoint } from "../testing/receiver.ts";
 import { openPoster, type Poster } from "./post-message.ts";
 
@@ -15,7 +14,7 @@ let poster: Poster;
 beforeAll(async () => {
   receiver = await startReceiver();
   const policy = addressPolicy(parseAllowlist(""), { allowLoopback: true });
-  poster = openPoster({ policy, resolve: () => Promise.reject(new Error("unused")), timeout: 400, connections: 10 });
+  poster = openPoster({ policy, resolve: () => Promise.reject(new Error("unused")), timeoutMs: 400, connections: 10 });
 });
 beforeEach(() => {
   endpoint = receiver.endpoint();

@@ -1,13 +1,10 @@
 import { Agent, type Dispatcher } from "undici";
-import type { AddressPolicy } from "../endpoint/address-policy.ts";
+import type { EndpointRules } from "../endpoint/check-endpoint.ts";
 import { guardedConnector } from "../endpoint/guarded-connector.ts";
-import type { ResolveHost } from "../endpoint/resolve-host.ts";
 import type { Posted } from "../judge-attempt.ts";
 import { parseRetryAfter } from "../retry-schedule.ts";
-import { reasonOfFailure } from "./failure-reason.ts";
-import { ResponseExcerpt } from "./response-excerpt.ts";
 
-interface Letter {
+interface SignedRequest {
   url: URL;
   headers: Record<string, string>;
   body: Uint8Array;
@@ -16,27 +13,26 @@ interface Letter {
 /** Posts messages to endpoints, over connections that are kept for the next. */
 export interface Poster {
   /** Never rejects: an endpoint that cannot be reached, or does not answer in time, is a result too. */
-  post(letter: Letter): Promise<Posted>;
+  post(request: SignedRequest): Promise<Posted>;
   close(): Promise<void>;
 }
 
-interface PosterOptions {
-  policy: AddressPolicy;
-  resolve: ResolveHost;
-  /** Milliseconds from the start to the last byte of the response. */
-  timeout: number;
+interface PosterOptions extends Pick<EndpointRules, "policy" | "resolve"> {
+  /** From the start to the last byte of the response. */
+  timeoutMs: number;
   /** Connections to one origin at most. */
   connections: number;
-  /** Certificates to trust besides the usual ones. */
-  ca?: string;
 }
 
-/** How long a connection may take to come about, in milliseconds. */
-const connectTime = 5_000;
+/** How long a connection may take to come about. */
+const connectTimeoutMs = 5_000;
+/** What is read of a response's body, and what is kept of that, in bytes. */
+const maxRead = 64 * 1_024;
+const maxKept = 20 * 1_024;
 
-export function openPoster({ timeout, connections, ...guarding }: PosterOptions): Poster {
+export function openPoster({ timeoutMs, connections, ...rules }: PosterOptions): Poster {
   const agent = new Agent({
-    connect: guardedConnector({ ...guarding, timeout: Math.min(connectTime, timeout) }),
+    connect: guardedConnector(rules, { timeoutMs: Math.min(connectTimeoutMs, timeoutMs) }),
     connections,
     pipelining: 1,
     // Shorter than servers usually keep a connection, so that none is used that is being closed.
@@ -50,7 +46,7 @@ export function openPoster({ timeout, connections, ...guarding }: PosterOptions)
   return {
     post: ({ url, headers, body }) =>
       new Promise((resolve) => {
-        const exchange = new Exchange(timeout, resolve);
+        const exchange = new Exchange(timeoutMs, resolve);
         const request = { origin: url.origin, path: url.pathname + url.search, method: "POST" as const };
         try {
           agent.dispatch({ ...request, headers, body: body as Buffer }, exchange);
@@ -66,17 +62,18 @@ export function openPoster({ timeout, connections, ...guarding }: PosterOptions)
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (posted: Posted) => void;
   readonly #timer: NodeJS.Timeout;
-  readonly #excerpt = new ResponseExcerpt();
+  readonly #kept: Buffer[] = [];
+  #read = 0;
   #controller: Dispatcher.DispatchController | undefined;
   #answer: { status: number; retryAfter: number | null } | undefined;
   #isSettled = false;
 
-  constructor(timeout: number, resolve: (posted: Posted) => void) {
+  constructor(timeoutMs: number, resolve: (posted: Posted) => void) {
     this.#resolve = resolve;
     this.#timer = setTimeout(() => {
-      this.#settle(`There was no response within ${timeout / 1_000} s.`);
+      this.#settle(`There was no response within ${timeoutMs / 1_000} s.`);
       this.#controller?.abort(new Error("out of time"));
-    }, timeout);
+    }, timeoutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -95,7 +92,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#excerpt.add(chunk)) return;
+    const room = maxKept - this.#read;
+    if (room > 0) this.#kept.push(chunk.subarray(0, room));
+    this.#read += chunk.length;
+    if (this.#read < maxRead) return;
     this.#settle("");
     controller.abort(new Error("read enough"));
   }
@@ -113,6 +113,36 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#timer);
-    this.#resolve(this.#answer ? { ...this.#answer, response: this.#excerpt.text() } : { status: null, reason });
+    // But for the one character of UTF-8 that PostgreSQL does not store.
+    const response = Buffer.concat(this.#kept).toString("utf8").replaceAll("\0", "\ufffd");
+    this.#resolve(this.#answer ? { ...this.#answer, response } : { status: null, reason });
   }
+}
+
+const reasons: Record<string, string> = {
+  ECONNREFUSED: "The endpoint refused the connection.",
+  ECONNRESET: "The endpoint closed the connection without a response.",
+  EPIPE: "The endpoint closed the connection without a response.",
+  UND_ERR_SOCKET: "The endpoint closed the connection without a response.",
+  ETIMEDOUT: "No connection to the endpoint came about in time.",
+  UND_ERR_CONNECT_TIMEOUT: "No connection to the endpoint came about in time.",
+  EHOSTUNREACH: "The endpoint's host cannot be reached.",
+  ENETUNREACH: "The endpoint's network cannot be reached.",
+  CERT_HAS_EXPIRED: "The endpoint's certificate has expired.",
+  ERR_TLS_CERT_ALTNAME_INVALID: "The endpoint's certificate is for another host.",
+  UND_ERR_HEADERS_OVERFLOW: "The response has too many headers.",
+};
+
+/** Why a message could not be posted, in words for whoever runs the endpoint. */
+function reasonOfFailure(error: unknown): string {
+  // A host with several addresses fails with the failures of all of them.
+  const failure = error instanceof AggregateError ? error.errors[0] : error;
+  if (!(failure instanceof Error)) return "The message could not be posted.";
+  const code = "code" in failure && typeof failure.code === "string" ? failure.code : "";
+  const known = reasons[code];
+  if (known) return known;
+  if (code.startsWith("HPE_")) return "The endpoint's response is no HTTP.";
+  // The system's own words name addresses, also of this machine.
+  if ("syscall" in failure) return `No connection to the endpoint came about (${code}).`;
+  return code === "" ? failure.message : `${failure.message} (${code})`;
 }

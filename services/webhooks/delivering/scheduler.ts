@@ -1,22 +1,18 @@
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/claim-loop";
 import type { Logger } from "@pragma/runtime/logger";
-import { TokenBucket } from "@pragma/runtime/token-bucket";
 import type { Claim, Pull } from "../queries/claims.ts";
-import { type EndpointLimits, EndpointQueue } from "./endpoint-queue.ts";
+import { type EndpointLimits, EndpointQueue, type HostRates } from "./endpoint-queue.ts";
 import { FairSemaphore } from "./fair-semaphore.ts";
-import type { HostRates } from "./host-rates.ts";
 
 interface SchedulerOptions {
   log: Logger;
-  /** Where a webhook's endpoint is; undefined when there is no such webhook any more. */
+  /** Where a webhook's endpoint is; undefined when that is not known. Never rejects. */
   findUrl(webhookId: string): Promise<URL | undefined>;
   /** Claims what is due of these webhooks. */
   claimDue(pulls: Pull[]): Promise<Claim[]>;
   /** Makes the attempt, and tells how the endpoint did; `spared` when it was not asked. Never rejects. */
   deliver(claim: Claim): Promise<"succeeded" | "failed" | "spared">;
   limits: EndpointLimits;
-  /** Messages a second to one endpoint. */
-  endpointRate: number;
   hostRates: HostRates;
   /** Messages under way at once, to all endpoints. */
   concurrency: number;
@@ -62,13 +58,11 @@ export class Scheduler {
     const perOrigin = Math.max(limits.concurrency, Math.ceil(concurrency * originShare));
     this.#semaphore = new FairSemaphore({ total: concurrency, perOrigin });
     this.#loop = startClaimLoop({
-      name: "deliveries",
-      log,
+      ...{ name: "deliveries", log, pollMs },
       claim: () => this.#claim(),
       work: (delivery) => this.#deliver(delivery),
       // The semaphore says how many.
       concurrency: Number.POSITIVE_INFINITY,
-      pollMs,
     });
     this.#forgetting = setInterval(() => this.#forgetIdle(), forgetEveryMs).unref();
   }
@@ -115,25 +109,23 @@ export class Scheduler {
     await this.#openQueues();
     const pulls = this.#takePulls();
     if (pulls.length === 0) return [];
-    const deliveries: Delivery[] = [];
-    const counts = new Map<string, number>();
+    const claimed = new Map(pulls.map(({ webhookId }): [string, Claim[]] => [webhookId, []]));
     try {
-      const queues = new Map(pulls.map(({ webhookId, queue }) => [webhookId, queue]));
-      for (const claim of await this.#options.claimDue(pulls)) {
-        const queue = queues.get(claim.webhookId);
-        if (queue) deliveries.push({ claim, queue });
-        counts.set(claim.webhookId, (counts.get(claim.webhookId) ?? 0) + 1);
-      }
+      const given = pulls.map(({ webhookId, max }) => ({ webhookId, max }));
+      for (const claim of await this.#options.claimDue(given)) claimed.get(claim.webhookId)?.push(claim);
     } catch (error) {
-      for (const { webhookId } of pulls) this.#ready.add(webhookId);
-      throw error;
-    } finally {
-      for (const { webhookId, queue, limit } of pulls) {
-        const count = counts.get(webhookId) ?? 0;
-        queue.claimed({ acquired: limit, count });
-        if (count === limit) this.#ready.add(webhookId);
+      for (const { webhookId, queue, max } of pulls) {
+        queue.cancel(max);
+        this.#ready.add(webhookId);
       }
+      throw error;
     }
+    const deliveries = pulls.flatMap(({ webhookId, queue, max }) => {
+      const claims = claimed.get(webhookId) ?? [];
+      queue.claimed({ acquired: max, count: claims.length });
+      if (claims.length === max) this.#ready.add(webhookId);
+      return claims.map((claim) => ({ claim, queue }));
+    });
     if (this.#ready.size > 0) this.#loop.wake();
     return deliveries;
   }
@@ -144,46 +136,26 @@ export class Scheduler {
     for (const webhookId of this.#ready) {
       const queue = this.#queues.get(webhookId);
       if (!queue) continue;
-      const limit = queue.acquire(this.#options.limits.concurrency);
-      if (limit > 0) pulls.push({ webhookId, limit, queue });
-      if (limit > 0 || queue.isWaiting) this.#ready.delete(webhookId);
+      const max = queue.acquire(this.#options.limits.concurrency);
+      if (max > 0) pulls.push({ webhookId, max, queue });
+      if (max > 0 || queue.isWaiting) this.#ready.delete(webhookId);
       if (pulls.length === maxPulls) break;
     }
     return pulls;
   }
 
   async #openQueues(): Promise<void> {
-    const missing: string[] = [];
-    for (const webhookId of this.#ready) {
-      if (!this.#queues.has(webhookId)) missing.push(webhookId);
-      if (missing.length === maxPulls) break;
-    }
-    await Promise.all(missing.map((webhookId) => this.#openQueue(webhookId)));
-  }
-
-  async #openQueue(webhookId: string): Promise<void> {
-    const { log, findUrl, limits, endpointRate, hostRates, now } = this.#options;
-    try {
+    const { findUrl, limits, hostRates, now } = this.#options;
+    const shared = { limits, semaphore: this.#semaphore, hostRates, now };
+    const missing = [...this.#ready].filter((webhookId) => !this.#queues.has(webhookId)).slice(0, maxPulls);
+    const opening = missing.map(async (webhookId) => {
       const url = await findUrl(webhookId);
-      if (!url) this.#ready.delete(webhookId);
-      else {
-        const rate = { perSecond: endpointRate, burst: endpointRate };
-        const queue = new EndpointQueue({
-          origin: url.origin,
-          limits,
-          semaphore: this.#semaphore,
-          endpointRate: new TokenBucket(rate, performance.now()),
-          hostRate: () => hostRates.bucketOf(url),
-          now,
-          onReady: () => this.wake([webhookId]),
-        });
-        this.#queues.set(webhookId, queue);
-      }
-    } catch (error) {
+      const onReady = () => this.wake([webhookId]);
+      if (url) this.#queues.set(webhookId, new EndpointQueue({ url, ...shared, onReady }));
       // What is due stays in the database: it is found again.
-      this.#ready.delete(webhookId);
-      log.warn({ err: error, webhookId }, "endpoint not read");
-    }
+      else this.#ready.delete(webhookId);
+    });
+    await Promise.all(opening);
   }
 
   async #deliver({ claim, queue }: Delivery): Promise<void> {

@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { addressPolicy } from "./address-policy.ts";
-import { parseAllowlist } from "./allowlist.ts";
+import { addressPolicy, parseAllowlist } from "./address-policy.ts";
 
 const nobody = addressPolicy(parseAllowlist(""), { allowLoopback: false });
 

@@ -36,8 +36,8 @@ function isPortAllowed({ port }: URL): boolean {
   return port === "" || port === "80" || port === "443" || Number(port) >= 1_024;
 }
 
-/** How long a name may take to resolve when an endpoint is registered, in milliseconds. */
-const patience = 3_000;
+/** How long a name may take to resolve when an endpoint is registered. */
+const resolveTimeoutMs = 3_000;
 
 /** The same for all, so that it does not tell which internal names there are, nor what they stand for. */
 const forbiddenAddress: EndpointFault = {
@@ -52,25 +52,20 @@ const forbiddenAddress: EndpointFault = {
 export async function faultOfEndpoint(text: string, rules: EndpointRules): Promise<EndpointFault | undefined> {
   const fault = faultOfUrl(text, rules);
   if (fault) return fault;
-  return (await hasForbiddenAddress(hostOf(new URL(text)), rules)) ? forbiddenAddress : undefined;
-}
-
-/** A URL's host as connections are made to it: an IPv6 address without its brackets. */
-function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[(.*)\]$/, "$1");
+  // As connections are made to it: an IPv6 address without its brackets.
+  const host = new URL(text).hostname.replace(/^\[(.*)\]$/, "$1");
+  return (await hasForbiddenAddress(host, rules)) ? forbiddenAddress : undefined;
 }
 
 async function hasForbiddenAddress(host: string, { policy, resolve }: EndpointRules): Promise<boolean> {
   if (isIP(host)) return !policy.allows(host, host);
   if (policy.names(host)) return false;
   const waiting = new AbortController();
-  const resolved = resolve(host).catch((error: unknown) => (hasNoAddress(error) ? undefined : []));
-  const addresses = await Promise.race([resolved, sleep(patience, waiting.signal).then(() => [])]);
+  // Undefined: name servers have answered that it has no address, or its name cannot be one.
+  const resolved = resolve(host).catch(({ code }: NodeJS.ErrnoException) =>
+    /^E(?:NOTFOUND|NODATA|BADNAME)$/.test(String(code)) ? undefined : [],
+  );
+  const addresses = await Promise.race([resolved, sleep(resolveTimeoutMs, waiting.signal).then(() => [])]);
   waiting.abort();
   return !addresses || addresses.some(({ address }) => !policy.allows(address, host));
-}
-
-/** Whether name servers have answered that a host has no address, or its name cannot be one. */
-function hasNoAddress(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /^E(?:NOTFOUND|NODATA|BADNAME)$/.test(String(error.code));
 }

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { openPoster } from "../delivering/post-message.ts";
 import { isForbidden } from "../testing/forbidden-address.ts";
 import { type ConnectWatch, watchConnects } from "../testing/watch-connects.ts";
-import { addressPolicy } from "./address-policy.ts";
-import { parseAllowlist } from "./allowlist.ts";
+import { addressPolicy, parseAllowlist } from "./address-policy.ts";
 import { faultOfEndpoint } from "./check-endpoint.ts";
 
 /** Endpoints that are tried. */
@@ -138,7 +137,7 @@ it("no forbidden address is ever connected to, however an endpoint is written or
       else taken += 1;
       // Nor when it was registered before it was forbidden, or before its name stood for something else.
       if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) {
-        const poster = openPoster({ policy, resolve, timeout: 2_000, connections: 2 });
+        const poster = openPoster({ policy, resolve, timeoutMs: 2_000, connections: 2 });
         const letter = { url: new URL(url), headers: {}, body: Buffer.from("{}") };
         for (const _ of [1, 2]) expect(await poster.post(letter)).toMatchObject({ status: null });
         await poster.close();
@@ -166,7 +165,7 @@ it("no redirect is followed to a forbidden address, nor to any other", async () 
   const { port } = server.address() as AddressInfo;
   watch = watchConnects((address) => address === "127.0.0.1");
   const policy = addressPolicy(parseAllowlist("127.0.0.1"), { allowLoopback: false });
-  const poster = openPoster({ policy, resolve: async () => [], timeout: 5_000, connections: 2 });
+  const poster = openPoster({ policy, resolve: async () => [], timeoutMs: 5_000, connections: 2 });
   for (; index < 45; index += 1) {
     const url = new URL(`http://127.0.0.1:${port}/hook`);
     const posted = await poster.post({ url, headers: {}, body: Buffer.from("{}") });

@@ -1,43 +1,42 @@
 import { isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
-import type { AddressPolicy } from "./address-policy.ts";
-import { ForbiddenAddress } from "./forbidden-address.ts";
-import type { ResolveHost } from "./resolve-host.ts";
+import type { EndpointRules } from "./check-endpoint.ts";
 
-interface Guarding {
-  policy: AddressPolicy;
-  resolve: ResolveHost;
-  /** Milliseconds that a connection may take to come about. */
-  timeout: number;
-  /** Certificates to trust besides the usual ones. */
-  ca?: string;
-}
+/**
+ * No connection was made: the host has an address that endpoints may not have, or no address is known of it. The message
+ * is the same for both, since it is shown to clients, who would learn from it which internal names there are.
+ */
+const forbiddenAddress = (cause?: unknown) =>
+  new Error("The endpoint cannot be sent to: its host has no public address, or cannot be looked up.", { cause });
 
 /**
  * Connects to allowed addresses only. A host is resolved for each connection, every one of its addresses has to be
  * allowed, and the connection is made to one of those that were checked: what the name stands for a moment later does
- * not matter. Fails with `ForbiddenAddress`, also when the host cannot be resolved.
+ * not matter. A host that cannot be resolved fails in the same way.
  */
-export function guardedConnector({ policy, resolve, timeout, ca }: Guarding): buildConnector.connector {
+export function guardedConnector(
+  { policy, resolve }: Pick<EndpointRules, "policy" | "resolve">,
+  { timeoutMs }: { timeoutMs: number },
+): buildConnector.connector {
   const checkedLookup: LookupFunction = (host, options, callback) => {
     resolve(host).then(
       (addresses) => {
         const refused = addresses.find(({ address }) => !policy.allows(address, host));
         const [first] = addresses;
-        if (refused || !first) callback(new ForbiddenAddress(), "", 0);
+        if (refused || !first) callback(forbiddenAddress(), "", 0);
         else if (options.all) callback(null, addresses);
         else callback(null, first.address, first.family);
       },
-      (error) => callback(new ForbiddenAddress({ cause: error }), "", 0),
+      (error) => callback(forbiddenAddress(error), "", 0),
     );
   };
-  const connect = buildConnector({ timeout, lookup: checkedLookup, autoSelectFamily: true, ...(ca && { ca }) });
+  const connect = buildConnector({ timeout: timeoutMs, lookup: checkedLookup, autoSelectFamily: true });
 
   return (options, callback) => {
     const { hostname } = options;
     // No lookup is made for what is an address already.
     if (isIP(hostname) && !policy.allows(hostname, hostname)) {
-      queueMicrotask(() => callback(new ForbiddenAddress(), null));
+      queueMicrotask(() => callback(forbiddenAddress(), null));
       return;
     }
     connect(options, (...result) => {
@@ -45,7 +44,7 @@ export function guardedConnector({ policy, resolve, timeout, ca }: Guarding): bu
       const reached = socket?.remoteAddress;
       if (!socket || (reached !== undefined && policy.allows(reached, hostname))) return callback(...result);
       socket.destroy();
-      callback(new ForbiddenAddress(), null);
+      callback(forbiddenAddress(), null);
     });
   };
 }

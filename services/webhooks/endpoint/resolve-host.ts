@@ -1,6 +1,5 @@
 import type { LookupAddress } from "node:dns";
-import { Resolver } from "node:dns";
-import { lookup } from "node:dns/promises";
+import { lookup, Resolver } from "node:dns/promises";
 
 /** Gives every address of a host, at least one; rejects when it has none or nobody can tell. */
 export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
@@ -11,18 +10,14 @@ export type ResolveHost = (host: string) => Promise<LookupAddress[]>;
  */
 export function openResolver({ isLocal }: { isLocal: (host: string) => boolean }): ResolveHost {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
-  const ask = (host: string, family: 4 | 6) =>
-    new Promise<LookupAddress[]>((resolve, reject) => {
-      const answer = (error: Error | null, addresses: string[]) =>
-        error ? reject(error) : resolve(addresses.map((address) => ({ address, family })));
-      if (family === 4) resolver.resolve4(host, answer);
-      else resolver.resolve6(host, answer);
-    });
   return async (host) => {
     if (host === "localhost") return localhost;
     if (isLocal(host)) return lookup(host, { all: true });
-    const [v4, v6] = await Promise.allSettled([ask(host, 4), ask(host, 6)]);
-    const found = [v4, v6].flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const found = [
+      ...(v4.status === "fulfilled" ? v4.value.map((address) => ({ address, family: 4 })) : []),
+      ...(v6.status === "fulfilled" ? v6.value.map((address) => ({ address, family: 6 })) : []),
+    ];
     if (found.length === 0) throw v4.status === "rejected" ? v4.reason : new Error(`${host} has no address`);
     return found;
   };

@@ -1,37 +1,60 @@
 import type { PeriodicTask } from "@pragma/runtime/define-service";
 import type { Sql } from "@pragma/runtime/postgres";
-import {
-  removeDeletedWebhooks,
-  removeDeliveriesBefore,
-  removeDeliveriesOfDeleted,
-  removeExpiredSecrets,
-  removeHistoryBefore,
-  removeMessagesBefore,
-} from "../queries/removal.ts";
+import type { Fragment } from "../queries/rows.ts";
 import type { Webhooks } from "../webhooks.ts";
 
 const portion = 1_000;
-const day = 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
 
 /** Removes messages and the log of their deliveries once they are too old, and all that is left of deleted webhooks. */
-export const removeOld: PeriodicTask<Pick<Webhooks, "db" | "clock" | "keptDays">> = {
+export const removeOld: PeriodicTask<Webhooks> = {
   name: "remove old messages",
   everySeconds: 3_600,
-  async run({ db: { sql }, clock, keptDays }) {
+  async run({ db: { sql }, clock, config }) {
     const now = clock();
-    const before = new Date(now.getTime() - keptDays * day);
-    while ((await removeDeliveriesBefore(sql, before, portion)) === portion);
-    while ((await removeMessagesBefore(sql, before, portion)) === portion);
-    await removeHistoryBefore(sql, before);
+    const before = new Date(now.getTime() - config.WEBHOOK_KEPT_DAYS * dayMs);
+    const old = sql`
+      select id from deliveries where created_at < ${before} and state <> 'sending'
+      order by created_at limit ${portion} for update skip locked`;
+    while ((await removeDeliveries(sql, old)) === portion);
+    const removeUnsent = () => sql`
+      delete from messages where id in (
+        select id from messages m
+        where created_at < ${before} and not exists (select from deliveries where message_id = m.id)
+        order by created_at limit ${portion}
+      )`;
+    while ((await removeUnsent()).count === portion);
+    await sql`delete from webhook_hours where hour < ${before}`;
+    await sql`delete from recoveries where finished_at < ${before}`;
     await removeDeleted(sql);
-    await removeExpiredSecrets(sql, now);
+    await sql`delete from recipient_secrets where expires_at <= ${now}`;
   },
 };
 
 /** Removes deleted webhooks with their deliveries, up to so many of these. */
-export async function removeDeleted(sql: Sql, { most = Number.POSITIVE_INFINITY } = {}): Promise<void> {
-  for (let removed = 0; removed < most; removed += portion) {
-    if ((await removeDeliveriesOfDeleted(sql, portion)) < portion) break;
+export async function removeDeleted(sql: Sql, { max = Number.POSITIVE_INFINITY } = {}): Promise<void> {
+  const ofDeleted = sql`
+    select d.id from webhooks w join deliveries d on d.webhook_id = w.id
+    where w.state = 'deleted' and d.state <> 'sending' limit ${portion} for update of d skip locked`;
+  for (let removed = 0; removed < max; removed += portion) {
+    if ((await removeDeliveries(sql, ofDeleted)) < portion) break;
   }
-  await removeDeletedWebhooks(sql);
+  await sql`
+    delete from webhooks where id in (
+      select id from webhooks w
+      where state = 'deleted' and not exists (select 1 from deliveries where webhook_id = w.id) for update skip locked
+    )`;
+}
+
+/**
+ * Removes deliveries with their attempts, and returns how many there were. What another removes at the same time is left
+ * to it: two that remove the same in another order would wait for each other.
+ */
+async function removeDeliveries(sql: Sql, which: Fragment): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    with which as (${which}),
+      attempted as (delete from attempts where delivery_id in (select id from which)),
+      gone as (delete from deliveries where id in (select id from which) returning 1)
+    select count(*) as count from gone`;
+  return row.count;
 }

@@ -1,5 +1,5 @@
 import type { SentEvent } from "@pragma/contracts/webhook";
-import type { Sql } from "@pragma/runtime/postgres";
+import { recordset, type Sql } from "@pragma/runtime/postgres";
 
 /** A delivery that this process has taken, to make the attempt that comes next. */
 export interface Claim {
@@ -17,6 +17,8 @@ export interface Claim {
   body: string;
   /** Of what the message tells of (W3C). */
   traceparent: string | null;
+  /** When this process is presumed dead, and another makes the attempt. */
+  lapsesAt: Date;
 }
 
 interface Lease {
@@ -32,12 +34,12 @@ const claim = (sql: Sql, { lapsesAt }: Lease, states: string[]) => sql`
   where d.id = due.id and w.id = d.webhook_id and w.state = any(${states}) and m.id = d.message_id
   returning
     d.id as "deliveryId", d.generation, d.attempt, d.failures, d.event, d.message_id as "messageId",
-    d.webhook_id as "webhookId", w.revision, m.body, m.traceparent`;
+    d.webhook_id as "webhookId", w.revision, m.body, m.traceparent, d.due_at as "lapsesAt"`;
 
 /** How many deliveries of a webhook are wanted at most. */
 export interface Pull {
   webhookId: string;
-  limit: number;
+  max: number;
 }
 
 /** Claims what is due of these webhooks, each webhook's longest due first. */
@@ -45,12 +47,12 @@ export async function claimDue(sql: Sql, pulls: Pull[], lease: Lease): Promise<C
   return sql<Claim[]>`
     with due as (
       select due.id from unnest(
-        ${pulls.map(({ webhookId }) => webhookId)}::uuid[], ${pulls.map(({ limit }) => limit)}::int[]
-      ) as pull (webhook_id, max_count)
+        ${pulls.map(({ webhookId }) => webhookId)}::uuid[], ${pulls.map(({ max }) => max)}::int[]
+      ) as pull (webhook_id, max)
       cross join lateral (
         select id from deliveries
         where webhook_id = pull.webhook_id and state = 'pending' and due_at <= ${lease.now}
-        order by due_at limit pull.max_count
+        order by due_at limit pull.max
         for update skip locked
       ) due
     )
@@ -77,22 +79,34 @@ const goneOn = (sql: Sql, { attempts }: { attempts: number }) => sql`
   attempt = case when d.again then 1 else d.attempt + ${attempts}::int end,
   failures = case when d.again then 0 else d.failures end`;
 
-/** Gives a claim back unused: the attempt was not made. */
-export async function releaseClaim(sql: Sql, { deliveryId, generation, attempt }: Claim, dueAt: Date) {
+/** A claim whose attempt was not made, and when it is due again. */
+export type ReleasedClaim = Claim & { dueAt: Date };
+
+/** Gives claims back unused. */
+export async function releaseClaims(sql: Sql, released: ReleasedClaim[]): Promise<undefined> {
+  const rows = released.map(({ deliveryId, generation, attempt, dueAt }) => ({
+    deliveryId,
+    generation,
+    attempt,
+    dueAt,
+  }));
   await sql`
-    update deliveries d set ${goneOn(sql, { attempts: 0 })}, due_at = ${dueAt}
-    where id = ${deliveryId} and generation = ${generation} and attempt = ${attempt} and state = 'sending'`;
+    update deliveries d set ${goneOn(sql, { attempts: 0 })}, due_at = given."dueAt"
+    from jsonb_to_recordset(${recordset(sql, rows)})
+      as given ("deliveryId" uuid, generation int, attempt int, "dueAt" timestamptz)
+    where d.id = given."deliveryId" and d.generation = given.generation and d.attempt = given.attempt
+      and d.state = 'sending'`;
 }
 
 /**
  * Takes deliveries back whose claim has lapsed, and logs the attempt that nobody knows the outcome of. It uses up none
- * of the delivery's attempts. `claimedFor` is how long a claim lasts, in milliseconds.
+ * of the delivery's attempts. `leaseMs` is how long a claim lasts.
  *
  * @returns how many there were; the next portion is asked for separately.
  */
 export async function takeBackLapsed(
   sql: Sql,
-  { now, claimedFor, limit }: { now: Date; claimedFor: number; limit: number },
+  { now, leaseMs, limit }: { now: Date; leaseMs: number; limit: number },
 ): Promise<number> {
   const lapsed = await sql`
     with lapsed as (
@@ -101,7 +115,7 @@ export async function takeBackLapsed(
       limit ${limit} for update skip locked
     ), logged as (
       insert into attempts (delivery_id, generation, number, started_at, error, next_attempt_at)
-      select id, generation, attempt, due_at - make_interval(secs => ${claimedFor / 1_000}), ${interrupted}, ${now}
+      select id, generation, attempt, due_at - make_interval(secs => ${leaseMs / 1_000}), ${interrupted}, ${now}
       from lapsed
       on conflict do nothing
     )
@@ -112,13 +126,3 @@ export async function takeBackLapsed(
 }
 
 const interrupted = "The attempt was interrupted: whether the message arrived is not known.";
-
-/** The webhooks that have deliveries which were due before a time and are still not taken. */
-export async function webhooksOverdue(sql: Sql, dueBefore: Date): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id from webhooks w
-    where state = 'active' and exists (
-      select 1 from deliveries where webhook_id = w.id and state = 'pending' and due_at <= ${dueBefore}
-    )`;
-  return rows.map(({ id }) => id);
-}

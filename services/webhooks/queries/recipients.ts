@@ -1,11 +1,12 @@
 import type { Recipient } from "@pragma/contracts/recipient";
-import { advisoryLockKey, type Sql, type Transaction } from "@pragma/runtime/postgres";
-import type { PageRange } from "@pragma/runtime/reply-with-page";
+import { advisoryLockKey, type Database, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { type Dated, isOfLocation, type Which } from "./rows.ts";
 
 /** A recipient as replies show it, with dates. */
-export type RecipientRow = Omit<Recipient, "createdAt" | "updatedAt"> & { createdAt: Date; updatedAt: Date };
+export type RecipientRow = Dated<Recipient, "createdAt" | "updatedAt">;
 
-const shown = (sql: Sql | Transaction, now: Date) => sql`
+/** The columns of a `RecipientRow`, of recipients `r`. */
+export const recipientColumns = (sql: Sql | Transaction, now: Date) => sql`
   r.id, r.created_at as "createdAt", r.updated_at as "updatedAt", r.location_id as "locationId", r.name,
   r.sealed_api_key is not null as "hasApiKey", (
     select json_agg(json_build_object('createdAt', ${iso(sql, "created_at")}, 'expiresAt', ${iso(sql, "expires_at")})
@@ -16,119 +17,18 @@ const shown = (sql: Sql | Transaction, now: Date) => sql`
 const iso = (sql: Sql | Transaction, column: string) =>
   sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** The recipient, of this location; of any when that is null. */
-export async function findRecipient(
-  sql: Sql | Transaction,
-  { id, locationId, now }: { id: string; locationId: string | null; now: Date },
-): Promise<RecipientRow | undefined> {
-  const [row] = await sql<RecipientRow[]>`
-    select ${shown(sql, now)} from recipients r
-    where r.id = ${id} and ${locationId === null ? sql`true` : sql`r.location_id = ${locationId}`}`;
-  return row;
-}
-
-/** The location of a recipient, locked until the transaction ends. */
-export async function lockRecipient(tx: Transaction, id: string): Promise<{ locationId: string } | undefined> {
-  const [row] = await tx<{ locationId: string }[]>`
-    select location_id as "locationId" from recipients where id = ${id} for update`;
-  return row;
-}
-
-/** Whether a location has this recipient, which then stays until the transaction ends. */
-export async function keepRecipient(tx: Transaction, { id, locationId }: { id: string; locationId: string }) {
-  const rows = await tx`select 1 from recipients where id = ${id} and location_id = ${locationId} for key share`;
-  return rows.length > 0;
-}
-
-/** A page of a location's recipients, newest first, and how many there are. */
-export async function listRecipients(
-  sql: Sql,
-  { locationId, now }: { locationId: string; now: Date },
-  { after, offset, limit }: PageRange,
-): Promise<{ rows: RecipientRow[]; total: number }> {
-  const isAfter = after ? sql`(r.created_at, r.id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
-  const [rows, [counted]] = await Promise.all([
-    sql<RecipientRow[]>`
-      select ${shown(sql, now)} from recipients r where r.location_id = ${locationId} and ${isAfter}
-      order by r.created_at desc, r.id desc offset ${offset} limit ${limit}`,
-    sql<[{ total: number }]>`select count(*) as total from recipients where location_id = ${locationId}`,
-  ]);
-  return { rows, total: counted.total };
+/** Whether there is such a recipient, which is then locked until the transaction ends. */
+export async function lockRecipient(tx: Transaction, which: Which): Promise<boolean> {
+  const rows = await tx`select from recipients where id = ${which.id} and ${isOfLocation(tx, which)} for update`;
+  return rows.count > 0;
 }
 
 /** Until the transaction ends, no other that locks the location adds recipients or webhooks to it. */
-export async function lockLocation(tx: Transaction, { schema, locationId }: { schema: string; locationId: string }) {
+export async function lockLocation(tx: Transaction, { schema }: Database, locationId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(${advisoryLockKey(`location ${schema} ${locationId}`)}::bigint)`;
-}
-
-export async function countRecipients(tx: Transaction, locationId: string): Promise<number> {
-  const [row] = await tx<[{ count: number }]>`
-    select count(*) as count from recipients where location_id = ${locationId}`;
-  return row.count;
-}
-
-interface RecipientContent {
-  id: string;
-  name: string;
-  /** Null: none; undefined: the one that there is. */
-  sealedApiKey: string | null | undefined;
-  now: Date;
-}
-
-/** Adds a recipient; false, and nothing is added, when its id is taken. */
-export async function insertRecipient(
-  tx: Transaction,
-  { id, locationId, name, sealedApiKey, now }: RecipientContent & { locationId: string },
-): Promise<boolean> {
-  const row = { id, location_id: locationId, name, sealed_api_key: sealedApiKey ?? null };
-  const inserted = await tx`
-    insert into recipients ${tx({ ...row, created_at: now, updated_at: now })} on conflict (id) do nothing`;
-  return inserted.count === 1;
-}
-
-export async function updateRecipient(tx: Transaction, { id, name, sealedApiKey, now }: RecipientContent) {
-  const changes = { name, updated_at: now, ...(sealedApiKey !== undefined && { sealed_api_key: sealedApiKey }) };
-  await tx`update recipients set ${tx(changes)} where id = ${id}`;
 }
 
 /** Copies of what is needed to send to a recipient's webhooks are stale from now on. */
 export async function outdateWebhooks(tx: Transaction, recipientId: string): Promise<void> {
   await tx`update webhooks set revision = revision + 1 where recipient_id = ${recipientId}`;
-}
-
-/** Removes a recipient that is locked; false when it still has webhooks. */
-export async function deleteRecipient(tx: Transaction, id: string): Promise<boolean> {
-  const deleted = await tx`
-    delete from recipients where id = ${id} and not exists (select 1 from webhooks where recipient_id = ${id})`;
-  return deleted.count === 1;
-}
-
-/** A secret that signs, encrypted. */
-export interface SecretRow {
-  number: number;
-  sealed: string;
-}
-
-/** A recipient's secrets that have not expired, the latest first. */
-export async function currentSecrets(tx: Transaction, recipientId: string, now: Date): Promise<SecretRow[]> {
-  return tx<SecretRow[]>`
-    select number, sealed_secret as sealed from recipient_secrets
-    where recipient_id = ${recipientId} and (expires_at is null or expires_at > ${now})
-    order by number desc`;
-}
-
-/** Adds a recipient's next secret. Those of before end at `othersExpireAt`, unless they end earlier. */
-export async function addSecret(
-  tx: Transaction,
-  secret: { recipientId: string; sealed: string; now: Date; othersExpireAt: Date },
-): Promise<void> {
-  const { recipientId, sealed, now, othersExpireAt } = secret;
-  await tx`
-    update recipient_secrets set expires_at = ${othersExpireAt}
-    where recipient_id = ${recipientId} and (expires_at is null or expires_at > ${othersExpireAt})`;
-  await tx`delete from recipient_secrets where recipient_id = ${recipientId} and expires_at <= ${now}`;
-  await tx`
-    insert into recipient_secrets (recipient_id, number, sealed_secret, created_at)
-    select ${recipientId}, coalesce(max(number), 0) + 1, ${sealed}, ${now}
-    from recipient_secrets where recipient_id = ${recipientId}`;
 }

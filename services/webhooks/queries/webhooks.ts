@@ -1,129 +1,19 @@
 import type { SentEvent, Webhook } from "@pragma/contracts/webhook";
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import type { PageRange } from "@pragma/runtime/reply-with-page";
+import { type Dated, isOfLocation, type Which } from "./rows.ts";
 
 /** A webhook as replies show it, with dates. */
-export type WebhookRow = Omit<Webhook, "createdAt" | "updatedAt" | "failingSince"> & {
-  createdAt: Date;
-  updatedAt: Date;
-  failingSince: Date | null;
-};
+export type WebhookRow = Dated<Webhook, "createdAt" | "updatedAt" | "failingSince">;
 
-const shown = (sql: Sql | Transaction) => sql`
+/** The columns of a `WebhookRow`. */
+export const webhookColumns = (sql: Sql | Transaction) => sql`
   id, created_at as "createdAt", updated_at as "updatedAt", location_id as "locationId",
   recipient_id as "recipientId", endpoint_url as "endpointUrl", events, state, disabled_reason as "disabledReason",
   failing_since as "failingSince", last_error as "lastError"`;
 
-interface WebhookOf {
-  id: string;
-  /** Null: of any location. */
-  locationId: string | null;
-}
-
-const isOf = (sql: Sql | Transaction, { id, locationId }: WebhookOf) => sql`
-  id = ${id} and state <> 'deleted' and ${locationId === null ? sql`true` : sql`location_id = ${locationId}`}`;
-
-export async function findWebhook(sql: Sql | Transaction, which: WebhookOf): Promise<WebhookRow | undefined> {
-  const [row] = await sql<WebhookRow[]>`select ${shown(sql)} from webhooks where ${isOf(sql, which)}`;
-  return row;
-}
-
-/** Whose id this is, deleted or not; locked until the transaction ends. */
-export async function lockWebhook(
-  tx: Transaction,
-  id: string,
-): Promise<{ locationId: string; isDeleted: boolean } | undefined> {
-  const [row] = await tx<{ locationId: string; isDeleted: boolean }[]>`
-    select location_id as "locationId", state = 'deleted' as "isDeleted" from webhooks where id = ${id} for update`;
-  return row;
-}
-
-/** A page of a location's webhooks, newest first, and how many there are. */
-export async function listWebhooks(
-  sql: Sql,
-  locationId: string,
-  { after, offset, limit }: PageRange,
-): Promise<{ rows: WebhookRow[]; total: number }> {
-  const isListed = sql`location_id = ${locationId} and state <> 'deleted'`;
-  const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
-  const [rows, [counted]] = await Promise.all([
-    sql<WebhookRow[]>`
-      select ${shown(sql)} from webhooks where ${isListed} and ${isAfter}
-      order by created_at desc, id desc offset ${offset} limit ${limit}`,
-    sql<[{ total: number }]>`select count(*) as total from webhooks where ${isListed}`,
-  ]);
-  return { rows, total: counted.total };
-}
-
-export async function countWebhooks(tx: Transaction, locationId: string): Promise<number> {
-  const [row] = await tx<[{ count: number }]>`
-    select count(*) as count from webhooks where location_id = ${locationId} and state <> 'deleted'`;
-  return row.count;
-}
-
-interface WebhookContent {
-  id: string;
-  recipientId: string;
-  endpointUrl: string;
-  events: readonly string[];
-  now: Date;
-}
-
-/** Adds a webhook; undefined, and nothing is added, when its id is taken. */
-export async function insertWebhook(
-  tx: Transaction,
-  { id, locationId, recipientId, endpointUrl, events, now }: WebhookContent & { locationId: string },
-): Promise<WebhookRow | undefined> {
-  const [row] = await tx<WebhookRow[]>`
-    insert into webhooks (
-      id, location_id, recipient_id, endpoint_url, events, state, revision, created_at, updated_at
-    ) values (${id}, ${locationId}, ${recipientId}, ${endpointUrl}, ${[...events]}, 'active', 1, ${now}, ${now})
-    on conflict (id) do nothing
-    returning ${shown(tx)}`;
-  return row;
-}
-
-/** Changes a webhook. Of another endpoint it is not known whether it fails. */
-export async function updateWebhook(
-  tx: Transaction,
-  { id, recipientId, endpointUrl, events, now }: WebhookContent,
-): Promise<WebhookRow> {
-  const [row] = await tx<[WebhookRow]>`
-    update webhooks set
-      recipient_id = ${recipientId}, endpoint_url = ${endpointUrl}, events = ${[...events]}, updated_at = ${now},
-      revision = revision + 1,
-      failing_since = case when endpoint_url = ${endpointUrl} then failing_since end,
-      last_error = case when endpoint_url = ${endpointUrl} then last_error end,
-      warned_at = case when endpoint_url = ${endpointUrl} then warned_at end
-    where id = ${id}
-    returning ${shown(tx)}`;
-  return row;
-}
-
-/** Pauses or resumes a webhook. One that is resumed has not failed yet. */
-export async function changeState(
-  tx: Transaction,
-  which: WebhookOf,
-  { state, now }: { state: "active" | "paused"; now: Date },
-): Promise<WebhookRow | undefined> {
-  const [row] = await tx<WebhookRow[]>`
-    update webhooks set
-      state = ${state}, disabled_reason = null, revision = revision + 1, updated_at = ${now},
-      failing_since = case when ${state} = 'paused' then failing_since end,
-      last_error = case when ${state} = 'paused' then last_error end,
-      warned_at = case when ${state} = 'paused' then warned_at end
-    where ${isOf(tx, which)}
-    returning ${shown(tx)}`;
-  return row;
-}
-
-/** Takes a webhook out of sight; false when there is none. What is left of it is removed in portions. */
-export async function markDeleted(tx: Transaction, which: WebhookOf, now: Date): Promise<boolean> {
-  const marked = await tx`
-    update webhooks set state = 'deleted', disabled_reason = null, revision = revision + 1, updated_at = ${now}
-    where ${isOf(tx, which)}`;
-  return marked.count === 1;
-}
+/** The condition of being this webhook, if it is not deleted. */
+export const isWebhook = (sql: Sql | Transaction, which: Which) =>
+  sql`id = ${which.id} and state <> 'deleted' and ${isOfLocation(sql, which)}`;
 
 /** A webhook that an event is for. */
 export interface Listener {
@@ -149,13 +39,4 @@ export async function findListeners(sql: Sql, matches: EventMatch[]): Promise<Li
   const listeners = matches.map((): Listener[] => []);
   for (const { place, id, isActive } of rows) listeners[place - 1]?.push({ id, isActive });
   return listeners;
-}
-
-/** The other endpoints of the recipient whose endpoint this is, once each, as far as they are sent to. */
-export async function otherEndpoints(sql: Sql, webhookId: string, endpointUrl: string): Promise<Listener[]> {
-  return sql<Listener[]>`
-    select distinct on (other.endpoint_url) other.id, true as "isActive"
-    from webhooks w join webhooks other on other.recipient_id = w.recipient_id
-    where w.id = ${webhookId} and other.state = 'active' and other.endpoint_url <> ${endpointUrl}
-    order by other.endpoint_url, other.created_at, other.id`;
 }

@@ -2,18 +2,14 @@ import { Recovery } from "@pragma/contracts/delivery";
 import { ApiError } from "@pragma/contracts/errors";
 import { taggedByContent } from "@pragma/runtime/reply";
 import { z } from "zod";
-import { findRecovery } from "../queries/recoveries.ts";
+import { type RecoveryRow, recoveryColumns } from "../queries/recoveries.ts";
 import { defineRoute } from "../webhooks.ts";
-import { knownWebhook } from "./known-webhook.ts";
-import { webhookParams } from "./params.ts";
+import { readableWebhook, webhookParams } from "./params.ts";
 
 export const getRecoveryRoute = defineRoute({
   method: "get",
   path: "/v1/webhooks/{id}/recoveries/{recoveryId}",
   operationId: "getRecovery",
-  tag: "Webhooks",
-  audience: "public",
-  scope: "webhooks:write",
   summary: "Get a recovery",
   description: "How far a recovery is.",
   request: {
@@ -25,8 +21,10 @@ export const getRecoveryRoute = defineRoute({
   },
   errors: ["webhook_not_found", "recovery_not_found"],
   async handle({ params, principal, services, header }) {
-    const { id: webhookId } = await knownWebhook(services, { id: params.id, principal });
-    const recovery = await findRecovery(services.db.sql, { id: params.recoveryId, webhookId });
+    const webhook = await readableWebhook(services, params, principal);
+    const { sql } = services.db;
+    const [recovery] = await sql<RecoveryRow[]>`
+      select ${recoveryColumns(sql)} from recoveries where id = ${params.recoveryId} and webhook_id = ${webhook.id}`;
     if (!recovery) throw new ApiError("recovery_not_found");
     return taggedByContent(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });
   },

@@ -1,17 +1,15 @@
 import { WebhookDetails } from "@pragma/contracts/webhook";
 import { taggedByContent } from "@pragma/runtime/reply";
-import { findStatistics } from "../queries/statistics.ts";
 import { defineRoute } from "../webhooks.ts";
-import { knownWebhook } from "./known-webhook.ts";
-import { webhookParams } from "./params.ts";
+import { readableWebhook, webhookParams } from "./params.ts";
+
+/** No more pending deliveries than this are counted. */
+const maxCounted = 10_000;
 
 export const getWebhookRoute = defineRoute({
   method: "get",
   path: "/v1/webhooks/{id}",
   operationId: "getWebhook",
-  tag: "Webhooks",
-  audience: "public",
-  scope: "webhooks:write",
   summary: "Get a webhook",
   description: "A webhook, with how its deliveries go.",
   request: { params: webhookParams },
@@ -21,8 +19,24 @@ export const getWebhookRoute = defineRoute({
   },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services, header }) {
-    const webhook = await knownWebhook(services, { id: params.id, principal });
-    const statistics = await findStatistics(services.db.sql, webhook.id, services.clock());
+    const webhook = await readableWebhook(services, params, principal);
+    const { db, clock } = services;
+    const [statistics] = await db.sql`
+      select
+        (
+          select count(*) from (
+            select from deliveries where webhook_id = ${webhook.id} and state = 'pending' limit ${maxCounted}
+          ) counted
+        ) as pending,
+        (
+          select json_build_object(
+            'succeeded', coalesce(sum(succeeded), 0), 'failed', coalesce(sum(failed), 0),
+            'averageMilliseconds', round(sum(milliseconds) / nullif(sum(succeeded + failed), 0))
+          ) from webhook_hours
+          where webhook_id = ${webhook.id} and hour > ${clock()}::timestamptz - interval '24 hours'
+        ) as "lastDay",
+        max(last_succeeded_at) as "lastSucceededAt", max(last_failed_at) as "lastFailedAt"
+      from webhook_hours where webhook_id = ${webhook.id}`;
     return taggedByContent(JSON.stringify({ ...webhook, statistics }), { ifNoneMatch: header("if-none-match") });
   },
 });

@@ -2,12 +2,13 @@ import { DateTime } from "@pragma/contracts/date-time";
 import { Delivery, deliveryStates } from "@pragma/contracts/delivery";
 import { dayInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { sentEventNames } from "@pragma/contracts/webhook";
-import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
-import { listDeliveries } from "../queries/deliveries.ts";
+import { type DeliveryRow, deliveryColumns } from "../queries/deliveries.ts";
+import { replyWithNewest } from "../queries/rows.ts";
 import { defineRoute } from "../webhooks.ts";
-import { knownWebhook } from "./known-webhook.ts";
-import { webhookParams } from "./params.ts";
+import { readableWebhook, webhookParams } from "./params.ts";
+
+type DayOrInstant = { day: string } | { instant: string };
 
 /** A day of the location's time zone, or an instant. */
 const dayOrInstant = (description: string) =>
@@ -30,16 +31,13 @@ export const listDeliveriesRoute = defineRoute({
   method: "get",
   path: "/v1/webhooks/{id}/deliveries",
   operationId: "listDeliveries",
-  tag: "Webhooks",
-  audience: "public",
-  scope: "webhooks:write",
   summary: "List a webhook's deliveries",
   description: "The deliveries of a webhook, newest first. They are kept for 30 days.",
   request: { params: webhookParams, query },
   responses: { 200: { description: "A page of deliveries", schema: pageOf(Delivery) } },
   errors: ["webhook_not_found", "invalid_page_token"],
   async handle({ params, query, principal, services, context, url, origin }) {
-    const webhook = await knownWebhook(services, { id: params.id, principal });
+    const webhook = await readableWebhook(services, params, principal);
     const { event, state, since, until } = query;
     const hasDays = [since, until].some((end) => end && "day" in end);
     const { location } = principal;
@@ -48,7 +46,21 @@ export const listDeliveriesRoute = defineRoute({
       : location?.id === webhook.locationId
         ? location.timeZone
         : (await services.locations.byId(webhook.locationId, context)).timeZone;
-    const filter = { webhookId: webhook.id, event, state, since, until, timeZone };
-    return replyWithPage({ query, url, origin }, (range) => listDeliveries(services.db.sql, filter, range));
+    const { sql } = services.db;
+    const startOf = (end: DayOrInstant, daysLater = 0) =>
+      "day" in end
+        ? sql`((${end.day}::date + ${daysLater}::int)::timestamp at time zone ${timeZone})`
+        : sql`${end.instant}::timestamptz`;
+    const where = sql`
+      webhook_id = ${webhook.id}
+      ${event === undefined ? sql`` : sql`and event = ${event}`}
+      ${state === undefined ? sql`` : sql`and state = ${state}`}
+      ${since === undefined ? sql`` : sql`and created_at >= ${startOf(since)}`}
+      ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${startOf(until, 1)}`}`;
+    return replyWithNewest<DeliveryRow>({ query, url, origin }, sql, {
+      columns: deliveryColumns(sql),
+      table: sql`deliveries d`,
+      where,
+    });
   },
 });

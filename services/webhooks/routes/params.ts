@@ -1,4 +1,10 @@
+import { ApiError } from "@pragma/contracts/errors";
+import type { Principal } from "@pragma/contracts/principal";
+import { readableLocation } from "@pragma/runtime/own-location";
 import { z } from "zod";
+import type { Which } from "../queries/rows.ts";
+import { isWebhook, type WebhookRow, webhookColumns } from "../queries/webhooks.ts";
+import type { Webhooks } from "../webhooks.ts";
 
 export const recipientParams = z.object({ id: z.guid().meta({ description: "Id of the recipient" }) });
 
@@ -10,3 +16,29 @@ export const deliveryParams = z.object({ id: z.guid().meta({ description: "Id of
 export const locationQuery = {
   locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
 };
+
+/**
+ * What a request names, if the key may see it.
+ *
+ * @throws `ApiError` location_forbidden when the key belongs to no location.
+ */
+export const readable = ({ id }: { id: string }, principal: Principal): Which => ({
+  id,
+  locationId: readableLocation(principal),
+});
+
+/**
+ * The webhook of this id, if the key may see it.
+ *
+ * @throws `ApiError` webhook_not_found; location_forbidden when the key belongs to no location.
+ */
+export async function readableWebhook(
+  { db: { sql } }: Pick<Webhooks, "db">,
+  params: { id: string },
+  principal: Principal,
+): Promise<WebhookRow> {
+  const which = readable(params, principal);
+  const [webhook] = await sql<WebhookRow[]>`select ${webhookColumns(sql)} from webhooks where ${isWebhook(sql, which)}`;
+  if (!webhook) throw new ApiError("webhook_not_found");
+  return webhook;
+}

@@ -1,25 +1,33 @@
+import { ApiError } from "@pragma/contracts/errors";
 import { Webhook } from "@pragma/contracts/webhook";
-import { readableLocation } from "@pragma/runtime/own-location";
+import { afterCommit } from "@pragma/runtime/postgres";
 import { json } from "@pragma/runtime/reply";
-import { changeWebhookState } from "../change-webhook-state.ts";
+import { isWebhook, type WebhookRow, webhookColumns } from "../queries/webhooks.ts";
 import { defineRoute } from "../webhooks.ts";
-import { webhookParams } from "./params.ts";
+import { readable, webhookParams } from "./params.ts";
 
 export const resumeWebhookRoute = defineRoute({
   method: "post",
   path: "/v1/webhooks/{id}/resume",
   operationId: "resumeWebhook",
-  tag: "Webhooks",
-  audience: "public",
-  scope: "webhooks:write",
   summary: "Resume a webhook",
   description:
     "Sends to the endpoint of a webhook that was paused or disabled again, beginning with what was due in the meantime. Deliveries that had failed for good are made again with recover.",
   request: { params: webhookParams },
   responses: { 200: { description: "The webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
-  async handle({ params, principal, services }) {
-    const which = { id: params.id, locationId: readableLocation(principal) };
-    return json(200, await changeWebhookState(services, { ...which, state: "active" }));
+  async handle({ params, principal, services: { db, clock, delivering } }) {
+    const webhook = await db.transaction(async (tx) => {
+      const [webhook] = await tx<WebhookRow[]>`
+        update webhooks set
+          state = 'active', disabled_reason = null, failing_since = null, last_error = null, warned_at = null,
+          revision = revision + 1, updated_at = ${clock()}
+        where ${isWebhook(tx, readable(params, principal))}
+        returning ${webhookColumns(tx)}`;
+      if (!webhook) throw new ApiError("webhook_not_found");
+      afterCommit(tx, () => delivering.wakeEveryInstance([webhook.id]));
+      return webhook;
+    });
+    return json(200, webhook);
   },
 });

@@ -1,18 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { Delivery } from "@pragma/contracts/delivery";
 import { deliveryExample } from "@pragma/contracts/examples/webhook";
 import { json } from "@pragma/runtime/reply";
-import { sendTest } from "../send-test.ts";
+import { messageBody } from "../message-batcher.ts";
+import { insertMessages } from "../queries/insert-messages.ts";
 import { defineRoute } from "../webhooks.ts";
-import { knownWebhook } from "./known-webhook.ts";
-import { webhookParams } from "./params.ts";
+import { readableWebhook, webhookParams } from "./params.ts";
 
 export const testWebhookRoute = defineRoute({
   method: "post",
   path: "/v1/webhooks/{id}/test",
   operationId: "testWebhook",
-  tag: "Webhooks",
-  audience: "public",
-  scope: "webhooks:write",
   summary: "Send a test message",
   description:
     "Sends a message of the event test to the webhook's endpoint, once, also when the webhook is paused or disabled. Get the delivery to see what was answered.",
@@ -32,7 +30,17 @@ export const testWebhookRoute = defineRoute({
   },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services, context }) {
-    const webhook = await knownWebhook(services, { id: params.id, principal });
-    return json(202, await sendTest(services, { webhook, context }));
+    const { id: webhookId, locationId } = await readableWebhook(services, params, principal);
+    const { db, clock, delivering } = services;
+    const { traceparent } = context;
+    const [id, messageId, event, now] = [randomUUID(), randomUUID(), "test" as const, clock()];
+    const data = { locationId, webhookId, message: "It works." };
+    const body = messageBody({ messageId, event, time: now.toISOString(), sequence: null, data, traceparent });
+    const messages = [{ messageId, event, body, traceparent }];
+    const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
+    await insertMessages(db.sql, { messages, deliveries }, { now, lapsesAt: now });
+    delivering.wakeTests();
+    const delivery = { id, createdAt: now, webhookId, messageId, event };
+    return json(202, { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null });
   },
 });

@@ -1,18 +1,18 @@
+import { randomUUID } from "node:crypto";
+import { ApiError } from "@pragma/contracts/errors";
 import { RecipientWithSecret, UpsertRecipient } from "@pragma/contracts/recipient";
 import { jsonBody } from "@pragma/runtime/define-route";
 import { namedLocation } from "@pragma/runtime/locations";
 import { json } from "@pragma/runtime/reply";
-import { upsertRecipient } from "../upsert-recipient.ts";
-import { defineRoute } from "../webhooks.ts";
-import { recipientReply } from "./recipient-reply.ts";
+import { recipientReply, useSecret } from "../change-secret.ts";
+import { limitReached } from "../location-limit.ts";
+import { lockLocation, lockRecipient, outdateWebhooks } from "../queries/recipients.ts";
+import { defineRoute, type Webhooks } from "../webhooks.ts";
 
 export const upsertRecipientRoute = defineRoute({
   method: "post",
   path: "/v1/recipients/",
   operationId: "upsertRecipient",
-  tag: "Webhooks",
-  audience: "public",
-  scope: "webhooks:write",
   summary: "Make or change a recipient",
   description:
     "Makes a recipient of webhooks, or changes the one of this id in the same location. A new one that is given no hmacSecret gets one that is made for it: it is shown in this reply, and never again. Another hmacSecret for a recipient that has one takes its place as a rotation does.",
@@ -24,7 +24,40 @@ export const upsertRecipientRoute = defineRoute({
   errors: ["recipient_conflict", "limit_reached", "too_many_secrets", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context }) {
     const { id: locationId } = await namedLocation(principal, body.locationId, services.locations, context);
-    const { recipient, isNew, madeSecret } = await upsertRecipient(services, { locationId, recipient: body });
-    return json(isNew ? 201 : 200, recipientReply(recipient, madeSecret), { "cache-control": "no-store" });
+    const { isNew, reply } = await upsertRecipient(services, { locationId, recipient: body });
+    return json(isNew ? 201 : 200, reply, { "cache-control": "no-store" });
   },
 });
+
+/** Creates a recipient, or changes the one of this id. A new one that is given no secret gets one that is created here. */
+async function upsertRecipient(
+  { db, vault, clock, config }: Webhooks,
+  { locationId, recipient }: { locationId: string; recipient: UpsertRecipient },
+) {
+  const { name, hmacSecret, apiKey } = recipient;
+  const id = recipient.id?.toLowerCase() ?? randomUUID();
+  const sealedApiKey = apiKey === undefined || apiKey === null ? apiKey : vault.seal(apiKey);
+  return db.transaction(async (tx) => {
+    await lockLocation(tx, db, locationId);
+    const now = clock();
+    const content = { name, updated_at: now, ...(sealedApiKey !== undefined && { sealed_api_key: sealedApiKey }) };
+    const inserted = await tx`
+      insert into recipients ${tx({ ...content, id, location_id: locationId, created_at: now })}
+      on conflict (id) do nothing`;
+    const isNew = inserted.count === 1;
+    if (isNew) {
+      const max = config.RECIPIENTS_PER_LOCATION;
+      const { count } = await tx`select from recipients where location_id = ${locationId} limit ${max + 1}`;
+      if (count > max) throw limitReached("recipients", max);
+    } else {
+      if (!(await lockRecipient(tx, { id, locationId }))) {
+        throw new ApiError("recipient_conflict", { detail: "Choose another id, or leave it out to be given one." });
+      }
+      await tx`update recipients set ${tx(content)} where id = ${id}`;
+      await outdateWebhooks(tx, id);
+    }
+    const createdSecret =
+      isNew || hmacSecret !== undefined ? await useSecret({ vault }, tx, { recipientId: id, hmacSecret, now }) : null;
+    return { isNew, reply: await recipientReply(tx, { id, createdSecret, now }) };
+  });
+}

@@ -1,25 +1,20 @@
 import { on } from "@pragma/runtime/subscription";
-import { otherEndpoints } from "../queries/webhooks.ts";
+import type { Listener } from "../queries/webhooks.ts";
 import type { Webhooks } from "../webhooks.ts";
 
 /** What becomes of an endpoint that fails is sent to the recipient's other endpoints, whatever they have subscribed to. */
-export const endpointEvents = [
-  on<Webhooks, "endpoint.failing">(
-    "endpoint.failing",
+export const endpointEvents = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
+  on<Webhooks, typeof event>(
+    event,
     async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent }, onceTogether }) => {
-      const listeners = await otherEndpoints(db.sql, data.webhookId, data.endpointUrl);
-      const message = { messageId, event: "endpoint.failing", time, sequence: null, data, traceparent } as const;
-      await onceTogether(() => messages.send(listeners, message));
+      // Once each, as far as they are sent to.
+      const listeners = await db.sql<Listener[]>`
+        select distinct on (other.endpoint_url) other.id, true as "isActive"
+        from webhooks w join webhooks other on other.recipient_id = w.recipient_id
+        where w.id = ${data.webhookId} and other.state = 'active' and other.endpoint_url <> ${data.endpointUrl}
+        order by other.endpoint_url, other.created_at, other.id`;
+      await onceTogether(() => messages.send(listeners, { messageId, event, time, sequence: null, data, traceparent }));
     },
     { isBatched: true },
   ),
-  on<Webhooks, "endpoint.disabled">(
-    "endpoint.disabled",
-    async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent }, onceTogether }) => {
-      const listeners = await otherEndpoints(db.sql, data.webhookId, data.endpointUrl);
-      const message = { messageId, event: "endpoint.disabled", time, sequence: null, data, traceparent } as const;
-      await onceTogether(() => messages.send(listeners, message));
-    },
-    { isBatched: true },
-  ),
-];
+);

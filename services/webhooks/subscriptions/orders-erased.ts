@@ -1,14 +1,33 @@
 import { withoutPersonalData } from "@pragma/contracts/personal-data";
 import { on } from "@pragma/runtime/subscription";
-import { listParkedAbout, listToldOf, putErasedMessage, putErasedParked } from "../queries/erasures.ts";
 import type { Webhooks } from "../webhooks.ts";
 
 const erased = (body: string) => JSON.stringify(withoutPersonalData(JSON.parse(body)));
 
-/** The personal data of orders is to be erased: from what was sent or waits to be, and from what receivers answered. */
+/**
+ * The personal data of orders is to be erased: from what was sent or waits to be, from what receivers answered, which
+ * may repeat it, and from events that could not be handled and wait for an operator.
+ */
 export const ordersErased = on<Webhooks, "orders.erased">("orders.erased", async ({ data, once }) => {
+  const { locationId, orderIds } = data;
   await once(async (tx) => {
-    for (const { id, body } of await listToldOf(tx, data)) await putErasedMessage(tx, { id, body: erased(body) });
-    for (const { id, body } of await listParkedAbout(tx, data)) await putErasedParked(tx, { id, body: erased(body) });
+    const messages = await tx<{ id: string; body: string }[]>`
+      select id, body from messages
+      where id in (
+        select d.message_id from webhooks w join deliveries d on d.webhook_id = w.id
+        where w.location_id = ${locationId} and d.event like 'order.%'
+      ) and body::json #>> '{data,id}' = any(${orderIds}::text[])`;
+    for (const { id, body } of messages) {
+      await tx`update messages set body = ${erased(body)} where id = ${id}`;
+      await tx`
+        update attempts set response = null
+        where response is not null and delivery_id in (select id from deliveries where message_id = ${id})`;
+    }
+    const parked = await tx<{ id: string; body: string }[]>`
+      select event_id as id, body from parked_messages
+      where subject = any(${orderIds}::text[]) and type like 'order.%'`;
+    for (const { id, body } of parked) {
+      await tx`update parked_messages set body = ${erased(body)} where event_id = ${id}`;
+    }
   });
 });

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "@pragma/runtime/logger";
-import type { EndpointLimits } from "../delivering/endpoint-queue.ts";
-import { HostRates } from "../delivering/host-rates.ts";
+import { openHostRates } from "../delivering/endpoint-queue.ts";
 import { Scheduler } from "../delivering/scheduler.ts";
 import type { Claim } from "../queries/claims.ts";
 
@@ -39,7 +38,8 @@ export function pretendDeliveries(
     hostRate = { perSecond: 100_000, burst: 100_000 },
     places = 1_000,
     rate = 10_000,
-  }: Partial<EndpointLimits> & {
+  }: {
+    concurrency?: number;
     places?: number;
     rate?: number;
     hostRate?: { perSecond: number; burst: number };
@@ -62,6 +62,7 @@ export function pretendDeliveries(
     failures: 0,
     body: "{}",
     traceparent: null,
+    lapsesAt: new Date(Date.now() + 30_000),
   });
   const add = (webhookId: string): void => {
     count += 1;
@@ -70,10 +71,9 @@ export function pretendDeliveries(
 
   const deliveries: PretendDeliveries = {
     scheduler: new Scheduler({
-      limits: { concurrency, circuit: { failures: 5, first: 1_000, longest: 8_000 } },
+      limits: { concurrency, perSecond: rate, circuit: { failures: 5, firstMs: 1_000, maxMs: 8_000 } },
       concurrency: places,
-      endpointRate: rate,
-      hostRates: new HostRates(hostRate),
+      hostRates: openHostRates(hostRate),
       log: createLogger({ name: "test", level: "silent" }),
       pollMs: 60_000,
       now: () => deliveries.now,
@@ -82,8 +82,8 @@ export function pretendDeliveries(
       async claimDue(pulls) {
         deliveries.claims += 1;
         if (deliveries.isAway) throw new Error("away");
-        return pulls.flatMap(({ webhookId, limit }) =>
-          (waiting.get(webhookId) ?? []).splice(0, limit).map((id) => claimOf(webhookId, id)),
+        return pulls.flatMap(({ webhookId, max }) =>
+          (waiting.get(webhookId) ?? []).splice(0, max).map((id) => claimOf(webhookId, id)),
         );
       },
       async deliver({ webhookId }) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeHealth } from "./judge-health.ts";
+import { judgeHealth } from "./endpoint-health.ts";
 
 const day = 24 * 3_600_000;
 const now = new Date("2026-05-29T10:00:00.000Z");
@@ -18,11 +18,11 @@ describe("an endpoint that fails", () => {
 
   it("is disabled after five days, warned of or not", () => {
     expect(judgeHealth(failingFor(4.99), now)).toBe("warn");
-    expect(judgeHealth(failingFor(5), now)).toEqual({ disable: "failing" });
-    expect(judgeHealth({ ...failingFor(5), warnedAt: now }, now)).toEqual({ disable: "failing" });
+    expect(judgeHealth(failingFor(5), now)).toEqual("failing");
+    expect(judgeHealth({ ...failingFor(5), warnedAt: now }, now)).toEqual("failing");
   });
 
   it("is disabled at once when it is gone", () => {
-    expect(judgeHealth({ ...failingFor(0), isGone: true }, now)).toEqual({ disable: "gone" });
+    expect(judgeHealth({ ...failingFor(0), isGone: true }, now)).toEqual("gone");
   });
 });

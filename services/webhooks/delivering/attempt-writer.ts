@@ -1,0 +1,52 @@
+import { retryDelay } from "@pragma/runtime/retry-delay";
+import { sleep } from "@pragma/runtime/sleep";
+import { isTransient } from "@pragma/runtime/transient-error";
+import type { Foundation } from "../foundation.ts";
+import { type Outcome, recordAttempts } from "../queries/outcomes.ts";
+import { batched } from "./batched.ts";
+import { healthOf, recordFailures } from "./endpoint-health.ts";
+
+/** Writes down what came of attempts. */
+export interface AttemptWriter {
+  /** Resolves once it is written, however long the database is away; when the writer is closed in the meantime, unwritten. */
+  record(outcome: Outcome): Promise<void>;
+  /** Waits for the database no longer. */
+  close(): void;
+}
+
+export function openAttemptWriter({ db, clock, log }: Pick<Foundation, "db" | "clock" | "log">): AttemptWriter {
+  const closing = new AbortController();
+
+  async function write(outcomes: Outcome[]): Promise<void> {
+    const { working, failing } = healthOf(outcomes);
+    if (failing.length === 0) return recordAttempts(db.sql, { outcomes, working });
+    await db.transaction(async (tx) => {
+      await recordAttempts(tx, { outcomes, working });
+      await recordFailures(tx, failing, { now: clock(), log });
+    });
+  }
+
+  /** Tried for as long as the database is away. */
+  async function persist(outcomes: Outcome[]): Promise<undefined> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await write(outcomes);
+        return undefined;
+      } catch (error) {
+        if (!isTransient(error) || closing.signal.aborted) throw error;
+        await sleep(retryDelay(tries, { longest: 2_000 }), closing.signal);
+      }
+    }
+  }
+
+  // One at a time: batches in parallel would wait for one another, counting for the same webhooks. Nobody waits for
+  // them but the next message to the same endpoint, and that only when it has many under way.
+  const record = batched<Outcome, void>(persist, { size: 200, concurrency: 1, gatherMs: 5 });
+  return {
+    record: (outcome) =>
+      record(outcome).catch((error) => {
+        log.error({ err: error, deliveryId: outcome.deliveryId }, "what came of an attempt could not be written");
+      }),
+    close: () => closing.abort(),
+  };
+}
