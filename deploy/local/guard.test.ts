@@ -5,19 +5,15 @@ import { createInterface } from "node:readline";
 import { expect, it } from "vitest";
 import { endProcess, isRunning, knownProcess } from "./process-identity.mjs";
 
-/** Starts a process that guards a sleeping one, a group whose leader has ended, and a temporary folder; tells which. */
+/** Starts a process that guards a sleeping one, a group of two, and a temporary folder; tells which. */
 async function startOwner(how: string) {
   const modules = JSON.stringify(new URL(".", import.meta.url).href);
   const program = `
-    import { spawn } from "node:child_process";
     import { once } from "node:events";
-    const { guardGroup, guardProcess } = await import(${modules} + "guarded.mjs");
-    const { knownProcess } = await import(${modules} + "process-identity.mjs");
+    const { spawnGuarded } = await import(${modules} + "guarded.mjs");
     const { temporaryDataFolder } = await import(${modules} + "data-folder.mjs");
-    const sleeper = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
-    guardProcess(knownProcess(sleeper.pid), "SIGTERM");
-    const leader = spawn("sh", ["-c", "sleep 60 & echo $!"], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
-    guardGroup(knownProcess(leader.pid), "SIGTERM");
+    const sleeper = spawnGuarded("sleep", ["60"], { stdio: "ignore" });
+    const leader = spawnGuarded("sh", ["-c", "sleep 60 & echo $!; sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
     const [member] = await once(leader.stdout, "data");
     console.log(JSON.stringify({ pids: [sleeper.pid, Number(member)], folder: temporaryDataFolder("guard-test") }));
     ${how}`;

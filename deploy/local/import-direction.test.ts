@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { checkout } from "./state-folder.mjs";
+import { checkout } from "./setup.mjs";
 import { scratchFolder } from "./testing/scratch-folder.ts";
 
 const refused = [

@@ -43,7 +43,7 @@ export async function startGuardedServers(): Promise<GuardedServers> {
   const [postgres, nats, redis] = await Promise.all([
     startPostgres({ dataFolder: join(folder, "postgres"), durable: false }),
     startNats({ dataFolder: join(folder, "nats"), config: passwordsIn(await natsUsersConfig(namespace)) }),
-    startRedis({ dataFolder: join(folder, "redis"), users: passwordsIn(redisUsersFile(namespace)) }),
+    startRedis({ dataFolder: join(folder, "redis"), config: passwordsIn(redisUsersFile(namespace)) }),
   ]);
   const as = ({ url }: RunningServer, user: string, secret = password) => {
     const login = new URL(url);

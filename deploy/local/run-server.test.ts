@@ -1,13 +1,12 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { freePort, isPortFree } from "./free-port.mjs";
-import { runServer } from "./private-server.mjs";
-import { hearFrom } from "./probe.mjs";
+import { freePort, isPortFree } from "./free-port.ts";
 import { isRunning, knownProcess } from "./process-identity.mjs";
+import { runServer } from "./run-server.ts";
+import { hearFrom } from "./testing/hear-from.ts";
 import { scratchFolder } from "./testing/scratch-folder.ts";
 
 const greeter = `
@@ -15,17 +14,15 @@ const greeter = `
   server.listen(Number(process.argv[1]), "127.0.0.1");
   process.on("SIGTERM", () => setTimeout(() => { console.log("good bye"); process.exit(); }, 100));`;
 
-function plan(folder: string, changes: { program?: string; port?: number; onEnd?: (story: string) => void } = {}) {
-  const { program = greeter, port, onEnd } = changes;
+function plan(folder: string, changes: { program?: string; port?: number; log?: (story: string) => void } = {}) {
+  const { program = greeter, port, log = () => {} } = changes;
   return {
     name: "Greeter",
     folder,
     port,
-    log: () => {},
-    stopSignal: "SIGTERM" as const,
+    log,
     launch: (onPort: number) => ({ command: process.execPath, args: ["-e", program, String(onPort)] }),
-    isReady: async (onPort: number) => (await hearFrom({ port: onPort, until: /hello/ })) !== undefined,
-    ...(onEnd && { onEnd }),
+    isReady: async (onPort: number) => (await hearFrom(onPort, /hello/)) !== undefined,
   };
 }
 
@@ -33,11 +30,10 @@ it("is ready when it resolves, and has ended when stop resolves", async () => {
   const folder = scratchFolder();
   const server = await runServer(plan(folder));
   const known = knownProcess(server.pid);
-  expect(await hearFrom({ port: server.port, until: /hello/ })).toBe("hello");
+  expect(await hearFrom(server.port, /hello/)).toBe("hello");
   await server.stop();
   expect(isRunning(known)).toBe(false);
   expect(readFileSync(join(folder, "server.log"), "utf8")).toContain("good bye");
-  expect(existsSync(join(folder, "server.json"))).toBe(false);
 });
 
 it("starts again on the same port after it was killed", async () => {
@@ -60,7 +56,7 @@ it("tells the end of its log when a server does not come up", async () => {
 
 it("tells when a server ends by itself", async () => {
   const program = `${greeter} setTimeout(() => { console.error("worn out"); process.exit(4); }, 300);`;
-  const story = await new Promise<string>((onEnd) => void runServer(plan(scratchFolder(), { program, onEnd })));
+  const story = await new Promise<string>((log) => void runServer(plan(scratchFolder(), { program, log })));
   expect(story).toMatch(/Greeter ended by itself \(exit code 4\)[\s\S]*worn out/);
 });
 
@@ -70,37 +66,4 @@ it("refuses a port that another program has", async () => {
   await once(other, "listening");
   onTestFinished(() => void other.close());
   await expect(runServer(plan(scratchFolder(), { port }))).rejects.toThrow(`cannot listen on port ${port}`);
-});
-
-it("refuses a folder whose server's owner still runs", async () => {
-  const folder = scratchFolder();
-  const server = await runServer(plan(folder));
-  await expect(runServer(plan(folder))).rejects.toThrow(`started by process ${process.pid}`);
-  await server.stop();
-});
-
-it("ends a server that an ended process left behind, and only that", async () => {
-  const folder = scratchFolder();
-  const leftOver = spawn(process.execPath, ["-e", greeter, String(await freePort())], { stdio: "ignore" });
-  const stranger = spawn("sleep", ["60"], { stdio: "ignore" });
-  onTestFinished(() => void stranger.kill());
-  const gone = { pid: process.pid, identity: "started before" };
-  const leave = (server: { pid: number; identity: string }) =>
-    writeFileSync(join(folder, "server.json"), JSON.stringify({ server, stopSignal: "SIGTERM", owner: gone }));
-
-  leave(knownProcess(leftOver.pid ?? 0));
-  const ended = once(leftOver, "exit");
-  await (await runServer(plan(folder))).stop();
-  await ended;
-
-  leave({ pid: stranger.pid ?? 0, identity: "started before" });
-  await (await runServer(plan(folder))).stop();
-  expect(stranger.exitCode).toBeNull();
-  expect(isRunning(knownProcess(stranger.pid ?? 0))).toBe(true);
-});
-
-it("starts over a record that was cut short", async () => {
-  const folder = scratchFolder();
-  writeFileSync(join(folder, "server.json"), '{"server":{"pi');
-  await (await runServer(plan(folder))).stop();
 });

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { binariesOf } from "./binaries.mjs";
+import { binariesOf } from "./find-servers.ts";
 import { scratchFolder } from "./testing/scratch-folder.ts";
 
 let folder: string;
@@ -21,7 +21,7 @@ const found = (kind: "postgres" | "nats" | "redis") => binariesOf(kind).map(({ p
 
 it("takes the newest first", () => {
   program("bin/nats-server", "nats-server: v99.1.0");
-  expect(binariesOf("nats")[0]).toEqual({ path: join(folder, "bin/nats-server"), version: [99, 1, 0] });
+  expect(binariesOf("nats")[0]).toEqual({ path: join(folder, "bin/nats-server"), version: "99.1.0" });
 });
 
 it("leaves out programs that are too old, and those that do not tell", () => {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { canInstall, installPackages } from "./apt.mjs";
-import { Failure } from "./failure.mjs";
+import { canInstall, installPackages } from "../apt.ts";
+import { Failure } from "../failure.mjs";
 
 const programs = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -22,23 +22,21 @@ export const chromiumFlags = [
   "--disable-sync",
 ];
 
-/**
- * The Chromium of this machine, for browser tests: the one that CHROMIUM names, else one that is installed.
- * @returns {string | undefined} its path
- */
-export function findChromium() {
+/** The path of this machine's Chromium, for browser tests: the one that CHROMIUM names, else one that is installed. */
+export function findChromium(): string | undefined {
   if (process.env.CHROMIUM) return process.env.CHROMIUM;
   const folders = (process.env.PATH ?? "").split(":").filter(Boolean);
   return [...folders.flatMap((folder) => programs.map((program) => join(folder, program))), ...places].find(existsSync);
 }
 
 /**
- * Sees to it that there is a Chromium: as root on Debian it is installed when there is none.
- * @throws {Failure} saying what to install
+ * Installs Chromium as root on Debian, when there is none.
+ *
+ * @throws Failure saying what to install.
  */
-export async function ensureChromium() {
+export async function ensureChromium(): Promise<void> {
   if (findChromium() === undefined && canInstall())
-    await installPackages("Installing Chromium with apt-get", { names: () => ["chromium"], daemons: [] });
+    await installPackages("Installing Chromium with apt-get", [["chromium"]]);
   if (findChromium() === undefined)
     throw new Failure("The browser tests need Chromium. Install it, or give its path in CHROMIUM.");
 }
