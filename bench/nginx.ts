@@ -56,7 +56,7 @@ async function findNginx(): Promise<string> {
   const found = find();
   if (found) return found;
   if (!canInstall()) throw new Skip("nginx is not on this machine. Install it (Debian: apt-get install nginx-light).");
-  await installPackages("Installing nginx with apt-get", [["nginx"]]);
+  await installPackages("Installing nginx with apt-get", ["nginx"]);
   const installed = find();
   if (!installed) throw new Skip("nginx was installed and is not where it should be.");
   return installed;

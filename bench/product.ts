@@ -6,7 +6,7 @@ import { internalKeysVariables } from "@pragma/runtime/internal-keys";
 import { packageFolder } from "@pragma/runtime/package-folder";
 import { freePort } from "../deploy/local/free-port.js";
 import { runServer } from "../deploy/local/run-server.js";
-import type { ServerUrls } from "../deploy/local/servers.mjs";
+import type { ServerUrls } from "../deploy/local/servers.js";
 import { complain } from "./complain.ts";
 import { cpuSeconds, memoryOf } from "./process-usage.ts";
 

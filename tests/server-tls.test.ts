@@ -15,20 +15,20 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { freePort } from "../deploy/local/free-port.js";
 import {
-  type RunningServer,
+  type ReachableServer,
   removeDataFolder,
   startNats,
   startPostgres,
   startRedis,
   temporaryDataFolder,
-} from "../deploy/local/servers.mjs";
+} from "../deploy/local/servers.js";
 import { natsTls, postgresTls, redisTls } from "../deploy/local/testing/server-tls.js";
 import { startProduct } from "./harness/product.ts";
 import { openShop } from "./harness/shop.ts";
 
 const folder = temporaryDataFolder("tls");
 let authority: TestAuthority;
-let servers: { postgres: RunningServer; nats: RunningServer; redis: RunningServer };
+let servers: { postgres: ReachableServer; nats: ReachableServer; redis: ReachableServer };
 let variables: Record<string, string>;
 
 beforeAll(async () => {

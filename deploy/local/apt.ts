@@ -25,16 +25,14 @@ export function canInstall(): boolean {
 }
 
 /**
- * Installs packages from Debian's archive, of each list the first that it has, without letting what they bring start,
- * now or with the machine.
+ * Installs packages from Debian's archive without letting what they bring start, now or with the machine.
  *
  * @throws Failure with the end of apt-get's output.
  */
-export async function installPackages(label: string, packages: string[][]): Promise<void> {
+export async function installPackages(label: string, names: string[]): Promise<void> {
   await withProgress(label, async (show) => {
     show("package lists");
     await aptGet(["update"], show);
-    const names = packages.map((list) => list.find(isInArchive) ?? list[0] ?? "");
     show(names.join(", "));
     const release = applyBrakes();
     process.once("exit", release);
@@ -47,12 +45,6 @@ export async function installPackages(label: string, packages: string[][]): Prom
     // Where one of them is a service.
     spawnSync("systemctl", ["disable", ...names], { stdio: "ignore" });
   });
-}
-
-function isInArchive(name: string): boolean {
-  const env = { ...process.env, LC_ALL: "C" };
-  const { stdout } = spawnSync("apt-cache", ["policy", name], { encoding: "utf8", env });
-  return /Candidate: (?!\(none\))/.test(stdout ?? "");
 }
 
 /** Puts the brakes on, leaving alone the files that somebody else put there. Returns what takes them off again. */

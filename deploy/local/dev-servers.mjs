@@ -8,7 +8,7 @@ const { preparePackages, runUntilStopped } = await import("./run-until-stopped.m
 await runUntilStopped(async () => {
   await preparePackages();
   const { ensureServers } = await import("./servers.ts");
-  const urls = await ensureServers({ profile: "test", log: (line) => console.error(line) });
+  const urls = await ensureServers("test");
   for (const [name, url] of Object.entries(urls)) console.log(`export ${name}='${url}'`);
   return undefined;
 });

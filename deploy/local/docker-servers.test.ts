@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 import { software } from "./find-servers.ts";
-import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.mjs";
+import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.ts";
 import { hearFrom } from "./testing/hear-from.ts";
 
 const docker = (...args: string[]) => spawnSync("docker", args, { stdio: "ignore", timeout: 120_000 }).status === 0;
@@ -69,7 +69,7 @@ const containersOf = (dataFolder: string) =>
 inContainers("the servers listen on this machine only, and end with whoever started them", patience, async () => {
   const dataFolder = join(folder, "orphaned");
   const program = `
-    import { startRedis } from ${JSON.stringify(new URL("servers.mjs", import.meta.url))};
+    import { startRedis } from ${JSON.stringify(new URL("servers.ts", import.meta.url))};
     await startRedis({ dataFolder: ${JSON.stringify(dataFolder)} });
     console.log("ready");`;
   const owner = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], {

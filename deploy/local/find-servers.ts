@@ -21,8 +21,8 @@ export const software = {
     minVersion: "15",
     /** Names a server that somebody else runs. */
     variable: "DATABASE_URL",
-    /** Debian's, in the order of preference. */
-    packages: ["postgresql-15", "postgresql"],
+    /** Debian's. */
+    package: "postgresql",
     /** Of the version that docker-compose.yml runs. */
     image: "postgres:17.11-alpine",
   },
@@ -31,7 +31,7 @@ export const software = {
     program: "nats-server",
     minVersion: "2.9",
     variable: "NATS_URL",
-    packages: ["nats-server"],
+    package: "nats-server",
     image: "nats:2.10.29-alpine",
   },
   redis: {
@@ -39,7 +39,7 @@ export const software = {
     program: "redis-server",
     minVersion: "7",
     variable: "REDIS_URL",
-    packages: ["redis-server"],
+    package: "redis-server",
     image: "redis:7.4.9-alpine",
   },
 };
@@ -67,8 +67,8 @@ export function findServers<K extends ServerKind>(kinds: readonly K[]): Promise<
     let found = await lookAround(kinds);
     const missing = kinds.filter((kind) => !found.has(kind));
     if (missing.length > 0 && canInstall()) {
-      const packages = missing.map((kind) => software[kind].packages);
-      await installPackages("Installing servers with apt-get", packages);
+      const names = missing.map((kind) => software[kind].package);
+      await installPackages("Installing servers with apt-get", names);
       found = await lookAround(kinds);
     }
     const nowhere = kinds.filter((kind) => !found.has(kind)).map((kind) => software[kind]);

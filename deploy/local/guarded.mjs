@@ -24,7 +24,7 @@ let ending = false;
  * @param {Guarded} what
  */
 export function guardUntilReleased(what) {
-  if (ending) throw new Failure("Nothing is started any more: this program is stopping.");
+  refuseWhenEnding();
   guarded.set(what.id, what);
   guard ??= startGuard();
   informGuard();
@@ -47,7 +47,7 @@ export function release(id) {
  * @param {{ signal?: NodeJS.Signals, timeoutMs?: number }} [end] asks it to end; when it is killed after all
  */
 export function spawnGuarded(command, args, options, { signal = "SIGTERM", timeoutMs = 10_000 } = {}) {
-  if (ending) throw new Failure("Nothing is started any more: this program is stopping.");
+  refuseWhenEnding();
   const child = spawn(command, args, { ...options, detached: true });
   const { pid } = child;
   if (pid !== undefined) {
@@ -84,6 +84,10 @@ export async function endGuarded() {
     last.once("exit", resolve);
     last.stdin?.end();
   });
+}
+
+function refuseWhenEnding() {
+  if (ending) throw new Failure("Nothing is started any more: this program is stopping.");
 }
 
 function informGuard() {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { explain, Failure } from "./failure.mjs";
+import { explain } from "./failure.mjs";
 import { requireFreePort } from "./free-port.ts";
 import { say, withProgress } from "./progress.mjs";
-import { endOf, runCommand } from "./run-command.mjs";
+import { runOrFail } from "./run-command.mjs";
 import { answersOk, runServer } from "./run-server.ts";
 import { checkout } from "./setup.mjs";
 import { stateFolder } from "./state-folder.ts";
@@ -15,10 +15,10 @@ const portal = join(checkout, "docs-portal");
  * @throws Failure with the end of what the build says.
  */
 export async function buildPortal(): Promise<void> {
-  await withProgress("Building the documentation", async () => {
-    const { code, output } = await runCommand(process.execPath, [join(portal, "build.mjs"), "--if-stale"]);
-    if (code !== 0) throw new Failure(`The documentation cannot be built:\n${endOf(output, 25)}`);
-  });
+  const args = [join(portal, "build.mjs"), "--if-stale"];
+  await withProgress("Building the documentation", () =>
+    runOrFail(process.execPath, args, {}, "The documentation cannot be built"),
+  );
 }
 
 /**

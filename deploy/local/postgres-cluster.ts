@@ -3,24 +3,9 @@ import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { dirname, join } from "node:path";
 import { Failure } from "./failure.mjs";
 import type { Binary } from "./find-servers.ts";
-import { endOf, runCommand } from "./run-command.mjs";
-import type { Launch } from "./servers.d.mts";
+import { runOrFail } from "./run-command.mjs";
+import type { Launch } from "./run-server.ts";
 import { letPass, type SystemUser, unprivilegedUser } from "./unprivileged-user.ts";
-
-/**
- * How to run PostgreSQL on a folder's cluster, which is made when there is none. As root it runs as another user, who
- * owns the cluster.
- */
-export async function launchOnMachine({ folder, binaries, ...wanted }: Machine): Promise<Launch> {
-  const user = unprivilegedUser();
-  if (user !== undefined) letPass(user, folder);
-  const cluster = join(folder, "cluster");
-  const programs = programsFor(binaries, cluster);
-  if (!existsSync(cluster)) await createCluster({ ...wanted, cluster, programs, user });
-  clearStaleLock(cluster);
-  const place = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
-  return { command: join(programs, "postgres"), args: ["-D", cluster, ...place], user };
-}
 
 interface Machine {
   folder: string;
@@ -29,6 +14,21 @@ interface Machine {
   password: string;
   /** Whether the files of a new cluster must be on disk before this returns. */
   durable: boolean;
+}
+
+/**
+ * How to run PostgreSQL on a folder's cluster, which is made when there is none. As root it runs as another user, who
+ * owns the cluster.
+ */
+export async function launchOnMachine({ folder, binaries, password, durable }: Machine): Promise<Launch> {
+  const user = unprivilegedUser();
+  if (user !== undefined) letPass(user, folder);
+  const cluster = join(folder, "cluster");
+  const programs = programsFor(binaries, cluster);
+  if (!existsSync(cluster)) await createCluster(cluster, { programs, user, password, durable });
+  clearStaleLock(cluster);
+  const place = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
+  return { command: join(programs, "postgres"), args: ["-D", cluster, ...place], user };
 }
 
 /**
@@ -53,19 +53,19 @@ function programsFor(binaries: Binary[], cluster: string): string {
   );
 }
 
-interface NewCluster extends Pick<Machine, "password" | "durable"> {
-  /** The folder to make. */
-  cluster: string;
-  /** Where initdb and postgres are. */
-  programs: string;
-  user: SystemUser | undefined;
-}
-
 /**
  * Makes an empty UTF-8 cluster whose only user, `pragma`, logs in with a password, and a database `pragma` in it. The
  * folder appears only when it is complete.
  */
-async function createCluster({ cluster, programs, user, password, durable }: NewCluster): Promise<void> {
+async function createCluster(
+  cluster: string,
+  {
+    programs,
+    user,
+    password,
+    durable,
+  }: Pick<Machine, "password" | "durable"> & { programs: string; user: SystemUser | undefined },
+): Promise<void> {
   const unfinished = `${cluster}.unfinished`;
   const passwordFile = `${cluster}.password`;
   rmSync(unfinished, { recursive: true, force: true });
@@ -74,11 +74,10 @@ async function createCluster({ cluster, programs, user, password, durable }: New
   if (user !== undefined) for (const path of [unfinished, passwordFile]) chownSync(path, user.uid, user.gid);
   const ctype = process.platform === "darwin" ? "UTF-8" : "C.UTF-8";
   const run = async (program: string, args: string[], input = "") => {
-    const command = join(programs, program);
-    const env = { LC_ALL: "C", TZ: "UTC" };
-    const { code, output } = await runCommand(command, args, { cwd: "/", env, input, user });
+    const options = { cwd: "/", env: { LC_ALL: "C", TZ: "UTC" }, input, user };
+    const output = await runOrFail(join(programs, program), args, options, `${program} failed`);
     // A single-user server answers a faulty statement with a line, and ends well.
-    if (code !== 0 || /\b(ERROR|FATAL|PANIC):/.test(output)) throw new Failure(`${command} failed:\n${endOf(output)}`);
+    if (/\b(ERROR|FATAL|PANIC):/.test(output)) throw new Failure(`${program} failed:\n${output}`);
   };
   try {
     await run("initdb", [

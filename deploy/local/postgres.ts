@@ -3,10 +3,10 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findServers, software } from "./find-servers.ts";
+import type { ReachableServer, ServerOptions } from "./nats-and-redis.ts";
 import { launchOnMachine } from "./postgres-cluster.ts";
-import { runServer } from "./run-server.ts";
+import { type Launch, runServer } from "./run-server.ts";
 import { isAnswering } from "./server-clients.ts";
-import type { PostgresOptions, RunningServer } from "./servers.d.mts";
 import { keptFile } from "./state-folder.ts";
 
 const settings = {
@@ -22,8 +22,15 @@ const withoutDurability = { fsync: "off", synchronous_commit: "off", full_page_w
 const memoryInUse = /pre-existing shared memory block/;
 const memoryTimeoutMs = 10_000;
 
+interface PostgresOptions extends Omit<ServerOptions, "config"> {
+  /** false switches fsync and its like off: for data that nobody misses after a power cut. Default: true. */
+  durable?: boolean;
+  /** Changes how it is started. */
+  change?: (launch: Launch) => Launch;
+}
+
 /** Starts a private PostgreSQL with the database `pragma` (UTF-8), never as root. */
-export async function startPostgres(options: PostgresOptions): Promise<RunningServer> {
+export async function startPostgres(options: PostgresOptions): Promise<ReachableServer> {
   const { dataFolder, port, durable = true, log = () => {}, change = (launch) => launch } = options;
   const folder = resolve(dataFolder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,15 +1,20 @@
+import { Failure } from "./failure.mjs";
 import { spawnGuarded } from "./guarded.mjs";
+
+/**
+ * @typedef {object} CommandOptions
+ * @property {string} [cwd]
+ * @property {NodeJS.ProcessEnv} [env] added to this process's
+ * @property {{ uid: number, gid: number } | undefined} [user] when not this process's
+ * @property {string} [input] for its standard input
+ * @property {boolean} [mustFinish] true: its end is waited for, because half of it is worse than none
+ */
 
 /**
  * Runs a command to its end.
  * @param {string} command
  * @param {string[]} args
- * @param {object} [options]
- * @param {string} [options.cwd]
- * @param {NodeJS.ProcessEnv} [options.env] added to this process's
- * @param {{ uid: number, gid: number } | undefined} [options.user] when not this process's
- * @param {string} [options.input] for its standard input
- * @param {boolean} [options.mustFinish] true: its end is waited for, because half of it is worse than none
+ * @param {CommandOptions} [options]
  * @returns {Promise<{ code: number | null, output: string }>} what it wrote to both outputs; the code is null when a signal ended it
  * @throws when it cannot be started
  */
@@ -27,6 +32,20 @@ export function runCommand(command, args, { cwd, env, user, input = "", mustFini
     child.once("error", reject);
     child.once("close", (code) => resolve({ code, output }));
   });
+}
+
+/**
+ * Runs a command that has to end well. Returns what it wrote.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {CommandOptions} options
+ * @param {string} complaint what to say, above the end of what it wrote, when it does not
+ * @throws {Failure}
+ */
+export async function runOrFail(command, args, options, complaint) {
+  const { code, output } = await runCommand(command, args, options);
+  if (code !== 0) throw new Failure(`${complaint}:\n${endOf(output, 40)}`);
+  return output;
 }
 
 /**

@@ -8,7 +8,18 @@ import { freePort, isPortFree } from "./free-port.ts";
 import { isEnding, spawnGuarded } from "./guarded.mjs";
 import { beginLog, endOfLog, limitLog } from "./log-file.ts";
 import { endProcess, isRunning, knownProcess, sendSignal } from "./process-identity.mjs";
-import type { Launch, RunningServer } from "./servers.d.mts";
+
+/** How to start a server. */
+export interface Launch {
+  command: string;
+  args: string[];
+  /** Instead of this process's, with English messages. */
+  env?: NodeJS.ProcessEnv;
+  /** When not this process's. */
+  user?: { uid: number; gid: number } | undefined;
+  /** Runs it in a container, which has the server's folder in the same place, read-only, and its data in a volume. */
+  container?: { image: string; dataPath: string };
+}
 
 export interface ServerPlan {
   /** As people call it: "PostgreSQL". */
@@ -30,22 +41,34 @@ export interface ServerPlan {
 }
 
 /** A server that has been started: what a process and a container have in common. */
-export interface Instance extends Pick<RunningServer, "pid" | "hang" | "resume"> {
+export interface Instance {
+  pid: number;
   /** Resolves to how it ended. */
   ended: Promise<string>;
+  /** Ends it gracefully. */
   stop(): Promise<void>;
+  /** SIGKILL, as a power cut; the data stays. */
   kill(): void | Promise<void>;
+  /** Stops it in its tracks, so that it takes connections and answers nobody, until it is resumed. */
+  hang(): void | Promise<void>;
+  resume(): void | Promise<void>;
+}
+
+/** `stop` and `kill` wait until it has ended. */
+export interface RunningServer extends Instance {
+  port: number;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
 }
 
 const readyTimeoutMs = 60_000;
 
 /**
- * Starts a private server and waits until it is ready. It ends with this process, whatever ends that. `stop` and `kill`
- * wait until it has ended.
+ * Starts a private server and waits until it is ready. It ends with this process, whatever ends that.
  *
  * @throws Failure with the last lines of its log, when it does not come up within a minute.
  */
-export async function runServer(plan: ServerPlan): Promise<Omit<RunningServer, "url">> {
+export async function runServer(plan: ServerPlan): Promise<RunningServer> {
   const { name, folder, log, stopSignal = "SIGTERM", stopTimeoutMs = 20_000 } = plan;
   const logFile = plan.logFile ?? join(folder, "server.log");
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -4,20 +4,13 @@ import { Failure } from "./failure.mjs";
 import { checkout } from "./setup.mjs";
 import { keptFile } from "./state-folder.ts";
 
-/** What a checkout's installation keeps to itself. */
-interface Secrets {
-  /** `name:secret`: what data at rest is encrypted with. */
-  dataKeys: string;
-  /** The first admin key. */
-  adminKey: string;
-}
-
 /**
- * The installation's secrets, made once and readable by their owner only.
+ * What a checkout's installation keeps to itself, made once and readable by its owner only: what data at rest is encrypted
+ * with (`name:secret`), and the first admin key.
  *
  * @throws Failure when the file is broken: the database holds the hash of the key that was in it.
  */
-export async function secretsIn(folder: string): Promise<Secrets> {
+export async function secretsIn(folder: string): Promise<{ dataKeys: string; adminKey: string }> {
   const file = join(folder, "secrets.json");
   // Not a static import: the runtime is compiled with types of this folder.
   const { createApiKey } = await import(join(checkout, "services", "_runtime", "api-key.ts"));

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.mjs";
+import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.ts";
 import { hearFrom } from "./testing/hear-from.ts";
 
 const folder = temporaryDataFolder("servers-test");

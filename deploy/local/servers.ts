@@ -1,13 +1,17 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDataFolder } from "./data-folder.mjs";
 import { Failure } from "./failure.mjs";
 import { findServers, type ServerKind, software } from "./find-servers.ts";
-import { startNats, startRedis } from "./nats-and-redis.ts";
+import { type ReachableServer, startNats, startRedis } from "./nats-and-redis.ts";
 import { startPostgres } from "./postgres.ts";
-import { withProgress } from "./progress.mjs";
+import { say, withProgress } from "./progress.mjs";
 import { isAnswering } from "./server-clients.ts";
 import { stateFolder } from "./state-folder.ts";
+
+export { removeDataFolder, temporaryDataFolder } from "./data-folder.mjs";
+export { type ReachableServer, startNats, startPostgres, startRedis };
+
+export type ServerUrls = Record<"DATABASE_URL" | "NATS_URL" | "REDIS_URL", string>;
 
 const kinds = ["postgres", "nats", "redis"] as const;
 const starters = { postgres: startPostgres, nats: startNats, redis: startRedis };
@@ -16,30 +20,17 @@ const starters = { postgres: startPostgres, nats: startNats, redis: startRedis }
  * The URLs of the three servers, by their variables: those that the environment names, else private ones, started side
  * by side, which end with this process. "start" keeps their data in `.pragma/`, "test" in a temporary folder.
  */
-export async function ensureServers({
-  profile,
-  log,
-}: {
-  profile: "start" | "test";
-  log: (line: string) => void;
-}): Promise<Record<string, string>> {
+export async function ensureServers(profile: "start" | "test"): Promise<ServerUrls> {
   const given = await Promise.all(kinds.map(givenServer));
   const own = kinds.filter((_, index) => given[index] === undefined);
   await findServers(own);
   const home = profile === "start" || own.length === 0 ? stateFolder : temporaryDataFolder("test");
-  mkdirSync(home, { recursive: true });
-  const urls = await Promise.all(
-    kinds.map(async (kind, index) => {
-      const url =
-        given[index] ?? (await start(kind, { dataFolder: join(home, kind), log, durable: profile === "start" }));
-      return [software[kind].variable, url];
-    }),
-  );
-  return Object.fromEntries(urls);
-}
-
-async function start(kind: ServerKind, options: { dataFolder: string; log: (line: string) => void; durable: boolean }) {
-  return (await withProgress(`Starting ${software[kind].name}`, () => starters[kind](options))).url;
+  const start = async (kind: ServerKind) => {
+    const options = { dataFolder: join(home, kind), log: say, durable: profile === "start" };
+    return (await withProgress(`Starting ${software[kind].name}`, () => starters[kind](options))).url;
+  };
+  const urls = kinds.map(async (kind, index) => [software[kind].variable, given[index] ?? (await start(kind))]);
+  return Object.fromEntries(await Promise.all(urls));
 }
 
 /**

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { Failure } from "./failure.mjs";
 import { requireFreePort } from "./free-port.ts";
-import { isLiveDemoWanted, liveDemoLog, startLiveDemo } from "./live-demo.ts";
+import { isLiveDemoWanted, startLiveDemo } from "./live-demo.ts";
 import { startPortal } from "./portal.ts";
 import { say, withProgress } from "./progress.mjs";
-import { endOf, runCommand } from "./run-command.mjs";
+import { runOrFail } from "./run-command.mjs";
 import { answersOk, runServer } from "./run-server.ts";
 import { secretsIn } from "./secrets.ts";
 import { ensureServers } from "./servers.ts";
@@ -39,8 +39,14 @@ export async function start(fail: (error: unknown) => void): Promise<undefined> 
   await requireFreePort("PORT", port);
   await requireFreePort("OPS_PORT", opsPort);
   await withProgress("Compiling", async () => {
-    await compile(process.execPath, [join("client", "generate-types.mjs")]);
-    await compile(join("node_modules", ".bin", "tsc"), ["-b", "services", "simulator"]);
+    const tsc = join("node_modules", ".bin", "tsc");
+    await runOrFail(
+      process.execPath,
+      [join("client", "generate-types.mjs")],
+      { cwd: checkout },
+      "No types of the client",
+    );
+    await runOrFail(tsc, ["-b", "services", "simulator"], { cwd: checkout }, "The code does not compile");
   });
 
   const env = await productEnvironment({ port, opsPort, portalPort });
@@ -50,15 +56,19 @@ export async function start(fail: (error: unknown) => void): Promise<undefined> 
   );
   const url = `http://localhost:${port}`;
   // Together: the demo waits for reports, while the documentation is built.
-  const [story, portalStory] = await Promise.all([seedDemo(url, env), startPortal(portalPort)]);
+  const starting = startPortal(portalPort);
+  const story = await seedDemo(url, env);
   const isLive = isLiveDemoWanted(process.env);
-  if (isLive) await startLiveDemo({ stateFolder, program: liveDemo, url, env, log: say });
+  if (isLive) await startLiveDemo(stateFolder, liveDemo, url, env);
+  const portalStory = await starting;
 
   say(`Pragma API answers at ${url} (ready in ${((Date.now() - since) / 1000).toFixed(1)} s)`);
   say(story);
   say(portalStory);
   if (isLive)
-    say(`The demo's live orders move (${liveDemoLog(stateFolder)} tells how); PRAGMA_LIVE_DEMO=off keeps them still.`);
+    say(
+      `The demo's live orders move (${join(stateFolder, "logs", "live-demo.log")} tells how); PRAGMA_LIVE_DEMO=off keeps them still.`,
+    );
   say(`Its log is ${product.logFile}, its data in ${stateFolder}. Ctrl-C stops it and keeps the data.`);
 }
 
@@ -66,11 +76,6 @@ function portFrom(variable: string, usual: number): number {
   const given = Number(process.env[variable] || usual);
   if (Number.isInteger(given) && given > 0 && given < 65_536) return given;
   throw new Failure(`${variable} must be a port, 1 to 65535.`);
-}
-
-async function compile(command: string, args: string[]): Promise<void> {
-  const { code, output } = await runCommand(command, args, { cwd: checkout });
-  if (code !== 0) throw new Failure(`The code does not compile:\n${endOf(output, 40)}`);
 }
 
 /** What the product runs with; what the environment says wins. */
@@ -87,7 +92,7 @@ async function productEnvironment(ports: {
     PRAGMA_ADMIN_KEY: adminKey,
     DOCS_URL: `http://localhost:${ports.portalPort}/docs`,
     ...Object.fromEntries(given),
-    ...(await ensureServers({ profile: "start", log: say })),
+    ...(await ensureServers("start")),
     PORT: String(ports.port),
     OPS_PORT: String(ports.opsPort),
   };
@@ -95,12 +100,10 @@ async function productEnvironment(ports: {
 
 /** Makes the demo location where the installation has none. Returns what to tell about it. */
 async function seedDemo(url: string, env: NodeJS.ProcessEnv): Promise<string> {
-  return withProgress("Seeding the demo location", async () => {
-    const { code, output } = await runCommand(process.execPath, [demo], {
-      // Where the documentation is, or why it is not there, is told apart from the demo.
-      env: { ...env, PRAGMA_URL: url, DOCS_URL: undefined },
-    });
-    if (code !== 0) throw new Failure(`The demo location could not be seeded:\n${endOf(output)}`);
-    return output.trimEnd();
-  });
+  // Where the documentation is, or why it is not there, is told apart from the demo.
+  const options = { env: { ...env, PRAGMA_URL: url, DOCS_URL: undefined } };
+  const output = await withProgress("Seeding the demo location", () =>
+    runOrFail(process.execPath, [demo], options, "The demo location could not be seeded"),
+  );
+  return output.trimEnd();
 }

@@ -17,11 +17,10 @@ export interface SystemUser {
  */
 export function unprivilegedUser(): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const known = lookUp("postgres") ?? lookUp("pragma");
-  if (known !== undefined) return known;
-  spawnSync("useradd", ["--system", "--no-create-home", "--shell", "/usr/sbin/nologin", "pragma"], { stdio: "ignore" });
-  const created = lookUp("pragma");
-  if (created !== undefined) return created;
+  const options = ["--system", "--no-create-home", "--shell", "/usr/sbin/nologin"];
+  const create = () => spawnSync("useradd", [...options, "pragma"]).status === 0;
+  const user = lookUp("postgres") ?? lookUp("pragma") ?? (create() ? lookUp("pragma") : undefined);
+  if (user !== undefined) return user;
   throw new Failure("PostgreSQL does not run as root, and no user for it could be created. Create one named postgres.");
 }
 

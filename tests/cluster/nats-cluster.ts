@@ -1,7 +1,7 @@
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { expectCluster, findPlaces } from "@pragma/runtime/testing/stream-places";
 import { freePort } from "../../deploy/local/free-port.js";
-import { type RunningServer, startNats, temporaryDataFolder } from "../../deploy/local/servers.mjs";
+import { type ReachableServer, startNats, temporaryDataFolder } from "../../deploy/local/servers.js";
 
 /** Three NATS servers that keep three copies of everything. */
 export interface NatsCluster {
@@ -18,7 +18,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   const folder = temporaryDataFolder("cluster");
   const names = ["n1", "n2", "n3"];
   const routes = await Promise.all(names.map(() => freePort()));
-  const servers = new Map<string, RunningServer>();
+  const servers = new Map<string, ReachableServer>();
   let killed: string | undefined;
 
   async function start(name: string, port?: number): Promise<void> {

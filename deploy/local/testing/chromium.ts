@@ -36,7 +36,7 @@ export function findChromium(): string | undefined {
  */
 export async function ensureChromium(): Promise<void> {
   if (findChromium() === undefined && canInstall())
-    await installPackages("Installing Chromium with apt-get", [["chromium"]]);
+    await installPackages("Installing Chromium with apt-get", ["chromium"]);
   if (findChromium() === undefined)
     throw new Failure("The browser tests need Chromium. Install it, or give its path in CHROMIUM.");
 }

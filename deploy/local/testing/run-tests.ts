@@ -34,7 +34,7 @@ export async function runTests(args: string[], add: (part: Sum) => void): Promis
   add(await runChecks());
   await ensureChromium();
   await buildPortal();
-  const { secondTries, ...sum } = await runVitest(args, await ensureServers({ profile: "test", log: say }));
+  const { secondTries, ...sum } = await runVitest(args, await ensureServers("test"));
   for (const test of secondTries) say(`passed only when it was tried again: ${test}`);
   add(sum);
 }

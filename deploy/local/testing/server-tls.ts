@@ -1,6 +1,6 @@
 import { chownSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Launch } from "../servers.mjs";
+import type { Launch } from "../run-server.ts";
 
 /** A server's own certificate and key, and the authority of its clients' certificates: PEM texts. */
 export interface ServerCertificate {

@@ -1,7 +1,7 @@
 /**
  * `npm test [-- what vitest takes]`: the checks, then the tests against the real servers, then one line with the sum.
  */
-import "./node-version.mjs";
+import "../node-version.mjs";
 
 const sum = { passed: 0, failed: 0 };
 process.on("exit", (code) => {
@@ -9,10 +9,10 @@ process.on("exit", (code) => {
   process.stdout.write(`tests: ${sum.passed} passed, ${failed} failed\n`);
 });
 
-const { preparePackages, runUntilStopped } = await import("./run-until-stopped.mjs");
+const { preparePackages, runUntilStopped } = await import("../run-until-stopped.mjs");
 await runUntilStopped(async () => {
   await preparePackages();
-  const { runTests } = await import("./testing/run-tests.ts");
+  const { runTests } = await import("./run-tests.ts");
   await runTests(process.argv.slice(2), ({ passed, failed }) => {
     sum.passed += passed;
     sum.failed += failed;
