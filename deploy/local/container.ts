@@ -2,14 +2,13 @@ import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { dockerEngine, ignoreMissing, volumeFile } from "./data-folder.mjs";
-import { Failure } from "./failure.mjs";
 import { guardUntilReleased, release } from "./guarded.mjs";
 import type { Instance, Start } from "./run-server.ts";
 import { keptFile } from "./state-folder.ts";
 
 /** Starts a private server in a container, whose port is published on the loopback interface. */
 export async function startContainer(plan: Start): Promise<Instance> {
-  const { name, folder, logFile, port, command, args, env = {}, container = { image: "", dataPath: "" } } = plan;
+  const { folder, logFile, port, command, args, env = {}, container = { image: "", dataPath: "" } } = plan;
   // Loaded only where containers are used, because it takes half a second.
   const { GenericContainer, StartupCheckStrategy } = await import("testcontainers");
   class LoopbackContainer extends GenericContainer {
@@ -61,6 +60,6 @@ export async function startContainer(plan: Start): Promise<Instance> {
     };
   } catch (error) {
     await remove();
-    throw new Failure(`${name} did not come up in a container: ${(error as Error).message}`);
+    throw error;
   }
 }

@@ -77,7 +77,11 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
   const launch = plan.launch(port);
   const logFrom = beginLog(logFile);
   const start = launch.container === undefined ? startProgram : startContainer;
-  const instance = await start({ ...launch, name, folder, port, logFile, stopSignal, stopTimeoutMs });
+  const failure = (problem: string) =>
+    new Failure(`${name} did not come up: ${problem}. ${endOfLog(logFile, logFrom)}`);
+  const instance = await start({ ...launch, folder, port, logFile, stopSignal, stopTimeoutMs }).catch((error) => {
+    throw failure(error.message);
+  });
   void instance.ended.then(limitLog(logFile));
 
   let isStopping = false;
@@ -89,7 +93,7 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
   const problem = await whyNotReady(() => plan.isReady(port), instance.ended);
   if (problem !== undefined) {
     await endBy(instance.kill);
-    throw new Failure(`${name} did not come up: ${problem}. ${endOfLog(logFile, logFrom)}`);
+    throw failure(problem);
   }
   void instance.ended.then((how) => {
     if (!isStopping && !isEnding()) log(`${name} ended by itself (${how}). ${endOfLog(logFile, logFrom)}`);
@@ -99,10 +103,10 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
 
 /** What starts an instance: all that is known about it by then. */
 export type Start = Launch &
-  Required<Pick<ServerPlan, "name" | "folder" | "logFile" | "stopSignal" | "stopTimeoutMs">> & { port: number };
+  Required<Pick<ServerPlan, "folder" | "logFile" | "stopSignal" | "stopTimeoutMs">> & { port: number };
 
 async function startProgram(start: Start): Promise<Instance> {
-  const { name, command, args, stopSignal, stopTimeoutMs } = start;
+  const { command, args, stopSignal, stopTimeoutMs } = start;
   const env = start.env ?? { ...process.env, LC_ALL: "C", TZ: "UTC" };
   const output = openSync(start.logFile, "a", 0o600);
   const options: SpawnOptions = { cwd: "/", env, stdio: ["ignore", output, output], ...start.user };
@@ -114,7 +118,7 @@ async function startProgram(start: Start): Promise<Instance> {
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
   });
-  if (child.pid === undefined) throw new Failure(`${name} cannot be started: ${await ended}`);
+  if (child.pid === undefined) throw new Error(await ended);
   const known = knownProcess(child.pid);
   const send = (signal: NodeJS.Signals) => {
     child.ref();
