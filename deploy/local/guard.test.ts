@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect, it } from "vitest";
 import { endProcess, isRunning, knownProcess } from "./process-identity.mjs";
@@ -35,6 +35,19 @@ it.each([
   const ended = owner.exitCode === null && owner.signalCode === null ? once(owner, "exit") : undefined;
   end(owner.pid ?? 0);
   await ended;
+  await expect.poll(() => started.some(isRunning) || existsSync(folder), { timeout: 10_000 }).toBe(false);
+});
+
+it.skipIf(process.platform !== "linux")("ends it also when the guard was killed before", async () => {
+  const { owner, started, folder } = await startOwner("setInterval(() => {}, 1000)");
+  const guards = () =>
+    readFileSync(`/proc/${owner.pid}/task/${owner.pid}/children`, "utf8")
+      .split(" ")
+      .filter((pid) => pid !== "" && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("guard.mjs"));
+  const [first = ""] = guards();
+  process.kill(Number(first), "SIGKILL");
+  await expect.poll(() => guards().some((pid) => pid !== first)).toBe(true);
+  owner.kill("SIGKILL");
   await expect.poll(() => started.some(isRunning) || existsSync(folder), { timeout: 10_000 }).toBe(false);
 });
 

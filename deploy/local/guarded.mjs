@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Failure } from "./failure.mjs";
 import { knownProcess, sendSignal } from "./process-identity.mjs";
@@ -78,7 +78,7 @@ export function isEnding() {
 export async function endGuarded() {
   ending = true;
   const last = guard;
-  if (last === undefined || last.exitCode !== null) return;
+  if (last === undefined || last.exitCode !== null || last.signalCode !== null) return;
   await new Promise((resolve) => {
     last.ref();
     last.once("exit", resolve);
@@ -95,7 +95,13 @@ function informGuard() {
   const list = [...guarded.values()];
   guard?.stdin?.write(`${JSON.stringify(list)}\n`);
   const record = { owner: knownProcess(process.pid), guarded: list };
-  if (recordFile !== undefined) writeFileSync(recordFile, JSON.stringify(record), { mode: 0o600 });
+  if (recordFile === undefined) return;
+  try {
+    writeFileSync(`${recordFile}.unfinished`, JSON.stringify(record), { mode: 0o600 });
+    renameSync(`${recordFile}.unfinished`, recordFile);
+  } catch {
+    // A full disk ends nothing that runs: the guard has the list, too.
+  }
 }
 
 /** Starts it detached, so that no signal from the terminal reaches it, and unreferenced, so that this process may end. */
@@ -107,6 +113,12 @@ function startGuard() {
   });
   child.unref();
   child.stdin.on("error", () => {});
+  child.once("exit", (_, signal) => {
+    // It was killed: another takes its place.
+    if (ending || signal === null) return;
+    guard = startGuard();
+    informGuard();
+  });
   /** @type {import("node:net").Socket} */ (child.stdin).unref();
   return child;
 }
