@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { endProcess, isRunning, knownProcess } from "./process-identity.mjs";
 
@@ -35,7 +36,7 @@ it.each([
   const ended = owner.exitCode === null && owner.signalCode === null ? once(owner, "exit") : undefined;
   end(owner.pid ?? 0);
   await ended;
-  await expect.poll(() => started.some(isRunning) || existsSync(folder), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => started.some(isRunning) || existsSync(folder), { timeout: 20_000 }).toBe(false);
 });
 
 it.skipIf(process.platform !== "linux")("ends it also when the guard was killed before", async () => {
@@ -47,8 +48,10 @@ it.skipIf(process.platform !== "linux")("ends it also when the guard was killed 
   const [first = ""] = guards();
   process.kill(Number(first), "SIGKILL");
   await expect.poll(() => guards().some((pid) => pid !== first)).toBe(true);
+  // The owner has yet to tell it what there is.
+  await sleep(500);
   owner.kill("SIGKILL");
-  await expect.poll(() => started.some(isRunning) || existsSync(folder), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => started.some(isRunning) || existsSync(folder), { timeout: 20_000 }).toBe(false);
 });
 
 it("kills a process that does not end when asked", async () => {
