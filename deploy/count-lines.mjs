@@ -6,7 +6,8 @@ import { execFileSync } from "node:child_process";
 
 const commit = process.argv[2] ?? "HEAD";
 const isCode = /\.(?:ts|mts|mjs|js)$/;
-const isElse = /(?:^|\/)(?:testing|dist|samples|tests|bench|docs-portal|examples|patches)\/|\.test\.|vitest|^\w+\.config\./;
+const isElse =
+  /(?:^|\/)(?:testing|dist|samples|tests|bench|docs-portal|examples|patches)\/|\.test\.|vitest|^\w+\.config\./;
 
 /** @param {string[]} args */
 const git = (...args) => execFileSync("git", args, { encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
