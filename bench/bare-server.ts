@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Principal } from "@pragma/contracts/principal";
 import { schemaOf } from "@pragma/runtime/start-service";
-import { runServer } from "../deploy/local/private-server.mjs";
+import { runServer } from "../deploy/local/run-server.js";
 import { compiled } from "./compiled.ts";
 import { complain } from "./complain.ts";
 import type { Lab } from "./lab.ts";
@@ -109,9 +109,7 @@ async function startBare(
   const { pid, port, stop } = await runServer({
     name: `The ${program}`,
     folder,
-    port: undefined,
     log: complain,
-    stopSignal: "SIGTERM",
     launch: (onPort) => ({
       command: process.execPath,
       args: [compiled(`measured/${program}`)],

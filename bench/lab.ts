@@ -1,14 +1,14 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
-  type RunningServer,
+  type ReachableServer,
   removeDataFolder,
   type ServerUrls,
   startNats,
   startPostgres,
   startRedis,
   temporaryDataFolder,
-} from "../deploy/local/servers.mjs";
+} from "../deploy/local/servers.js";
 import { complain } from "./complain.ts";
 import { type LoadGenerator, startLoadGenerator } from "./load/load-generator.ts";
 import { allInOne, type Product, type Role, split, startProduct } from "./product.ts";
@@ -20,7 +20,7 @@ export interface Lab {
   /** For throw-away data. */
   folder: string;
   urls: ServerUrls;
-  postgres: RunningServer;
+  postgres: ReachableServer;
   load: LoadGenerator;
   /** One product for all rows that want it, with a location; started when it is first asked for. */
   product(shape: "split" | "all in one"): Promise<{ product: Product; shop: Shop }>;

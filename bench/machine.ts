@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { cpus, loadavg, release, totalmem } from "node:os";
-import { binariesOf } from "../deploy/local/binaries.mjs";
+import { binariesOf } from "../deploy/local/find-servers.js";
 
 /** What was measured on: figures of two machines, or of two versions, are two things. */
 export function describeMachine(): string[] {
   const [cpu] = cpus();
-  const versionOf = (kind: "postgres" | "nats" | "redis") => binariesOf(kind)[0]?.version.join(".") ?? "in a container";
+  const versionOf = (kind: "postgres" | "nats" | "redis") => binariesOf(kind)[0]?.version ?? "in a container";
   return [
     `${cpus().length} cores (${cpu?.model.trim() ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}`,
     `Node.js ${process.versions.node}, PostgreSQL ${versionOf("postgres")}, NATS ${versionOf("nats")}, Redis ${versionOf("redis")}`,

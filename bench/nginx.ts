@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { canInstall, installPackages } from "../deploy/local/apt.mjs";
-import { runServer } from "../deploy/local/private-server.mjs";
+import { canInstall, installPackages } from "../deploy/local/apt.js";
+import { runServer } from "../deploy/local/run-server.js";
 import { complain } from "./complain.ts";
 import { Skip } from "./row.ts";
 
@@ -31,9 +31,7 @@ export async function startNginx({ folder, upstream }: NginxSetting): Promise<Ng
   const { pid, port, stop } = await runServer({
     name: "nginx",
     folder,
-    port: undefined,
     log: complain,
-    stopSignal: "SIGTERM",
     launch(onPort) {
       const file = join(folder, "nginx.conf");
       writeFileSync(file, configuration({ folder, port: onPort, upstream: new URL(upstream).host }));
@@ -58,7 +56,7 @@ async function findNginx(): Promise<string> {
   const found = find();
   if (found) return found;
   if (!canInstall()) throw new Skip("nginx is not on this machine. Install it (Debian: apt-get install nginx-light).");
-  await installPackages("Installing nginx with apt-get", { names: () => ["nginx"], daemons: ["nginx"] });
+  await installPackages("Installing nginx with apt-get", ["nginx"]);
   const installed = find();
   if (!installed) throw new Skip("nginx was installed and is not where it should be.");
   return installed;

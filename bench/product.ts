@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { internalKeysVariables } from "@pragma/runtime/internal-keys";
 import { packageFolder } from "@pragma/runtime/package-folder";
-import { freePort } from "../deploy/local/free-port.mjs";
-import { runServer } from "../deploy/local/private-server.mjs";
-import type { ServerUrls } from "../deploy/local/servers.mjs";
+import { freePort } from "../deploy/local/free-port.js";
+import { runServer } from "../deploy/local/run-server.js";
+import type { ServerUrls } from "../deploy/local/servers.js";
 import { complain } from "./complain.ts";
 import { cpuSeconds, memoryOf } from "./process-usage.ts";
 
@@ -90,8 +90,7 @@ export async function startProduct({ folder, servers, namespace, roles, profiles
       folder: join(folder, role),
       port: opsPort,
       log: complain,
-      stopSignal: "SIGTERM",
-      stopWithinMs: 35_000,
+      stopTimeoutMs: 35_000,
       launch: () => ({ command: process.execPath, args: [...flags, main], env: { ...env, ...own } }),
       isReady: () => isReady(opsPort),
     });

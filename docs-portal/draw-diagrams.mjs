@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { chromiumFlags, findChromium } from "../deploy/local/chromium.mjs";
+import { chromiumFlags, findChromium } from "../deploy/local/testing/chromium.ts";
 import { diagramLooks } from "./diagram-looks.mjs";
 
 const portal = dirname(fileURLToPath(import.meta.url));

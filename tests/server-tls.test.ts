@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readConfig, runtimeConfig } from "@pragma/runtime/config";
@@ -13,29 +13,37 @@ import { createTestAuthority, type TestAuthority } from "@pragma/runtime/testing
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { freePort } from "../deploy/local/free-port.js";
 import {
-  type RunningServer,
+  type ReachableServer,
   removeDataFolder,
   startNats,
   startPostgres,
   startRedis,
   temporaryDataFolder,
-} from "../deploy/local/servers.mjs";
+} from "../deploy/local/servers.js";
+import { natsTls, postgresTls, redisTls } from "../deploy/local/testing/server-tls.js";
 import { startProduct } from "./harness/product.ts";
 import { openShop } from "./harness/shop.ts";
 
 const folder = temporaryDataFolder("tls");
 let authority: TestAuthority;
-let servers: { postgres: RunningServer; nats: RunningServer; redis: RunningServer };
+let servers: { postgres: ReachableServer; nats: ReachableServer; redis: ReachableServer };
 let variables: Record<string, string>;
 
 beforeAll(async () => {
   authority = await createTestAuthority();
   const tls = await authority.issue("servers");
+  const folderOf = async (name: string) => {
+    await mkdir(join(folder, name));
+    return join(folder, name);
+  };
+  const homes = { postgres: await folderOf("postgres"), nats: await folderOf("nats"), redis: await folderOf("redis") };
+  const port = await freePort();
   const [postgres, nats, redis] = await Promise.all([
-    startPostgres({ dataFolder: join(folder, "postgres"), durable: false, tls }),
-    startNats({ dataFolder: join(folder, "nats"), tls }),
-    startRedis({ dataFolder: join(folder, "redis"), tls }),
+    startPostgres({ dataFolder: homes.postgres, durable: false, change: postgresTls(homes.postgres, tls) }),
+    startNats({ dataFolder: homes.nats, config: natsTls(homes.nats, tls) }),
+    startRedis({ dataFolder: homes.redis, port, config: redisTls(homes.redis, tls, port) }),
   ]);
   servers = { postgres, nats, redis };
   const { ca, cert, key } = await authority.issue("product");
@@ -49,7 +57,7 @@ beforeAll(async () => {
     ...environment.variables,
     DATABASE_URL: `${postgres.url}?sslmode=verify-full`,
     NATS_URL: nats.url.replace("nats:", "tls:"),
-    REDIS_URL: redis.url.replace("redis:", "rediss:"),
+    REDIS_URL: redis.url,
     TLS_CA_FILE: await write("ca.crt", ca),
     TLS_CERT_FILE: await write("tls.crt", cert),
     TLS_KEY_FILE: await write("tls.key", key),

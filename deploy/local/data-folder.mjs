@@ -1,122 +1,74 @@
-import { spawnSync } from "node:child_process";
-import { createHash, randomUUID } from "node:crypto";
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { removeVolume } from "./docker.mjs";
-import { Failure } from "./failure.mjs";
-import { guardFolder, releaseFolder } from "./guarded.mjs";
-import { keptFile } from "./kept-file.mjs";
+import { guardUntilReleased, release } from "./guarded.mjs";
+import { endProcess, sendSignal } from "./process-identity.mjs";
+
+/** A file of a data folder that names the Docker volume which belongs to it. */
+export const volumeFile = "docker-volume";
+
+/** The Docker engine of this machine. Its client takes half a second to load: only where containers are used. */
+export async function dockerEngine() {
+  // biome-ignore lint/style/noRestrictedImports: packages are installed before servers are started.
+  const { getContainerRuntimeClient } = await import("testcontainers");
+  return (await getContainerRuntimeClient()).container.dockerode;
+}
 
 /**
- * A new folder for a server's throw-away data. It is removed when this process ends, or by `removeDataFolder`.
+ * Ends what a process has left behind, the last started first: a folder goes after the servers that keep data in it.
+ * @param {import("./guarded.mjs").Guarded[]} guarded
+ */
+export async function endAll(guarded) {
+  for (const each of guarded.toReversed()) {
+    if (each.kind === "process") {
+      await endProcess(each.known, each.signal, each.timeoutMs);
+      sendSignal(-each.id, "SIGKILL");
+    } else if (each.kind === "container") await endContainer(each.id);
+    else await removeDataFolder(each.id);
+  }
+}
+
+/** @param {string} name */
+async function endContainer(name) {
+  const container = (await dockerEngine()).getContainer(name);
+  await container.stop({ t: 10 }).catch(() => {});
+  await container.remove({ force: true, v: true }).catch(ignoreMissing);
+}
+
+/**
+ * @param {{ statusCode?: number }} error
+ * @returns {undefined}
+ */
+export function ignoreMissing(error) {
+  // 409: its removal is under way.
+  if (error.statusCode !== 404 && error.statusCode !== 409) throw error;
+}
+
+/**
+ * A new folder for servers' throw-away data. It is removed when this process ends, or by `removeDataFolder`.
  * Other users may pass through it (not list it), because PostgreSQL may have to run as another user than this process.
  * @param {string} label part of the folder's name
- * @returns {string} absolute path
  */
 export function temporaryDataFolder(label) {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), `pragma-${label}-`));
   chmodSync(folder, 0o711);
-  guardFolder(folder);
+  guardUntilReleased({ kind: "folder", id: folder });
   return folder;
 }
 
 /**
- * Removes a data folder, or a folder of several, with what was placed elsewhere on their behalf. Its servers must have
- * stopped.
+ * Removes a data folder, or a folder of several, with their Docker volumes. Its servers must have stopped.
  * @param {string} folder
  */
 export async function removeDataFolder(folder) {
-  for (const each of [folder, ...foldersIn(folder)]) {
-    const elsewhere = substituteFor(each);
-    if (owned(elsewhere)) rmSync(elsewhere, { recursive: true, force: true });
-    await removeVolume(each);
+  const entries = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
+  const inside = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+  for (const file of [folder, ...inside].map((each) => join(each, volumeFile)).filter(existsSync)) {
+    const name = readFileSync(file, "utf8");
+    const docker = await dockerEngine();
+    await docker.getContainer(name).remove({ force: true }).catch(ignoreMissing);
+    await docker.getVolume(name).remove().catch(ignoreMissing);
   }
   rmSync(folder, { recursive: true, force: true });
-  releaseFolder(folder);
-}
-
-/**
- * @param {string} folder
- * @returns {string[]}
- */
-function foldersIn(folder) {
-  if (!existsSync(folder)) return [];
-  const entries = readdirSync(folder, { withFileTypes: true });
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
-}
-
-/**
- * Where an unprivileged user can keep data on behalf of `folder`: in the folder itself when the user can pass through
- * all its parents, else in a folder of /var/tmp that is always the same for this one. Both carry the same mark, so that
- * data outlives neither the removal of `folder` nor its making anew.
- * @param {string} folder must exist
- * @param {{ uid: number, gid: number, name: string }} user
- * @param {(line: string) => void} log
- * @returns {string}
- */
-export function folderReachableBy(user, folder, log) {
-  chmodSync(folder, (statSync(folder).mode & 0o777) | 0o011);
-  if (canEnter(user, folder)) return folder;
-  const elsewhere = substituteFor(folder);
-  const mark = keptFile(join(folder, "elsewhere"), randomUUID);
-  if (existsSync(elsewhere) && !(owned(elsewhere) && markOf(elsewhere) === mark)) {
-    if (!owned(elsewhere)) throw new Failure(`${elsewhere} belongs to somebody else. Remove it and start again.`);
-    rmSync(elsewhere, { recursive: true });
-  }
-  mkdirSync(elsewhere, { recursive: true });
-  chmodSync(elsewhere, 0o711);
-  writeFileSync(join(elsewhere, "mark"), mark, { mode: 0o600 });
-  const cluster = join(folder, "cluster");
-  // Made when other users could still pass through the folder's parents.
-  if (existsSync(cluster)) spawnSync("mv", [cluster, elsewhere]);
-  log(`The user ${user.name} cannot reach ${folder}: its data is in ${elsewhere}.`);
-  return elsewhere;
-}
-
-/**
- * @param {string} folder
- * @returns {string}
- */
-function substituteFor(folder) {
-  return `/var/tmp/pragma-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`;
-}
-
-/**
- * @param {string} path
- * @returns {boolean} whether it is a folder, not a link, of this process's user
- */
-function owned(path) {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat?.isDirectory() === true && stat.uid === process.getuid?.();
-}
-
-/**
- * @param {string} elsewhere
- * @returns {string | undefined}
- */
-function markOf(elsewhere) {
-  const file = join(elsewhere, "mark");
-  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
-}
-
-/**
- * @param {{ uid: number, gid: number }} user
- * @param {string} folder
- * @returns {boolean}
- */
-function canEnter({ uid, gid }, folder) {
-  return spawnSync("/bin/sh", ["-c", 'cd -- "$1"', "sh", folder], { cwd: "/", uid, gid, stdio: "ignore" }).status === 0;
+  release(folder);
 }

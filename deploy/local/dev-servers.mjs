@@ -3,11 +3,12 @@
  * data, prints the lines to paste into another shell, and stays up until Ctrl-C.
  */
 import "./node-version.mjs";
-import { ensureServers } from "./servers.mjs";
-import { runUntilStopped } from "./until-stopped.mjs";
 
-await runUntilStopped(async ({ step, onStop }) => {
-  const servers = await step(() => ensureServers({ profile: "test", log: (line) => console.error(line) }));
-  onStop(servers.stop);
-  for (const [name, url] of Object.entries(servers.env)) console.log(`export ${name}='${url}'`);
+const { preparePackages, runUntilStopped } = await import("./run-until-stopped.mjs");
+await runUntilStopped(async () => {
+  await preparePackages();
+  const { ensureServers } = await import("./servers.ts");
+  const urls = await ensureServers("test");
+  for (const [name, url] of Object.entries(urls)) console.log(`export ${name}='${url}'`);
+  return undefined;
 });

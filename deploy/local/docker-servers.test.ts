@@ -2,14 +2,14 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
-import { images } from "./docker.mjs";
-import { hearFrom } from "./probe.mjs";
-import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.mjs";
+import { software } from "./find-servers.ts";
+import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.ts";
+import { hearFrom } from "./testing/hear-from.ts";
 
 const docker = (...args: string[]) => spawnSync("docker", args, { stdio: "ignore", timeout: 120_000 }).status === 0;
 const canRun =
   docker("info") &&
-  Object.values(images).every((image) => docker("image", "inspect", image) || docker("pull", "--quiet", image));
+  Object.values(software).every(({ image }) => docker("image", "inspect", image) || docker("pull", "--quiet", image));
 
 const folder = temporaryDataFolder("docker-servers-test");
 afterAll(() => {
@@ -38,14 +38,12 @@ inContainers("the servers run where their programs are not on the machine", pati
     },
   ).stdout;
   for (const name of ["postgres", "nats", "redis"]) expect(names).toContain(dataFolder(name));
-  await expect(startRedis({ dataFolder: dataFolder("redis") })).rejects.toThrow(`started by process ${process.pid}`);
-  expect(await hearFrom({ port: nats.port, until: /\n/ })).toMatch(/"jetstream":\s*true/);
-  const ask = (port: number, greeting: string) =>
-    hearFrom({ port, greeting: `${greeting}\r\n`, until: /\r\n.*\r\n|^\+/ });
+  expect(await hearFrom(nats.port, /\n/)).toMatch(/"jetstream":\s*true/);
+  const ask = (port: number, greeting: string) => hearFrom(port, /\r\n.*\r\n|^\+/, `${greeting}\r\n`);
   expect(await ask(redis.port, "SET kept yes")).toBe("+OK\r\n");
 
   await redis.hang();
-  expect(await hearFrom({ port: redis.port, greeting: "PING\r\n", until: /PONG/ })).toBeUndefined();
+  expect(await hearFrom(redis.port, /PONG/, "PING\r\n")).toBeUndefined();
   await redis.resume();
   expect(await ask(redis.port, "GET kept")).toContain("yes");
 
@@ -71,15 +69,16 @@ const containersOf = (dataFolder: string) =>
 inContainers("the servers listen on this machine only, and end with whoever started them", patience, async () => {
   const dataFolder = join(folder, "orphaned");
   const program = `
-    import { startRedis } from ${JSON.stringify(new URL("servers.mjs", import.meta.url))};
+    import { startRedis } from ${JSON.stringify(new URL("servers.ts", import.meta.url))};
     await startRedis({ dataFolder: ${JSON.stringify(dataFolder)} });
     console.log("ready");`;
-  const owner = spawn(process.execPath, ["--input-type=module", "-e", program], {
+  const owner = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], {
+    cwd: import.meta.dirname,
     env: { ...process.env, PRAGMA_SERVERS: "docker" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(owner.stdout, "data");
-  expect(containersOf(dataFolder)).toMatch(/^pragma-\S+ 127\.0\.0\.1:\d+->6379\/tcp\n$/);
+  expect(containersOf(dataFolder)).toMatch(/^pragma-\S+ (?:6379\/tcp, )?127\.0\.0\.1:(\d+)->\1\/tcp\n$/);
   owner.kill("SIGKILL");
   await expect.poll(() => containersOf(dataFolder), { timeout: 30_000, interval: 200 }).toBe("");
 });
@@ -87,8 +86,8 @@ inContainers("the servers listen on this machine only, and end with whoever star
 inContainers("the end of a server's log is shown when it does not come up", patience, async () => {
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const dataFolder = join(folder, "broken");
-  await expect(startRedis({ dataFolder, users: "no such line" })).rejects.toThrow(
-    /Redis did not come up[\s\S]*users\.acl/,
+  await expect(startRedis({ dataFolder, config: "no such line\n" })).rejects.toThrow(
+    /Redis did not come up[\s\S]*no such line/,
   );
   expect(containersOf(dataFolder)).toBe("");
 });
@@ -96,13 +95,13 @@ inContainers("the end of a server's log is shown when it does not come up", pati
 inContainers("the servers keep to who may do what", patience, async () => {
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const users = "user default off\nuser somebody on >secret ~* +@all\n";
-  const redis = await startRedis({ dataFolder: join(folder, "guarded-redis"), users });
-  const ask = (greeting: string) => hearFrom({ port: redis.port, greeting, until: /\r\n/ });
+  const redis = await startRedis({ dataFolder: join(folder, "guarded-redis"), config: users });
+  const ask = (greeting: string) => hearFrom(redis.port, /\r\n/, greeting);
   expect(await ask("PING\r\n")).toMatch(/^-NOAUTH/);
   expect(await ask("AUTH somebody secret\r\n")).toMatch(/^\+OK/);
 
   const config = 'authorization { users: [{ user: "somebody", password: "secret" }] }\n';
   const nats = await startNats({ dataFolder: join(folder, "guarded-nats"), config });
-  expect(await hearFrom({ port: nats.port, until: /\n/ })).toMatch(/"auth_required":\s*true/);
+  expect(await hearFrom(nats.port, /\n/)).toMatch(/"auth_required":\s*true/);
   await Promise.all([redis.stop(), nats.stop()]);
 });

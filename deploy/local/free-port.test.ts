@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { expect, it } from "vitest";
-import { freePort, isPortFree } from "./free-port.mjs";
+import { freePort, isPortFree } from "./free-port.ts";
 
 it.each(["127.0.0.1", "0.0.0.0"])("tells that a port is taken by a program that listens on %s", async (host) => {
   const other = createServer().listen(0, host);

@@ -1,13 +1,17 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
-import { freePort } from "./free-port.mjs";
-import { givenServer } from "./given-servers.mjs";
+import { freePort } from "./free-port.ts";
+import { givenServer } from "./servers.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
+/** What says this at first, and answers whatever it is told like a NATS server that is told PING. */
 async function listenAndSay(greeting: string) {
-  const server = createServer((socket) => socket.on("error", () => {}).write(greeting)).listen(0, "127.0.0.1");
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).on("data", () => socket.write("PONG\r\n"));
+    socket.write(greeting);
+  }).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
   return (server.address() as AddressInfo).port;

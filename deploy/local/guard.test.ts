@@ -1,23 +1,20 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { endProcess, isRunning, knownProcess } from "./process-identity.mjs";
 
-/** Starts a process that guards a sleeping one, a group whose leader has ended, and a temporary folder; tells which. */
+/** Starts a process that guards a sleeping one, a group of two, and a temporary folder; tells which. */
 async function startOwner(how: string) {
   const modules = JSON.stringify(new URL(".", import.meta.url).href);
   const program = `
-    import { spawn } from "node:child_process";
     import { once } from "node:events";
-    const { guardGroup, guardProcess } = await import(${modules} + "guarded.mjs");
-    const { knownProcess } = await import(${modules} + "process-identity.mjs");
+    const { spawnGuarded } = await import(${modules} + "guarded.mjs");
     const { temporaryDataFolder } = await import(${modules} + "data-folder.mjs");
-    const sleeper = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
-    guardProcess(knownProcess(sleeper.pid), "SIGTERM");
-    const leader = spawn("sh", ["-c", "sleep 60 & echo $!"], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
-    guardGroup(knownProcess(leader.pid), "SIGTERM");
+    const sleeper = spawnGuarded("sleep", ["60"], { stdio: "ignore" });
+    const leader = spawnGuarded("sh", ["-c", "sleep 60 & echo $!; sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
     const [member] = await once(leader.stdout, "data");
     console.log(JSON.stringify({ pids: [sleeper.pid, Number(member)], folder: temporaryDataFolder("guard-test") }));
     ${how}`;
@@ -39,7 +36,22 @@ it.each([
   const ended = owner.exitCode === null && owner.signalCode === null ? once(owner, "exit") : undefined;
   end(owner.pid ?? 0);
   await ended;
-  await expect.poll(() => started.some(isRunning) || existsSync(folder), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => started.some(isRunning) || existsSync(folder), { timeout: 20_000 }).toBe(false);
+});
+
+it.skipIf(process.platform !== "linux")("ends it also when the guard was killed before", async () => {
+  const { owner, started, folder } = await startOwner("setInterval(() => {}, 1000)");
+  const guards = () =>
+    readFileSync(`/proc/${owner.pid}/task/${owner.pid}/children`, "utf8")
+      .split(" ")
+      .filter((pid) => pid !== "" && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("guard.mjs"));
+  const [first = ""] = guards();
+  process.kill(Number(first), "SIGKILL");
+  await expect.poll(() => guards().some((pid) => pid !== first)).toBe(true);
+  // The owner has yet to tell it what there is.
+  await sleep(500);
+  owner.kill("SIGKILL");
+  await expect.poll(() => started.some(isRunning) || existsSync(folder), { timeout: 20_000 }).toBe(false);
 });
 
 it("kills a process that does not end when asked", async () => {

@@ -1,95 +1,110 @@
 import { spawn } from "node:child_process";
+import { renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { Failure } from "./failure.mjs";
+import { knownProcess, sendSignal } from "./process-identity.mjs";
 
-/** @typedef {import("./process-identity.mjs").KnownProcess} KnownProcess */
+/**
+ * What ends soon after this process: a process that leads a group, with what is left of the group; a container; a folder
+ * of throw-away data. The id is the number of the process, the name of the container, the path of the folder.
+ * @typedef {{ kind: "process", id: number, known: import("./process-identity.mjs").KnownProcess,
+ *   signal: NodeJS.Signals, timeoutMs: number } | { kind: "container" | "folder", id: string }} Guarded
+ */
 
+/** @type {Map<number | string, Guarded>} */
+const guarded = new Map();
 /** @type {import("node:child_process").ChildProcess | undefined} */
 let guard;
+/** @type {string | undefined} */
+let recordFile;
+let ending = false;
 
 /**
- * Makes sure that a process ends soon after this one, however this one ends.
- * @param {KnownProcess} known
- * @param {NodeJS.Signals} signal asks it to end gracefully
+ * Has something end soon after this process, however this one ends.
+ * @param {Guarded} what
  */
-export function guardProcess(known, signal) {
-  tell({ guard: known, signal, group: false });
+export function guardUntilReleased(what) {
+  refuseWhenEnding();
+  guarded.set(what.id, what);
+  guard ??= startGuard();
+  informGuard();
 }
 
 /**
- * The same for a process that leads a group, and for whatever is left of the group.
- * @param {KnownProcess} known
- * @param {NodeJS.Signals} signal
+ * It is gone: there is nothing to guard any more.
+ * @param {number | string} id
  */
-export function guardGroup(known, signal) {
-  tell({ guard: known, signal, group: true });
+export function release(id) {
+  if (guarded.delete(id)) informGuard();
 }
 
 /**
- * The process has ended: there is nothing to guard any more.
- * @param {KnownProcess} known
+ * Starts a process that leads a group of its own, so that Ctrl-C in the terminal does not reach it, and that ends, with
+ * what is left of the group, soon after this process.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import("node:child_process").SpawnOptions} options
+ * @param {{ signal?: NodeJS.Signals, timeoutMs?: number }} [end] asks it to end; when it is killed after all
  */
-export function releaseProcess(known) {
-  tell({ release: known });
+export function spawnGuarded(command, args, options, { signal = "SIGTERM", timeoutMs = 10_000 } = {}) {
+  refuseWhenEnding();
+  const child = spawn(command, args, { ...options, detached: true });
+  const { pid } = child;
+  if (pid !== undefined) {
+    guardUntilReleased({ kind: "process", id: pid, known: knownProcess(pid), signal, timeoutMs });
+    child.once("exit", () => {
+      sendSignal(-pid, "SIGKILL");
+      release(pid);
+    });
+  }
+  return child;
 }
 
 /**
- * Makes sure that a container ends and is removed soon after this process.
- * @param {string} name
+ * Keeps what is guarded, and the process that started it, on file as well: the guard may be killed, too.
+ * @param {string} file
  */
-export function guardContainer(name) {
-  tell({ guardContainer: name });
+export function recordGuarded(file) {
+  recordFile = file;
+  informGuard();
 }
 
-/**
- * The container has been removed.
- * @param {string} name
- */
-export function releaseContainer(name) {
-  tell({ releaseContainer: name });
+/** Whether everything is being ended: then nothing ends by itself. */
+export function isEnding() {
+  return ending;
 }
 
-/**
- * Makes sure that a temporary folder is removed after this process, once the processes that may use it have ended.
- * @param {string} path absolute
- */
-export function guardFolder(path) {
-  tell({ guardFolder: path });
-}
-
-/**
- * @param {string} path
- */
-export function releaseFolder(path) {
-  tell({ releaseFolder: path });
-}
-
-/**
- * Ends now, and waits for the end of, whatever is still guarded. Nothing can be guarded afterwards.
- * @returns {Promise<void>}
- */
-export function endGuarded() {
+/** Ends whatever is guarded, the last started first, and waits for it. Nothing can be started afterwards. */
+export async function endGuarded() {
+  ending = true;
   const last = guard;
-  if (last === undefined || last.exitCode !== null) return Promise.resolve();
-  return new Promise((resolve) => {
+  if (last === undefined || last.exitCode !== null || last.signalCode !== null) return;
+  await new Promise((resolve) => {
     last.ref();
-    last.once("exit", () => resolve());
+    last.once("exit", resolve);
     last.stdin?.end();
   });
 }
 
-/**
- * @param {import("./guard.mjs").GuardLine} line
- */
-function tell(line) {
-  if ("guard" in line || "guardContainer" in line || "guardFolder" in line) guard ??= startGuard();
-  guard?.stdin?.write(`${JSON.stringify(line)}\n`);
+function refuseWhenEnding() {
+  if (ending) throw new Failure("Nothing is started any more: this program is stopping.");
 }
 
-/**
- * Detached, so that Ctrl-C in the terminal and the end of the process group do not reach it; unreferenced, so that it
- * does not keep this process running.
- * @returns {import("node:child_process").ChildProcess}
- */
+function informGuard() {
+  if (ending) return;
+  const list = [...guarded.values()];
+  guard?.stdin?.write(`${JSON.stringify(list)}\n`);
+  const record = { owner: knownProcess(process.pid), guarded: list };
+  if (recordFile === undefined) return;
+  try {
+    writeFileSync(`${recordFile}.unfinished`, JSON.stringify(record), { mode: 0o600 });
+    renameSync(`${recordFile}.unfinished`, recordFile);
+  } catch {
+    // A full disk ends nothing that runs: the guard has the list, too.
+  }
+}
+
+/** Starts it detached, so that no signal from the terminal reaches it, and unreferenced, so that this process may end. */
 function startGuard() {
   const child = spawn(process.execPath, [fileURLToPath(new URL("guard.mjs", import.meta.url))], {
     cwd: "/",
@@ -98,6 +113,12 @@ function startGuard() {
   });
   child.unref();
   child.stdin.on("error", () => {});
+  child.once("exit", (_, signal) => {
+    // It was killed: another takes its place.
+    if (ending || signal === null) return;
+    guard = startGuard();
+    informGuard();
+  });
   /** @type {import("node:net").Socket} */ (child.stdin).unref();
   return child;
 }

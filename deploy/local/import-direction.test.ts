@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { checkout } from "./state-folder.mjs";
+import { checkout } from "./setup.mjs";
 import { scratchFolder } from "./testing/scratch-folder.ts";
 
 const refused = [
@@ -10,7 +10,7 @@ const refused = [
   ["contracts/b.ts", "../services/_runtime/config.ts"],
   ["services/_runtime/a.ts", "@pragma/accounts/service"],
   ["services/_runtime/b.ts", "../accounts/service.ts"],
-  ["services/_runtime/c.ts", "../../deploy/local/servers.mjs"],
+  ["services/_runtime/c.ts", "../../deploy/local/servers.ts"],
   ["services/_runtime/object-store/a.ts", "../../../contracts/money.ts"],
   ["services/accounts/a.ts", "@pragma/reporting/service"],
   ["services/accounts/b.ts", "@pragma/gateway/app"],
@@ -39,7 +39,7 @@ const allowed = [
   ["contracts/z.ts", "./money.ts"],
   ["contracts/y.ts", "zod"],
   ["services/_runtime/z.ts", "@pragma/contracts/money"],
-  ["services/_runtime/testing/z.ts", "../../../deploy/local/servers.mjs"],
+  ["services/_runtime/testing/z.ts", "../../../deploy/local/servers.ts"],
   ["services/accounts/routes/z.ts", "@pragma/runtime/postgres"],
   ["services/reporting/routes/z.ts", "../reporting.ts"],
   ["services/z.ts", "@pragma/accounts/service"],
@@ -49,7 +49,7 @@ const allowed = [
   ["simulator/src/y.ts", "@pragma/client/create-client"],
   ["simulator/src/z.ts", "@pragma/contracts/money"],
   ["tests/z.ts", "@pragma/services/main"],
-  ["tests/y.ts", "../deploy/local/servers.mjs"],
+  ["tests/y.ts", "../deploy/local/servers.ts"],
   ["bench/z.ts", "@pragma/services/definitions"],
   ["deploy/local/z.mjs", "node:timers/promises"],
   ["deploy/local/y.mjs", "./failure.mjs"],

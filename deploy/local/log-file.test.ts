@@ -1,12 +1,12 @@
 import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { boundLog, endOfLog } from "./log-file.mjs";
+import { endOfLog, limitLog } from "./log-file.ts";
 import { scratchFolder } from "./testing/scratch-folder.ts";
 
 test("a log that grows large while it is written is begun anew, and its last part is kept", async () => {
   const file = join(scratchFolder(), "server.log");
-  const stop = boundLog(file, { limit: 1_000, every: 10 });
+  const stop = limitLog(file, { limit: 1_000, everyMs: 10 });
   try {
     appendFileSync(file, "small\n");
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from "node:path";
 import { satisfies } from "semver";
 import { expect, it } from "vitest";
-import { checkout } from "./state-folder.mjs";
+import { checkout } from "./setup.mjs";
 import { scratchFolder } from "./testing/scratch-folder.ts";
 
 interface LockedPackage {

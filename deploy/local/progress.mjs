@@ -1,5 +1,3 @@
-/** @typedef {(detail: string) => void} Tell shows what a task does just now */
-
 const quietMs = 2_000;
 const redrawMs = 250;
 const remindMs = 15_000;
@@ -15,8 +13,7 @@ let lastPlainLine = 0;
  * place, elsewhere as a line at the beginning, one every 15 seconds, and one at the end. Several tasks may run at once.
  * @template T
  * @param {string} label what is being done: "Installing packages"
- * @param {(tell: Tell) => Promise<T>} task
- * @returns {Promise<T>}
+ * @param {(show: (detail: string) => void) => Promise<T>} task shows what it does just now
  */
 export async function withProgress(label, task) {
   const entry = { label, detail: "", since: Date.now(), shown: false };
@@ -28,7 +25,7 @@ export async function withProgress(label, task) {
     });
   } finally {
     running.delete(entry);
-    if (entry.shown) say(`${entry.label}: ${secondsSince(entry.since)} s`);
+    if (entry.shown) say(`${label}: ${secondsSince(entry.since)} s`);
     if (running.size === 0) {
       clearInterval(ticker);
       ticker = undefined;
@@ -49,31 +46,17 @@ function draw() {
   const slow = [...running].filter(({ since }) => Date.now() - since >= quietMs);
   if (slow.length === 0) return;
   const isNew = slow.some(({ shown }) => !shown);
+  const line = slow
+    .map(({ label, detail, since }) => `${label}… ${secondsSince(since)} s${detail && ` (${detail})`}`)
+    .join("; ");
   for (const entry of slow) entry.shown = true;
   if (process.stdout.isTTY) {
-    const line = slow
-      .map(describe)
-      .join("; ")
-      .slice(0, (process.stdout.columns || 80) - 1);
-    process.stdout.write(`\r\x1b[2K${line}`);
+    process.stdout.write(`\r\x1b[2K${line.slice(0, (process.stdout.columns || 80) - 1)}`);
   } else if (isNew || Date.now() - lastPlainLine >= remindMs) {
     lastPlainLine = Date.now();
-    process.stdout.write(`${slow.map(describe).join("; ")}\n`);
+    process.stdout.write(`${line}\n`);
   }
 }
 
-/**
- * @param {{ label: string, detail: string, since: number }} entry
- * @returns {string}
- */
-function describe({ label, detail, since }) {
-  return `${label}… ${secondsSince(since)} s${detail && ` (${detail})`}`;
-}
-
-/**
- * @param {number} since
- * @returns {number}
- */
-function secondsSince(since) {
-  return Math.round((Date.now() - since) / 1000);
-}
+/** @param {number} since */
+const secondsSince = (since) => Math.round((Date.now() - since) / 1000);

@@ -1,18 +1,14 @@
-import { spawn } from "node:child_process";
+import { Failure } from "./failure.mjs";
+import { spawnGuarded } from "./guarded.mjs";
 
 /**
  * @typedef {object} CommandOptions
  * @property {string} [cwd]
  * @property {NodeJS.ProcessEnv} [env] added to this process's
- * @property {{ uid: number, gid: number }} [user]
+ * @property {{ uid: number, gid: number } | undefined} [user] when not this process's
  * @property {string} [input] for its standard input
- * @property {boolean} [mustFinish] true: neither Ctrl-C nor `interruptCommands` ends it, because half of it is worse than none
+ * @property {boolean} [mustFinish] true: its end is waited for, because half of it is worse than none
  */
-
-/** @type {Set<import("node:child_process").ChildProcess>} */
-const interruptible = new Set();
-/** @type {Set<Promise<unknown>>} */
-const mustFinish = new Set();
 
 /**
  * Runs a command to its end.
@@ -22,55 +18,40 @@ const mustFinish = new Set();
  * @returns {Promise<{ code: number | null, output: string }>} what it wrote to both outputs; the code is null when a signal ended it
  * @throws when it cannot be started
  */
-export function runCommand(command, args, options = {}) {
-  const child = spawn(command, args, {
-    cwd: options.cwd,
-    env: { ...process.env, ...options.env },
-    detached: options.mustFinish === true,
-    ...options.user,
-  });
+export function runCommand(command, args, { cwd, env, user, input = "", mustFinish = false } = {}) {
+  const options = { cwd, env: { ...process.env, ...env }, ...user };
+  const child = spawnGuarded(command, args, options, mustFinish ? { signal: "SIGCONT", timeoutMs: 600_000 } : {});
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (chunk) => {
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (chunk) => {
       output += chunk;
     });
-  }
-  child.stdin.on("error", () => {});
-  child.stdin.end(options.input ?? "");
-  /** @type {Promise<{ code: number | null, output: string }>} */
-  const finished = new Promise((resolve, reject) => {
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(input);
+  return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve({ code, output }));
   });
-  track(child, finished, options.mustFinish === true);
-  return finished;
 }
 
 /**
- * @param {import("node:child_process").ChildProcess} child
- * @param {Promise<unknown>} finished
- * @param {boolean} isLong
+ * Runs a command that has to end well. Returns what it wrote.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {CommandOptions} options
+ * @param {string} complaint what to say, above the end of what it wrote, when it does not
+ * @throws {Failure}
  */
-function track(child, finished, isLong) {
-  const settled = finished.catch(() => {});
-  if (isLong) mustFinish.add(settled);
-  else interruptible.add(child);
-  void settled.then(() => {
-    interruptible.delete(child);
-    mustFinish.delete(settled);
-  });
-}
-
-/** Ends the commands that run now, and waits for those that must finish. */
-export async function interruptCommands() {
-  for (const child of interruptible) child.kill("SIGTERM");
-  await Promise.all(mustFinish);
+export async function runOrFail(command, args, options, complaint) {
+  const { code, output } = await runCommand(command, args, options);
+  if (code !== 0) throw new Failure(`${complaint}:\n${endOf(output, 40)}`);
+  return output;
 }
 
 /**
  * @param {string} output
  * @param {number} [count]
- * @returns {string} its last lines, indented for showing
+ * @returns its last lines, indented for showing
  */
 export function endOf(output, count = 15) {
   const lines = output.trimEnd().split("\n").slice(-count);

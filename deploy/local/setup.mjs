@@ -6,10 +6,14 @@ import { fileURLToPath } from "node:url";
 import { Failure } from "./failure.mjs";
 import { withProgress } from "./progress.mjs";
 import { endOf, runCommand } from "./run-command.mjs";
-import { checkout } from "./state-folder.mjs";
+
+/** The folder of the checkout, absolute, without a slash at its end. */
+export const checkout = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
 /** Where the build of the documentation keeps what it has built of packages. */
 const caches = ["node_modules/.cache", "docs-portal/node_modules/.cache"];
+/** What the packages were installed from; npm removes it with the packages. */
+const memory = "node_modules/.installed-from.json";
 
 /**
  * Installs the packages that package-lock.json lists, with the patches of `patches/`, unless those that are there were
@@ -20,31 +24,22 @@ const caches = ["node_modules/.cache", "docs-portal/node_modules/.cache"];
 export async function ensurePackages(folder = checkout) {
   const lockfile = readFileSync(join(folder, "package-lock.json"), "utf8");
   const wanted = { lockfile: sha256(lockfile), patches: sha256(patchesIn(join(folder, "patches"))) };
-  const memoryFile = memoryFileIn(folder);
-  /** @type {typeof wanted | undefined} */
-  const remembered = existsSync(memoryFile) ? JSON.parse(readFileSync(memoryFile, "utf8")) : undefined;
-  if (remembered?.lockfile === wanted.lockfile && remembered.patches === wanted.patches) return;
+  /** @type {Partial<typeof wanted>} */
+  const found = existsSync(join(folder, memory)) ? JSON.parse(readFileSync(join(folder, memory), "utf8")) : {};
+  if (found.lockfile === wanted.lockfile && found.patches === wanted.patches) return;
 
-  const arePatchesNew = remembered !== undefined && remembered.patches !== wanted.patches;
+  const arePatchesNew = found.patches !== undefined && found.patches !== wanted.patches;
   if (arePatchesNew || !isInstalled(JSON.parse(lockfile), join(folder, "node_modules", ".package-lock.json")))
     await withProgress("Installing packages with npm ci", () => npm(folder, "ci", "--no-audit", "--no-fund"));
   await npm(folder, "run", "patch");
   // What was built of a package of this version is taken for what it is, patched or not.
   if (arePatchesNew) for (const cache of caches) rmSync(join(folder, cache), { recursive: true, force: true });
-  writeFileSync(memoryFile, JSON.stringify(wanted));
+  writeFileSync(join(folder, memory), JSON.stringify(wanted));
 }
 
 /** What vitest calls before tests: a bare `npm ci` leaves packages without their patches. */
 export async function setup() {
-  if (!existsSync(memoryFileIn(checkout))) await ensurePackages();
-}
-
-/**
- * @param {string} folder
- * @returns {string} the file that tells what its packages were installed from; npm removes it with the packages
- */
-function memoryFileIn(folder) {
-  return join(folder, "node_modules", ".installed-from.json");
+  if (!existsSync(join(checkout, memory))) await ensurePackages();
 }
 
 /**
@@ -53,65 +48,37 @@ function memoryFileIn(folder) {
  */
 async function npm(folder, ...args) {
   const { code, output } = await runCommand("npm", args, { cwd: folder });
-  if (code !== 0)
-    throw new Failure(`npm ${args.filter((arg) => !arg.startsWith("-")).join(" ")} failed:\n${complaintIn(output)}`);
+  if (code === 0) return;
+  // npm names the cause first, and ends with advice on how to use it.
+  const complaint = output.split("\n").filter((line) => line.startsWith("npm error"));
+  const shown = complaint.length === 0 ? endOf(output) : endOf(complaint.slice(0, 15).join("\n"));
+  throw new Failure(`npm ${args.filter((arg) => !arg.startsWith("-")).join(" ")} failed:\n${shown}`);
 }
 
-/**
- * @param {string} output npm names the cause first, and ends with advice on how to use it
- * @returns {string}
- */
-function complaintIn(output) {
-  const lines = output.split("\n").filter((line) => line.startsWith("npm error"));
-  return lines.length === 0
-    ? endOf(output)
-    : lines
-        .slice(0, 15)
-        .map((line) => `  ${line}`)
-        .join("\n");
-}
+/** @param {string} text */
+const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 
-/**
- * @param {string} text
- * @returns {string}
- */
-function sha256(text) {
-  return createHash("sha256").update(text).digest("hex");
-}
-
-/**
- * @param {string} folder
- * @returns {string} what its files say; empty when there is no such folder
- */
+/** @param {string} folder */
 function patchesIn(folder) {
-  if (!existsSync(folder)) return "";
-  const names = readdirSync(folder).sort();
+  const names = existsSync(folder) ? readdirSync(folder).sort() : [];
   return names.map((name) => `${name}\n${readFileSync(join(folder, name), "utf8")}`).join("\n");
 }
 
-/**
- * @typedef {object} LockedPackage
- * @property {string} [version]
- * @property {boolean} [optional]
- * @property {boolean} [devOptional]
- */
-/** @typedef {{ packages: Record<string, LockedPackage> }} Lockfile */
+/** @typedef {{ packages: Record<string, { version?: string, optional?: boolean, devOptional?: boolean }> }} Lockfile */
 
 /**
  * Whether npm's own record of what it installed agrees with the lockfile: somebody ran `npm install`. Packages for
  * other systems are listed and not installed.
  * @param {Lockfile} lockfile
  * @param {string} recordFile
- * @returns {boolean}
  */
 function isInstalled(lockfile, recordFile) {
   if (!existsSync(recordFile)) return false;
   /** @type {Lockfile} */
   const record = JSON.parse(readFileSync(recordFile, "utf8"));
   return Object.entries(lockfile.packages).every(([path, wanted]) => {
-    if (path === "") return true;
     const installed = record.packages[path];
-    if (installed === undefined) return wanted.optional === true || wanted.devOptional === true;
+    if (installed === undefined) return path === "" || wanted.optional === true || wanted.devOptional === true;
     return installed.version === wanted.version;
   });
 }

@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
-import { openStateFolder } from "./state-folder.mjs";
+import { expect, it, onTestFinished } from "vitest";
+import { isRunning, knownProcess } from "./process-identity.mjs";
+import { lockStateFolder, openStateFolder } from "./state-folder.ts";
 import { scratchFolder } from "./testing/scratch-folder.ts";
 
 it("makes a folder that the next start accepts", () => {
@@ -41,4 +44,39 @@ it("refuses a file in the folder's place", () => {
   const file = join(scratchFolder(), ".pragma");
   writeFileSync(file, "");
   expect(() => openStateFolder(file)).toThrow("is not a folder");
+});
+
+/** What an earlier start has left on file: by whom, and what it left running. */
+function leaveRecord(folder: string, owner: object, known = { pid: 1, startedAt: "before" }) {
+  const guarded = [{ kind: "process", id: known.pid, known, signal: "SIGTERM", timeoutMs: 1_000 }];
+  writeFileSync(join(folder, "running.json"), JSON.stringify({ owner, guarded }));
+}
+const gone = { pid: process.pid, startedAt: "before" };
+
+it("refuses a folder from which another start still runs", async () => {
+  const folder = scratchFolder();
+  leaveRecord(folder, knownProcess(process.pid));
+  await expect(lockStateFolder(folder)).rejects.toThrow(`process ${process.pid} `);
+});
+
+it("ends what an earlier start left running, and nothing that has its number by now", async () => {
+  const leftOver = spawn("sleep", ["60"], { stdio: "ignore" });
+  const stranger = spawn("sleep", ["60"], { stdio: "ignore", detached: true });
+  onTestFinished(() => void stranger.kill());
+  const ended = once(leftOver, "exit");
+  const folder = scratchFolder();
+  leaveRecord(folder, gone, knownProcess(leftOver.pid ?? 0));
+  await lockStateFolder(folder);
+  await ended;
+
+  const other = scratchFolder();
+  leaveRecord(other, gone, { pid: stranger.pid ?? 0, startedAt: "before" });
+  await lockStateFolder(other);
+  expect(isRunning(knownProcess(stranger.pid ?? 0))).toBe(true);
+});
+
+it("starts over a record that was cut short", async () => {
+  const folder = scratchFolder();
+  writeFileSync(join(folder, "running.json"), '{"guarded":[{"ki');
+  await lockStateFolder(folder);
 });

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { readReport } from "./testing/run-tests.ts";
 import { scratchFolder } from "./testing/scratch-folder.ts";
-import { readReport } from "./vitest-report.mjs";
 
 /** `retried`: passed after it failed. */
 function testResult(status: string, fullName: string) {

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { packageFolder } from "@pragma/runtime/package-folder";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { chromiumFlags, findChromium } from "../../deploy/local/chromium.mjs";
+import { chromiumFlags, findChromium } from "../../deploy/local/testing/chromium.js";
 
 const portal = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
 

@@ -1,7 +1,7 @@
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { expectCluster, findPlaces } from "@pragma/runtime/testing/stream-places";
-import { freePort } from "../../deploy/local/free-port.mjs";
-import { type RunningServer, startNats, temporaryDataFolder } from "../../deploy/local/servers.mjs";
+import { freePort } from "../../deploy/local/free-port.js";
+import { type ReachableServer, startNats, temporaryDataFolder } from "../../deploy/local/servers.js";
 
 /** Three NATS servers that keep three copies of everything. */
 export interface NatsCluster {
@@ -18,14 +18,17 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   const folder = temporaryDataFolder("cluster");
   const names = ["n1", "n2", "n3"];
   const routes = await Promise.all(names.map(() => freePort()));
-  const servers = new Map<string, RunningServer>();
+  const servers = new Map<string, ReachableServer>();
   let killed: string | undefined;
 
   async function start(name: string, port?: number): Promise<void> {
     const own = routes[names.indexOf(name)] ?? 0;
-    const cluster = { name, port: own, others: routes.filter((route) => route !== own) };
+    const others = routes.filter((route) => route !== own).map((route) => `"nats-route://127.0.0.1:${route}"`);
+    const config =
+      `server_name: ${name}\n` +
+      `cluster {\n  name: pragma\n  listen: "127.0.0.1:${own}"\n  routes: [${others.join(", ")}]\n}\n`;
     const place = port === undefined ? {} : { port };
-    servers.set(name, await startNats({ dataFolder: `${folder}/${name}`, cluster, ...place }));
+    servers.set(name, await startNats({ dataFolder: `${folder}/${name}`, config, ...place }));
   }
   await Promise.all(names.map((name) => start(name)));
   const addresses = [...servers.values()].map(({ port }) => `127.0.0.1:${port}`);

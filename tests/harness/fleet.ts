@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import { freePort } from "../../deploy/local/free-port.mjs";
+import { freePort } from "../../deploy/local/free-port.js";
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { type ProductProcess, prepare, type ReachableProduct } from "./product.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { packageFolder } from "@pragma/runtime/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { freePort } from "../../deploy/local/free-port.mjs";
+import { freePort } from "../../deploy/local/free-port.js";
 
 /** What a process of the product can be: everything in one, or a part by itself. */
 export type Role = ServiceName | "gateway" | "all";

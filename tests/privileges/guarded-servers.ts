@@ -8,13 +8,13 @@ import { createTestEnvironment } from "@pragma/runtime/testing/test-environment"
 import { natsUsersConfig } from "@pragma/services/nats-users";
 import { redisUsersFile } from "@pragma/services/redis-users";
 import {
-  type RunningServer,
+  type ReachableServer,
   removeDataFolder,
   startNats,
   startPostgres,
   startRedis,
   temporaryDataFolder,
-} from "../../deploy/local/servers.mjs";
+} from "../../deploy/local/servers.js";
 
 /** Servers on which each part of the product is somebody else, and may do what that part needs. */
 export interface GuardedServers {
@@ -43,9 +43,9 @@ export async function startGuardedServers(): Promise<GuardedServers> {
   const [postgres, nats, redis] = await Promise.all([
     startPostgres({ dataFolder: join(folder, "postgres"), durable: false }),
     startNats({ dataFolder: join(folder, "nats"), config: passwordsIn(await natsUsersConfig(namespace)) }),
-    startRedis({ dataFolder: join(folder, "redis"), users: passwordsIn(redisUsersFile(namespace)) }),
+    startRedis({ dataFolder: join(folder, "redis"), config: passwordsIn(redisUsersFile(namespace)) }),
   ]);
-  const as = ({ url }: RunningServer, user: string, secret = password) => {
+  const as = ({ url }: ReachableServer, user: string, secret = password) => {
     const login = new URL(url);
     login.username = user;
     login.password = secret;

@@ -1,12 +1,4 @@
-import {
-  type RunningServer,
-  startNats,
-  startPostgres,
-  startRedis,
-  temporaryDataFolder,
-} from "../../../deploy/local/servers.mjs";
-
-const starters = { nats: startNats, postgres: startPostgres, redis: startRedis };
+import { type LocalServer, starters, temporaryDataFolder } from "./local-servers.ts";
 
 /** One server of a test's own, to be killed, made to hang, and started again on the same port and data. */
 export interface PrivateServer {
@@ -21,7 +13,7 @@ export interface PrivateServer {
 
 export async function startPrivateServer(which: keyof typeof starters): Promise<PrivateServer> {
   const dataFolder = `${temporaryDataFolder("private")}/${which}`;
-  let running: RunningServer = await starters[which]({ dataFolder });
+  let running: LocalServer = await starters[which]({ dataFolder });
   return {
     url: running.url,
     kill: () => running.kill(),

@@ -1,19 +1,11 @@
 import { Redis } from "ioredis";
-import {
-  type RunningServer,
-  startNats,
-  startPostgres,
-  startRedis,
-  temporaryDataFolder,
-} from "../../../deploy/local/servers.mjs";
-
-const starters = { nats: startNats, postgres: startPostgres, redis: startRedis };
+import { type LocalServer, starters, temporaryDataFolder } from "./local-servers.ts";
 
 /** A server that a test may have for itself. */
 export type PrivateServer = keyof typeof starters;
 
 /** Servers of a test's own, to be killed and started again. */
-export interface PrivateServers extends Record<PrivateServer, RunningServer> {
+export interface PrivateServers extends Record<PrivateServer, LocalServer> {
   /** Kills a server and starts it again, on the same port and data, `after` so many milliseconds. */
   restart(which: PrivateServer, after?: number): Promise<void>;
   kill(which: PrivateServer): Promise<void>;

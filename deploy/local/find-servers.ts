@@ -1,0 +1,127 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { canInstall, installPackages } from "./apt.ts";
+import { dockerEngine } from "./data-folder.mjs";
+import { Failure } from "./failure.mjs";
+
+export type ServerKind = keyof typeof software;
+
+/** A program on this machine that can run a server. */
+export interface Binary {
+  path: string;
+  /** As the program states it: 15.14. */
+  version: string;
+}
+
+export const software = {
+  postgres: {
+    name: "PostgreSQL",
+    program: "postgres",
+    minVersion: "15",
+    /** Names a server that somebody else runs. */
+    variable: "DATABASE_URL",
+    /** Debian's. */
+    package: "postgresql",
+    /** Of the version that docker-compose.yml runs. */
+    image: "postgres:17.11-alpine",
+  },
+  nats: {
+    name: "NATS",
+    program: "nats-server",
+    minVersion: "2.9",
+    variable: "NATS_URL",
+    package: "nats-server",
+    image: "nats:2.10.29-alpine",
+  },
+  redis: {
+    name: "Redis",
+    program: "redis-server",
+    minVersion: "7",
+    variable: "REDIS_URL",
+    package: "redis-server",
+    image: "redis:7.4.9-alpine",
+  },
+};
+
+/** Folders outside PATH where packages put server programs. A star stands for the folder of each version. */
+const packageFolders = ["/usr/sbin", "/usr/local/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
+const postgresFolders = [
+  "/usr/lib/postgresql/*/bin",
+  "/opt/homebrew/opt/*/bin",
+  "/usr/local/opt/*/bin",
+  "/usr/pgsql-*/bin",
+];
+
+let lastSearch: Promise<unknown> = Promise.resolve();
+
+/**
+ * The programs that can run each of these servers, the newest first; none of a server that the Docker engine runs, for
+ * lack of a program or because PRAGMA_SERVERS is docker. As root on Debian, what is nowhere is installed now.
+ *
+ * @throws Failure naming what to install.
+ */
+export function findServers<K extends ServerKind>(kinds: readonly K[]): Promise<Record<K, Binary[]>> {
+  // One after the other: two that miss the same server would both install it.
+  const search = lastSearch.then(async () => {
+    let found = await lookAround(kinds);
+    const missing = kinds.filter((kind) => !found.has(kind));
+    if (missing.length > 0 && canInstall()) {
+      const names = missing.map((kind) => software[kind].package);
+      await installPackages("Installing servers with apt-get", names);
+      found = await lookAround(kinds);
+    }
+    const nowhere = kinds.filter((kind) => !found.has(kind)).map((kind) => software[kind]);
+    if (nowhere.length === 0) return Object.fromEntries(found) as Record<K, Binary[]>;
+    const names = nowhere.map(({ name, minVersion, program }) => `${name} ${minVersion} or newer (${program})`);
+    const variables = nowhere.map(({ variable }) => variable).join(", ");
+    throw new Failure(
+      `Not found on this machine: ${names.join(", ")}. Install it, or start Docker, or give a URL in ${variables}.`,
+    );
+  });
+  lastSearch = search.catch(() => {});
+  return search;
+}
+
+async function lookAround(kinds: readonly ServerKind[]): Promise<Map<ServerKind, Binary[]>> {
+  const found = new Map<ServerKind, Binary[]>();
+  for (const kind of kinds) {
+    const binaries = process.env.PRAGMA_SERVERS === "docker" ? [] : binariesOf(kind);
+    const canRun = binaries.length > 0 || (await dockerEngine().catch(() => undefined)) !== undefined;
+    if (canRun) found.set(kind, binaries);
+  }
+  return found;
+}
+
+/** The programs on this machine that can run a server of this kind, the newest version first. */
+export function binariesOf(kind: ServerKind): Binary[] {
+  const { program, minVersion } = software[kind];
+  const inPath = (process.env.PATH ?? "").split(":").filter(Boolean);
+  const folders = [...inPath, ...packageFolders, ...(kind === "postgres" ? postgresFolders.flatMap(foldersOf) : [])];
+  const paths = folders.map((folder) => join(folder, program)).filter(existsSync);
+  return (
+    [...new Map(paths.map((path) => [realpathSync(path), path]))]
+      // A link's name tells some programs what to be; PostgreSQL needs its companions, which are beside the real file.
+      .map(([real, path]) => (kind === "postgres" ? real : path))
+      .filter((path) => kind !== "postgres" || existsSync(join(dirname(path), "initdb")))
+      .map((path) => ({ path, version: versionOf(path) }))
+      .filter(({ version }) => compareVersions(version, minVersion) >= 0)
+      .sort((a, b) => compareVersions(b.version, a.version))
+  );
+}
+
+/** The folders that a pattern with one star stands for. */
+function foldersOf(pattern: string): string[] {
+  const [start = "", end = ""] = pattern.split("*");
+  const parent = start.slice(0, start.lastIndexOf("/"));
+  const found = existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name)) : [];
+  return found.filter((path) => path.startsWith(start)).map((path) => path + end);
+}
+
+/** Empty, which is older than everything, when the program does not tell. */
+function versionOf(path: string): string {
+  const { stdout } = spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 });
+  return /\d+(?:\.\d+)*/.exec(stdout ?? "")?.[0] ?? "";
+}
+
+const compareVersions = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true });

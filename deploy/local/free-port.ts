@@ -1,0 +1,41 @@
+import { randomInt } from "node:crypto";
+import { createServer } from "node:net";
+import { Failure } from "./failure.mjs";
+
+/**
+ * Ports that are given to no outgoing connection, on any usual system: one that is found there is still free a moment
+ * later, when a server takes it. Each of vitest's workers has a range of its own, so that no two find the same.
+ */
+const count = 4_250;
+const first = 15_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 4) * count;
+
+/** Where this process looks next: whoever takes many ports before it uses them gets none of them twice. */
+let next = randomInt(count);
+
+/** A TCP port that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = first + next;
+    next = (next + 1) % count;
+    if (await isPortFree(port)) return port;
+  }
+}
+
+/** Whether a server could listen on this port now, on the loopback interface or on all of them. */
+export async function isPortFree(port: number): Promise<boolean> {
+  return (await canListen(port, "127.0.0.1")) && (await canListen(port, undefined));
+}
+
+function canListen(port: number, host: string | undefined): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(port, host, () => server.close(() => resolve(true)));
+  });
+}
+
+/** @throws Failure naming the variable that chooses another port. */
+export async function requireFreePort(variable: string, port: number): Promise<void> {
+  if (await isPortFree(port)) return;
+  throw new Failure(`Port ${port} is taken by another program. Set ${variable} to use another one.`);
+}

@@ -1,0 +1,105 @@
+import { spawnSync } from "node:child_process";
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Failure } from "./failure.mjs";
+import type { Binary } from "./find-servers.ts";
+import { runOrFail } from "./run-command.mjs";
+import type { Launch } from "./run-server.ts";
+import { letPass, type SystemUser, unprivilegedUser } from "./unprivileged-user.ts";
+
+interface Machine {
+  folder: string;
+  /** The newest first. */
+  binaries: Binary[];
+  password: string;
+  /** Whether the files of a new cluster must be on disk before this returns. */
+  durable: boolean;
+}
+
+/**
+ * How to run PostgreSQL on a folder's cluster, which is made when there is none. As root it runs as another user, who
+ * owns the cluster.
+ */
+export async function launchOnMachine({ folder, binaries, password, durable }: Machine): Promise<Launch> {
+  const user = unprivilegedUser();
+  if (user !== undefined) letPass(user, folder);
+  const cluster = join(folder, "cluster");
+  const programs = programsFor(binaries, cluster);
+  if (!existsSync(cluster)) await createCluster(cluster, { programs, user, password, durable });
+  clearStaleLock(cluster);
+  const place = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
+  return { command: join(programs, "postgres"), args: ["-D", cluster, ...place], user };
+}
+
+/**
+ * The folder of programs that can run this cluster: those of the version that made it, else the newest.
+ *
+ * @throws Failure when the cluster is broken or no program of its version is here.
+ */
+function programsFor(binaries: Binary[], cluster: string): string {
+  const newest = binaries[0] ?? { path: "", version: "none" };
+  if (!existsSync(cluster)) return dirname(newest.path);
+  const versionFile = join(cluster, "PG_VERSION");
+  if (!existsSync(versionFile))
+    throw new Failure(
+      `${cluster} is not a PostgreSQL cluster any more. Remove the folder and start again: its data is lost.`,
+    );
+  const madeBy = readFileSync(versionFile, "utf8").trim();
+  const same = binaries.find(({ version }) => version.split(".")[0] === madeBy);
+  if (same !== undefined) return dirname(same.path);
+  throw new Failure(
+    `The data in ${cluster} was made by PostgreSQL ${madeBy}, and this machine has ${newest.version}. ` +
+      `Install PostgreSQL ${madeBy}, or remove the folder to start with empty data.`,
+  );
+}
+
+/**
+ * Makes an empty UTF-8 cluster whose only user, `pragma`, logs in with a password, and a database `pragma` in it. The
+ * folder appears only when it is complete.
+ */
+async function createCluster(
+  cluster: string,
+  {
+    programs,
+    user,
+    password,
+    durable,
+  }: Pick<Machine, "password" | "durable"> & { programs: string; user: SystemUser | undefined },
+): Promise<void> {
+  const unfinished = `${cluster}.unfinished`;
+  const passwordFile = `${cluster}.password`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { mode: 0o700 });
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (user !== undefined) for (const path of [unfinished, passwordFile]) chownSync(path, user.uid, user.gid);
+  const ctype = process.platform === "darwin" ? "UTF-8" : "C.UTF-8";
+  const run = async (program: string, args: string[], input = "") => {
+    const options = { cwd: "/", env: { LC_ALL: "C", TZ: "UTC" }, input, user };
+    const output = await runOrFail(join(programs, program), args, options, `${program} failed`);
+    // A single-user server answers a faulty statement with a line, and ends well.
+    if (/\b(ERROR|FATAL|PANIC):/.test(output)) throw new Failure(`${program} failed:\n${output}`);
+  };
+  try {
+    await run("initdb", [
+      ...["--pgdata", unfinished, "--username", "pragma", "--pwfile", passwordFile, "--auth", "scram-sha-256"],
+      ...["--encoding", "UTF8", "--locale", "C", "--lc-ctype", ctype, ...(durable ? [] : ["--no-sync"])],
+    ]);
+    const args = ["--single", "-D", unfinished, ...(durable ? [] : ["-F"]), "postgres"];
+    await run("postgres", args, "CREATE DATABASE pragma\n");
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  renameSync(unfinished, cluster);
+}
+
+/**
+ * Removes the lock of a server that was killed, when another process has its number by now: PostgreSQL would take that
+ * process for the killed server. A lock whose process is gone stays, because it says which memory was in use.
+ */
+function clearStaleLock(cluster: string): void {
+  const lockFile = join(cluster, "postmaster.pid");
+  if (!existsSync(lockFile)) return;
+  const pid = String(Number.parseInt(readFileSync(lockFile, "utf8"), 10));
+  const { stdout, status } = spawnSync("ps", ["-ww", "-o", "args=", "-p", pid], { encoding: "utf8" });
+  if (status === 0 && !stdout.includes(cluster)) rmSync(lockFile);
+}

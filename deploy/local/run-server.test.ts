@@ -1,0 +1,69 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { freePort, isPortFree } from "./free-port.ts";
+import { isRunning, knownProcess } from "./process-identity.mjs";
+import { runServer } from "./run-server.ts";
+import { hearFrom } from "./testing/hear-from.ts";
+import { scratchFolder } from "./testing/scratch-folder.ts";
+
+const greeter = `
+  const server = require("node:net").createServer((socket) => socket.end("hello"));
+  server.listen(Number(process.argv[1]), "127.0.0.1");
+  process.on("SIGTERM", () => setTimeout(() => { console.log("good bye"); process.exit(); }, 100));`;
+
+function plan(folder: string, changes: { program?: string; port?: number; log?: (story: string) => void } = {}) {
+  const { program = greeter, port, log = () => {} } = changes;
+  return {
+    name: "Greeter",
+    folder,
+    port,
+    log,
+    launch: (onPort: number) => ({ command: process.execPath, args: ["-e", program, String(onPort)] }),
+    isReady: async (onPort: number) => (await hearFrom(onPort, /hello/)) !== undefined,
+  };
+}
+
+it("is ready when it resolves, and has ended when stop resolves", async () => {
+  const folder = scratchFolder();
+  const server = await runServer(plan(folder));
+  const known = knownProcess(server.pid);
+  expect(await hearFrom(server.port, /hello/)).toBe("hello");
+  await server.stop();
+  expect(isRunning(known)).toBe(false);
+  expect(readFileSync(join(folder, "server.log"), "utf8")).toContain("good bye");
+});
+
+it("starts again on the same port after it was killed", async () => {
+  const folder = scratchFolder();
+  const first = await runServer(plan(folder));
+  await first.kill();
+  expect(await isPortFree(first.port)).toBe(true);
+  const second = await runServer(plan(folder, { port: first.port }));
+  expect(second.port).toBe(first.port);
+  await second.stop();
+  expect(readFileSync(join(folder, "server.log"), "utf8").match(/good bye/g)).toHaveLength(1);
+});
+
+it("tells the end of its log when a server does not come up", async () => {
+  const program = 'console.error("no such thing as a\\nbroken configuration"); process.exit(3);';
+  await expect(runServer(plan(scratchFolder(), { program }))).rejects.toThrow(
+    /Greeter did not come up: it ended \(exit code 3\)[\s\S]*broken configuration/,
+  );
+});
+
+it("tells when a server ends by itself", async () => {
+  const program = `${greeter} setTimeout(() => { console.error("worn out"); process.exit(4); }, 300);`;
+  const story = await new Promise<string>((log) => void runServer(plan(scratchFolder(), { program, log })));
+  expect(story).toMatch(/Greeter ended by itself \(exit code 4\)[\s\S]*worn out/);
+});
+
+it("refuses a port that another program has", async () => {
+  const port = await freePort();
+  const other = createServer().listen(port, "127.0.0.1");
+  await once(other, "listening");
+  onTestFinished(() => void other.close());
+  await expect(runServer(plan(scratchFolder(), { port }))).rejects.toThrow(`cannot listen on port ${port}`);
+});

@@ -1,0 +1,164 @@
+import type { SpawnOptions } from "node:child_process";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startContainer } from "./container.ts";
+import { Failure } from "./failure.mjs";
+import { freePort, isPortFree } from "./free-port.ts";
+import { isEnding, spawnGuarded } from "./guarded.mjs";
+import { beginLog, endOfLog, limitLog } from "./log-file.ts";
+import { endProcess, isRunning, knownProcess, sendSignal } from "./process-identity.mjs";
+
+/** How to start a server. */
+export interface Launch {
+  command: string;
+  args: string[];
+  /** Instead of this process's, with English messages. */
+  env?: NodeJS.ProcessEnv;
+  /** When not this process's. */
+  user?: { uid: number; gid: number } | undefined;
+  /** Runs it in a container, which has the server's folder in the same place, read-only, and its data in a volume. */
+  container?: { image: string; dataPath: string };
+}
+
+export interface ServerPlan {
+  /** As people call it: "PostgreSQL". */
+  name: string;
+  /** The server's own, absolute. Made when absent. */
+  folder: string;
+  /** Default: `server.log` in the folder. */
+  logFile?: string;
+  /** Default: any free one. */
+  port?: number | undefined;
+  launch(port: number): Launch;
+  isReady(port: number): Promise<boolean>;
+  /** Default: SIGTERM. */
+  stopSignal?: NodeJS.Signals;
+  /** How long it may take to stop before it is killed; default 20 s. */
+  stopTimeoutMs?: number;
+  /** Receives what a person should know: that it ended by itself. */
+  log(line: string): void;
+}
+
+/** A server that has been started: what a process and a container have in common. */
+export interface Instance {
+  pid: number;
+  /** Resolves to how it ended. */
+  ended: Promise<string>;
+  /** Ends it gracefully. */
+  stop(): Promise<void>;
+  /** SIGKILL, as a power cut; the data stays. */
+  kill(): void | Promise<void>;
+  /** Stops it in its tracks, so that it takes connections and answers nobody, until it is resumed. */
+  hang(): void | Promise<void>;
+  resume(): void | Promise<void>;
+}
+
+/** `stop` and `kill` wait until it has ended. */
+export interface RunningServer extends Instance {
+  port: number;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+const readyTimeoutMs = 60_000;
+
+/**
+ * Starts a private server and waits until it is ready. It ends with this process, whatever ends that.
+ *
+ * @throws Failure with the last lines of its log, when it does not come up within a minute.
+ */
+export async function runServer(plan: ServerPlan): Promise<RunningServer> {
+  const { name, folder, log, stopSignal = "SIGTERM", stopTimeoutMs = 20_000 } = plan;
+  const logFile = plan.logFile ?? join(folder, "server.log");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const port = plan.port ?? (await freePort());
+  if (!(await isPortFree(port))) throw new Failure(`${name} cannot listen on port ${port}: another program does.`);
+  const launch = plan.launch(port);
+  const logFrom = beginLog(logFile);
+  const start = launch.container === undefined ? startProgram : startContainer;
+  const failure = (problem: string) =>
+    new Failure(`${name} did not come up: ${problem}. ${endOfLog(logFile, logFrom)}`);
+  const instance = await start({ ...launch, folder, port, logFile, stopSignal, stopTimeoutMs }).catch((error) => {
+    throw failure(error.message);
+  });
+  void instance.ended.then(limitLog(logFile));
+
+  let isStopping = false;
+  const endBy = async (end: () => unknown) => {
+    isStopping = true;
+    await end();
+    await instance.ended;
+  };
+  const problem = await whyNotReady(() => plan.isReady(port), instance.ended);
+  if (problem !== undefined) {
+    await endBy(instance.kill);
+    throw failure(problem);
+  }
+  void instance.ended.then((how) => {
+    if (!isStopping && !isEnding()) log(`${name} ended by itself (${how}). ${endOfLog(logFile, logFrom)}`);
+  });
+  return { ...instance, port, stop: () => endBy(instance.stop), kill: () => endBy(instance.kill) };
+}
+
+/** What starts an instance: all that is known about it by then. */
+export type Start = Launch &
+  Required<Pick<ServerPlan, "folder" | "logFile" | "stopSignal" | "stopTimeoutMs">> & { port: number };
+
+async function startProgram(start: Start): Promise<Instance> {
+  const { command, args, stopSignal, stopTimeoutMs } = start;
+  const env = start.env ?? { ...process.env, LC_ALL: "C", TZ: "UTC" };
+  const output = openSync(start.logFile, "a", 0o600);
+  const options: SpawnOptions = { cwd: "/", env, stdio: ["ignore", output, output], ...start.user };
+  const child = spawnGuarded(command, args, options, { signal: stopSignal, timeoutMs: stopTimeoutMs });
+  closeSync(output);
+  // It does not keep this process running.
+  child.unref();
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
+  });
+  if (child.pid === undefined) throw new Error(await ended);
+  const known = knownProcess(child.pid);
+  const send = (signal: NodeJS.Signals) => {
+    child.ref();
+    if (isRunning(known)) sendSignal(known.pid, signal);
+  };
+  return {
+    pid: child.pid,
+    ended,
+    stop: () => {
+      child.ref();
+      return endProcess(known, stopSignal, stopTimeoutMs);
+    },
+    kill: () => send("SIGKILL"),
+    hang: () => send("SIGSTOP"),
+    resume: () => send("SIGCONT"),
+  };
+}
+
+/** Waits until a server is ready. Returns why it will not be; undefined when it is. */
+async function whyNotReady(isReady: () => Promise<boolean>, ended: Promise<string>): Promise<string | undefined> {
+  let ending: string | undefined;
+  void ended.then((how) => {
+    ending = `it ended (${how})`;
+  });
+  for (const deadline = Date.now() + readyTimeoutMs; Date.now() < deadline; await sleep(25)) {
+    const ready = await isReady();
+    // Another program may answer on the port that this one could not have.
+    if (ending !== undefined) return ending;
+    if (ready) return undefined;
+  }
+  return `it was not ready within ${readyTimeoutMs / 1000} s`;
+}
+
+/** Whether there is a success at this address. */
+export async function answersOk(url: string): Promise<boolean> {
+  try {
+    const reply = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+    await reply.body?.cancel();
+    return reply.ok;
+  } catch {
+    return false;
+  }
+}

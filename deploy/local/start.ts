@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import { Failure } from "./failure.mjs";
+import { requireFreePort } from "./free-port.ts";
+import { isLiveDemoWanted, startLiveDemo } from "./live-demo.ts";
+import { startPortal } from "./portal.ts";
+import { say, withProgress } from "./progress.mjs";
+import { runOrFail } from "./run-command.mjs";
+import { answersOk, runServer } from "./run-server.ts";
+import { secretsIn } from "./secrets.ts";
+import { ensureServers } from "./servers.ts";
+import { checkout } from "./setup.mjs";
+import { lockStateFolder, openStateFolder, stateFolder } from "./state-folder.ts";
+
+const demo = join(checkout, "simulator", "dist", "src", "demo.js");
+const liveDemo = join(checkout, "simulator", "dist", "src", "demo-live.js");
+
+/**
+ * Starts everything that a checkout needs to run, in order. Ends with the product answering, and its documentation.
+ * `fail` is told when the product ends by itself.
+ */
+export async function start(fail: (error: unknown) => void): Promise<undefined> {
+  const since = Date.now();
+  const port = portFrom("PORT", 4000);
+  const opsPort = portFrom("OPS_PORT", 4090);
+  const portalPort = portFrom("PORTAL_PORT", 3000);
+  openStateFolder();
+  await lockStateFolder();
+  const product = {
+    name: "The product",
+    folder: join(stateFolder, "product"),
+    logFile: join(stateFolder, "logs", "product.log"),
+    port,
+    log: fail,
+    // It lets requests in flight finish, for 30 seconds at most.
+    stopTimeoutMs: 35_000,
+    isReady: async () =>
+      (await answersOk(`http://127.0.0.1:${port}/health/`)) && (await answersOk(`http://127.0.0.1:${opsPort}/ready`)),
+  };
+  await requireFreePort("PORT", port);
+  await requireFreePort("OPS_PORT", opsPort);
+  await withProgress("Compiling", async () => {
+    const tsc = join("node_modules", ".bin", "tsc");
+    await runOrFail(
+      process.execPath,
+      [join("client", "generate-types.mjs")],
+      { cwd: checkout },
+      "No types of the client",
+    );
+    await runOrFail(tsc, ["-b", "services", "simulator"], { cwd: checkout }, "The code does not compile");
+  });
+
+  const env = await productEnvironment({ port, opsPort, portalPort });
+  const main = join(checkout, "services", "dist", "main.js");
+  await withProgress("Starting the product", () =>
+    runServer({ ...product, launch: () => ({ command: process.execPath, args: [main], env }) }),
+  );
+  const url = `http://localhost:${port}`;
+  // Together: the demo waits for reports, while the documentation is built.
+  const starting = startPortal(portalPort);
+  const story = await seedDemo(url, env);
+  const isLive = isLiveDemoWanted(process.env);
+  if (isLive) await startLiveDemo(stateFolder, liveDemo, url, env);
+  const portalStory = await starting;
+
+  say(`Pragma API answers at ${url} (ready in ${((Date.now() - since) / 1000).toFixed(1)} s)`);
+  say(story);
+  say(portalStory);
+  if (isLive)
+    say(
+      `The demo's live orders move (${join(stateFolder, "logs", "live-demo.log")} tells how); PRAGMA_LIVE_DEMO=off keeps them still.`,
+    );
+  say(`Its log is ${product.logFile}, its data in ${stateFolder}. Ctrl-C stops it and keeps the data.`);
+}
+
+function portFrom(variable: string, usual: number): number {
+  const given = Number(process.env[variable] || usual);
+  if (Number.isInteger(given) && given > 0 && given < 65_536) return given;
+  throw new Failure(`${variable} must be a port, 1 to 65535.`);
+}
+
+/** What the product runs with; what the environment says wins. */
+async function productEnvironment(ports: {
+  port: number;
+  opsPort: number;
+  portalPort: number;
+}): Promise<NodeJS.ProcessEnv> {
+  const { dataKeys, adminKey } = await secretsIn(stateFolder);
+  const given = Object.entries(process.env).filter(([, value]) => value !== "");
+  return {
+    OBJECT_STORE: `file:${join(stateFolder, "objects")}`,
+    DATA_KEYS: dataKeys,
+    PRAGMA_ADMIN_KEY: adminKey,
+    DOCS_URL: `http://localhost:${ports.portalPort}/docs`,
+    ...Object.fromEntries(given),
+    ...(await ensureServers("start")),
+    PORT: String(ports.port),
+    OPS_PORT: String(ports.opsPort),
+  };
+}
+
+/** Makes the demo location where the installation has none. Returns what to tell about it. */
+async function seedDemo(url: string, env: NodeJS.ProcessEnv): Promise<string> {
+  // Where the documentation is, or why it is not there, is told apart from the demo.
+  const options = { env: { ...env, PRAGMA_URL: url, DOCS_URL: undefined } };
+  const output = await withProgress("Seeding the demo location", () =>
+    runOrFail(process.execPath, [demo], options, "The demo location could not be seeded"),
+  );
+  return output.trimEnd();
+}

@@ -1,0 +1,21 @@
+/**
+ * `npm test [-- what vitest takes]`: the checks, then the tests against the real servers, then one line with the sum.
+ */
+import "../node-version.mjs";
+
+const sum = { passed: 0, failed: 0 };
+process.on("exit", (code) => {
+  const failed = sum.failed || (code === 0 ? 0 : 1);
+  process.stdout.write(`tests: ${sum.passed} passed, ${failed} failed\n`);
+});
+
+const { preparePackages, runUntilStopped } = await import("../run-until-stopped.mjs");
+await runUntilStopped(async () => {
+  await preparePackages();
+  const { runTests } = await import("./run-tests.ts");
+  await runTests(process.argv.slice(2), ({ passed, failed }) => {
+    sum.passed += passed;
+    sum.failed += failed;
+  });
+  return sum.failed === 0 ? 0 : 1;
+}, 1);
