@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,6 +58,14 @@ export function temporaryDataFolder(label) {
 }
 
 /**
+ * The folder that holds what belongs into this one where another user cannot enter it.
+ * @param {string} folder
+ */
+export function folderElsewhere(folder) {
+  return `/var/tmp/pragma-${createHash("sha256").update(folder).digest("hex").slice(0, 16)}`;
+}
+
+/**
  * Removes a data folder, or a folder of several, with their Docker volumes. Its servers must have stopped.
  * @param {string} folder
  */
@@ -69,6 +78,7 @@ export async function removeDataFolder(folder) {
     await docker.getContainer(name).remove({ force: true }).catch(ignoreMissing);
     await docker.getVolume(name).remove().catch(ignoreMissing);
   }
+  for (const each of [folder, ...inside]) rmSync(folderElsewhere(each), { recursive: true, force: true });
   rmSync(folder, { recursive: true, force: true });
   release(folder);
 }

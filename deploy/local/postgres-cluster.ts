@@ -5,7 +5,7 @@ import { Failure } from "./failure.mjs";
 import type { Binary } from "./find-servers.ts";
 import { runOrFail } from "./run-command.mjs";
 import type { Launch } from "./run-server.ts";
-import { letPass, type SystemUser, unprivilegedUser } from "./unprivileged-user.ts";
+import { enterableFolder, type SystemUser, unprivilegedUser } from "./unprivileged-user.ts";
 
 interface Machine {
   folder: string;
@@ -22,8 +22,7 @@ interface Machine {
  */
 export async function launchOnMachine({ folder, binaries, password, durable }: Machine): Promise<Launch> {
   const user = unprivilegedUser();
-  if (user !== undefined) letPass(user, folder);
-  const cluster = join(folder, "cluster");
+  const cluster = join(user === undefined ? folder : enterableFolder(user, folder), "cluster");
   const programs = programsFor(binaries, cluster);
   if (!existsSync(cluster)) await createCluster(cluster, { programs, user, password, durable });
   clearStaleLock(cluster);

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { folderElsewhere } from "./data-folder.mjs";
 import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.ts";
 import { hearFrom } from "./testing/hear-from.ts";
 
@@ -49,13 +50,23 @@ asRoot("lets PostgreSQL's user, and no other, through a folder of this user's", 
   expect([statSync(home).gid, statSync(home).mode & 0o777]).toEqual([gid, 0o710]);
 });
 
-asRoot("says which folder further up is closed to PostgreSQL's user", async () => {
-  const closed = join(folder, "closed-further-up");
-  mkdirSync(join(closed, "checkout"), { recursive: true });
-  chmodSync(closed, 0o700);
-  const dataFolder = join(closed, "checkout", ".pragma", "postgres");
-  await expect(startPostgres({ dataFolder, durable: false })).rejects.toThrow(`may not enter ${closed}.`);
-});
+asRoot(
+  "keeps PostgreSQL's data elsewhere when a folder further up is closed to its user, until it is removed",
+  async () => {
+    const closed = join(folder, "closed-further-up");
+    mkdirSync(join(closed, "checkout"), { recursive: true });
+    chmodSync(closed, 0o700);
+    const dataFolder = join(closed, "checkout", ".pragma", "postgres");
+    const server = await startPostgres({ dataFolder, durable: false });
+    await server.stop();
+    const elsewhere = folderElsewhere(dataFolder);
+    const { uid, mode } = statSync(elsewhere);
+    expect([existsSync(join(elsewhere, "cluster", "PG_VERSION")), uid, mode & 0o777]).toEqual([true, 0, 0o710]);
+    expect(statSync(closed).mode & 0o777).toBe(0o700);
+    await removeDataFolder(dataFolder);
+    expect(existsSync(elsewhere)).toBe(false);
+  },
+);
 
 it("lets no other user read the data, log and password of a server", async () => {
   const home = join(folder, "modes");

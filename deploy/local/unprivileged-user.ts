@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync } from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { folderElsewhere } from "./data-folder.mjs";
 import { Failure } from "./failure.mjs";
+import { say } from "./progress.mjs";
 
 export interface SystemUser {
   name: string;
@@ -33,23 +35,27 @@ function lookUp(name: string): SystemUser | undefined {
 }
 
 /**
- * Lets a user, and no other, pass through a folder of this process's and, where needed, through the one around it.
+ * Returns a folder for the data of a user, which no other user may pass through: this one, or one of /var/tmp that is
+ * always the same for it where a folder further up, such as /root, is closed to the user.
  *
- * @throws Failure naming the folder further up that the user cannot enter.
+ * @throws Failure when that folder is somebody else's.
  */
-export function letPass({ name, uid, gid }: SystemUser, folder: string): void {
+export function enterableFolder({ name, uid, gid }: SystemUser, folder: string): string {
   const canEnter = (path: string) =>
     spawnSync("/bin/sh", ["-c", 'cd -- "$1"', "sh", path], { cwd: "/", uid, gid, stdio: "ignore" }).status === 0;
   for (const each of [folder, dirname(folder)]) {
-    if (canEnter(folder)) return;
+    if (canEnter(folder)) return folder;
     chownSync(each, 0, gid);
     chmodSync(each, 0o710);
   }
-  if (canEnter(folder)) return;
-  let closed = folder;
-  while (!canEnter(dirname(closed))) closed = dirname(closed);
-  throw new Failure(
-    `PostgreSQL does not run as root, and the user ${name}, as whom it runs, may not enter ${closed}. ` +
-      `Allow it (chmod o+x ${closed}), or move the checkout to where every user may go.`,
-  );
+  if (canEnter(folder)) return folder;
+  const elsewhere = folderElsewhere(folder);
+  mkdirSync(elsewhere, { recursive: true, mode: 0o700 });
+  const { uid: owner } = lstatSync(elsewhere);
+  if (owner !== 0) throw new Failure(`${elsewhere} belongs to another user. Remove it and start again.`);
+  chownSync(elsewhere, 0, gid);
+  chmodSync(elsewhere, 0o710);
+  if (existsSync(join(elsewhere, "cluster"))) return elsewhere;
+  say(`The user ${name}, as whom PostgreSQL runs, may not enter ${folder}: its data is kept in ${elsewhere}.`);
+  return elsewhere;
 }
