@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isObjectKey } from "./object-key.ts";
+import { isObjectKey } from "./store-interface.ts";
 
 /** Where an S3 object store is. `region` and `endpoint` left out are those of the AWS_* environment. */
 export interface S3Location {
