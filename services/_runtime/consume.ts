@@ -1,14 +1,13 @@
 import { AckPolicy, type Consumer, type ConsumerMessages, DeliverPolicy, type JsMsg } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import { type EventBus, isMissing } from "./event-bus.ts";
-import { readEnvelope, revisionIn } from "./handle-event.ts";
-import { createHeldMessages, type HeldMessage } from "./held-messages.ts";
+import { readEnvelope } from "./handle-event.ts";
+import { type HeldMessage, HeldMessages } from "./held-messages.ts";
 import { orAborted } from "./or-aborted.ts";
 import { openOutageLog } from "./outage-log.ts";
 import { retryDelay } from "./retry-delay.ts";
-import { createSettler, quietly, type SettlerOptions } from "./settle-message.ts";
+import { createSettler, quietly, revisionIn, type SettlerOptions } from "./settle-message.ts";
 import { sleep } from "./sleep.ts";
-import type { Subscription } from "./subscription.ts";
 
 interface Consuming<Services> extends SettlerOptions<Services> {
   bus: EventBus;
@@ -18,60 +17,40 @@ interface Consuming<Services> extends SettlerOptions<Services> {
 const ackWait = 10_000;
 /** How often a message in hand gets one. */
 const heartbeat = 3_000;
-/**
- * Messages are read ahead so that no location's have to wait until those of another are handled: as long as those in
- * hand are of few locations, and up to so many or so large. More than that stays where another instance can have it.
- */
-const enoughLocationsPerHandler = 4;
-const maxHeld = 5_000;
-const maxHeldBytes = 16 * 1024 * 1024;
 const batch = 64;
 /** Messages that all instances together may have in hand. */
 const maxPending = 100_000;
 
 /**
  * Handles a subscription's events until stopped: durable, so that nothing is missed while the process is away, and
- * acknowledged only once the handler's transaction has committed. Locations take turns, and of events of which only the
- * highest revision matters, that one is handled first.
+ * acknowledged only once the handler's transaction has committed. Locations take turns.
  */
 export function startConsuming<Services>(consuming: Consuming<Services>): { stop(): Promise<void> } {
   const { subscription, log, bus } = consuming;
-  const { concurrency, maxPerLocation } = subscription;
+  const { concurrency, hasRevisions } = subscription;
   const stopping = new AbortController();
   const outage = openOutageLog(log, `${subscription.type} is not received`);
   const settler = createSettler(consuming);
-  const held = createHeldMessages({ maxPerLocation });
+  const maxPerLocation = hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75));
+  const held = new HeldMessages({ concurrency, maxPerLocation });
   const inFlight = new Set<Promise<void>>();
   let messages: ConsumerMessages | undefined;
-  let onSettled = () => {};
   const alive = setInterval(() => {
     for (const { message } of held.all()) quietly(() => message.working());
   }, heartbeat);
-
-  function begin(next: HeldMessage): void {
-    const handled = settler.settle(next.message).then((outcome) => {
-      const moot = held.finish(next, outcome === "handled");
-      for (const { message } of moot) quietly(() => message.ack());
-      if (moot.length > 0) log.info({ event: subscription.type, subject: next.key, moot: moot.length }, "events moot");
-      inFlight.delete(handled);
-      beginNext();
-      onSettled();
-    });
-    inFlight.add(handled);
-  }
 
   function beginNext(): void {
     while (!stopping.signal.aborted && inFlight.size < concurrency) {
       const next = held.next();
       if (!next) return;
-      begin(next);
+      const settled = settler.settle(next.message).then(() => {
+        held.finish(next);
+        inFlight.delete(settled);
+        beginNext();
+      });
+      inFlight.add(settled);
     }
   }
-
-  const hasRoom = () =>
-    held.size + batch <= maxHeld &&
-    held.bytes < maxHeldBytes &&
-    held.locations < enoughLocationsPerHandler * concurrency;
 
   async function readBatch(consumer: Consumer): Promise<void> {
     messages = await consumer.fetch({ max_messages: batch, expires: 5_000 });
@@ -80,7 +59,7 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
     let count = 0;
     for await (const message of messages) {
       count += 1;
-      held.add(toHeld(message, subscription));
+      held.add(toHeld(message, hasRevisions));
       beginNext();
     }
     // Of a consumer that went with its stream nothing comes any more, and not always an error: this one throws.
@@ -93,8 +72,8 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
         const consumer = await openConsumer(consuming, stopping.signal);
         outage.recovered();
         while (!stopping.signal.aborted) {
-          if (hasRoom()) await readBatch(consumer);
-          else await new Promise<void>((resolve) => (onSettled = resolve));
+          if (held.hasRoomFor(batch)) await readBatch(consumer);
+          else await orAborted(Promise.race(inFlight), stopping.signal);
           failures = 0;
         }
       } catch (error) {
@@ -107,41 +86,34 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
 
   /** What was not begun another instance may have at once. */
   async function handBackWaiting(): Promise<void> {
-    const waiting = held.takeWaiting();
-    for (const { message } of waiting) quietly(() => message.nak());
-    if (waiting.length === 0 || !bus.isConnected()) return;
-    const { nats } = await bus.connected;
-    await Promise.race([nats.flush(), sleep(1_000)]).catch(() => {});
+    for (const { message } of held.takeWaiting()) quietly(() => message.nak());
+    await Promise.race([bus.current()?.nats.flush(), sleep(1_000)]).catch(() => {});
   }
 
   const running = run();
   return {
     async stop() {
       stopping.abort();
-      onSettled();
       await messages?.close();
       await running;
       await handBackWaiting();
       // A process that ends for an error is one that its messages may have ended.
       if (!process.exitCode) await settler.withdraw().catch(() => {});
       await Promise.all(inFlight);
-      await handBackWaiting();
       clearInterval(alive);
     },
   };
 }
 
-function toHeld<Services>(message: JsMsg, subscription: Subscription<Services>): HeldMessage {
+function toHeld(message: JsMsg, hasRevisions: boolean): HeldMessage {
   const locationId = message.subject.slice(message.subject.lastIndexOf(".") + 1);
-  const alone = { message, locationId, key: String(message.seq), revision: 0 };
-  if (!subscription.revisionOf) return alone;
+  if (!hasRevisions) return { message, locationId, revision: 0 };
   try {
-    const envelope = readEnvelope(message.string());
-    const revision = revisionIn(envelope, subscription);
-    return revision === undefined ? alone : { ...alone, key: envelope.subject, revision };
+    const { subject, data } = readEnvelope(message.string());
+    return { message, locationId, subject, revision: revisionIn(data) ?? 0 };
   } catch {
     // Whoever handles it finds out what is wrong with it.
-    return alone;
+    return { message, locationId, revision: 0 };
   }
 }
 

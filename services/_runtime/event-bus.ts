@@ -29,7 +29,8 @@ export interface EventBus {
   stream: string;
   /** Resolves once NATS has been reached for the first time; rejects when the bus is closed before that. */
   connected: Promise<BusConnection>;
-  isConnected(): boolean;
+  /** The connection while it is up; undefined otherwise. */
+  current(): BusConnection | undefined;
   /** `<namespace>.<type>.<locationId>`; events of no location have `none`. */
   subjectOf(type: EventType, locationId: string | null): string;
   /** Every subject of an event type. */
@@ -77,7 +78,7 @@ export function openEventBus(
   return {
     stream,
     connected,
-    isConnected: () => isUp,
+    current: () => (isUp ? live : undefined),
     subjectOf: (type, locationId) => `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
     subjectsOf: (type) => `${config.NAMESPACE}.${type}.>`,
     // No namespace has a hyphen, so no stream takes these.
@@ -107,6 +108,7 @@ export function openEventBus(
     },
     async close() {
       closing.abort();
+      isUp = false;
       await live?.nats.close();
     },
   };

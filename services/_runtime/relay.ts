@@ -22,8 +22,6 @@ interface OutboxRow {
 
 /** Sends a schema's outbox to the stream. One instance at a time does; the others stand by. */
 export interface Relay {
-  /** Looks at the outbox now instead of at the next turn. */
-  wake(): void;
   /** Rejects while the stream does not take events, with why. */
   check(): Promise<void>;
   stop(): Promise<void>;
@@ -59,26 +57,8 @@ export function startRelay({ database, leadership, signals, bus, log }: RelayOpt
   const outage = openOutageLog(log, "events wait in the outbox");
   /** Why the stream did not take an event of the last batch. */
   let refusal: unknown;
-  let wakeUp = () => {};
-  let isAwake = false;
-
-  function wake(): void {
-    isAwake = true;
-    wakeUp();
-  }
-
-  async function untilWoken(): Promise<void> {
-    if (!isAwake) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pollInterval);
-        wakeUp = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    isAwake = false;
-  }
+  /** Aborted to have the outbox looked at now instead of at the next turn. */
+  let waking = new AbortController();
 
   /** Sends what there is; false when there was nothing. */
   async function sendBatch(): Promise<boolean> {
@@ -109,7 +89,10 @@ export function startRelay({ database, leadership, signals, bus, log }: RelayOpt
     for (let failures = 0; !stopping.signal.aborted; ) {
       try {
         if (!(await leadership.tryLead(role))) await sleep(standbyInterval, stopping.signal);
-        else if (!(await sendBatch())) await untilWoken();
+        else if (!(await sendBatch())) {
+          await sleep(pollInterval, waking.signal);
+          waking = new AbortController();
+        }
         failures = 0;
         outage.recovered();
       } catch (error) {
@@ -121,6 +104,7 @@ export function startRelay({ database, leadership, signals, bus, log }: RelayOpt
     }
   }
 
+  const wake = () => waking.abort();
   signals.listen(wake);
   database.onPublished(() => {
     if (leadership.leads(role)) wake();
@@ -128,7 +112,6 @@ export function startRelay({ database, leadership, signals, bus, log }: RelayOpt
   });
   const running = run();
   return {
-    wake,
     async check() {
       if (refusal) throw refusal;
     },

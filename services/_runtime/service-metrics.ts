@@ -42,7 +42,12 @@ export function observeService(metrics: Metrics, { service, db, poolSize, bus, s
     async () => (await sql<{ count: number }[]>`select count(*) from parked_messages`)[0]?.count ?? 0,
     labels,
   );
-  metrics.observe("event_bus_up", "1 while there is a connection to NATS", () => Number(bus.isConnected()), labels);
+  metrics.observe(
+    "event_bus_up",
+    "1 while there is a connection to NATS",
+    () => Number(bus.current() !== undefined),
+    labels,
+  );
   observeStream(metrics, { service, bus });
   observePool(metrics, { service, db, poolSize });
   for (const { type } of subscriptions) observeLag(metrics, { service, bus, type });

@@ -7,33 +7,25 @@ export interface SharedLock {
 
 /** Creates a lock that is granted in the order in which it is asked for. */
 export function createSharedLock(): SharedLock {
-  const waiting: { isExclusive: boolean; begin: () => void }[] = [];
-  let holders = 0;
-  let isExclusive = false;
+  const unfinished = new Set<Promise<void>>();
+  let lastAlone: Promise<unknown> = Promise.resolve();
 
-  function grant(): void {
-    for (let next = waiting[0]; next; next = waiting[0]) {
-      if (isExclusive || (next.isExclusive && holders > 0)) return;
-      waiting.shift();
-      holders++;
-      isExclusive = next.isExclusive;
-      next.begin();
+  function runAfter<T>(others: Promise<unknown>, work: () => Promise<T>): { result: Promise<T>; ended: Promise<void> } {
+    const result = others.then(work);
+    const ended: Promise<void> = result.then(forget, forget);
+    function forget(): void {
+      unfinished.delete(ended);
     }
+    unfinished.add(ended);
+    return { result, ended };
   }
 
-  async function run<T>(wantsExclusive: boolean, work: () => Promise<T>): Promise<T> {
-    await new Promise<void>((begin) => {
-      waiting.push({ isExclusive: wantsExclusive, begin });
-      grant();
-    });
-    try {
-      return await work();
-    } finally {
-      holders--;
-      isExclusive = false;
-      grant();
-    }
-  }
-
-  return { shared: (work) => run(false, work), exclusive: (work) => run(true, work) };
+  return {
+    shared: (work) => runAfter(lastAlone, work).result,
+    exclusive(work) {
+      const { result, ended } = runAfter(Promise.all(unfinished), work);
+      lastAlone = ended;
+      return result;
+    },
+  };
 }

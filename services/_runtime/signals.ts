@@ -1,4 +1,3 @@
-import type { NatsConnection } from "@nats-io/transport-node";
 import type { EventBus } from "./event-bus.ts";
 
 /**
@@ -14,26 +13,20 @@ export interface Signals {
 
 /** The signals of one topic. */
 export function openSignals(bus: EventBus, topic: string): Signals {
-  let live: NatsConnection | undefined;
-  const connected = bus.connected.then(
-    ({ nats }) => {
-      live = nats;
-      return nats;
-    },
-    () => undefined,
-  );
   return {
     send(locationId, text) {
-      if (!live || live.isClosed() || !bus.isConnected()) return;
-      live.publish(bus.signalSubject(topic, locationId), text);
+      bus.current()?.nats.publish(bus.signalSubject(topic, locationId), text);
     },
     listen(hear) {
-      void connected.then((nats) =>
-        nats?.subscribe(bus.signalSubject(topic, "*"), {
-          callback: (error, message) => {
-            if (!error) hear(message.subject.split(".").at(-1) ?? "", message.string());
-          },
-        }),
+      const subject = bus.signalSubject(topic, "*");
+      bus.connected.then(
+        ({ nats }) =>
+          nats.subscribe(subject, {
+            callback: (error, message) => {
+              if (!error) hear(message.subject.split(".").at(-1) ?? "", message.string());
+            },
+          }),
+        () => {},
       );
     },
   };

@@ -6,7 +6,7 @@ import { type Environment, readConfig, runtimeConfig } from "./config.ts";
 import { startConsuming } from "./consume.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { openEventBus } from "./event-bus.ts";
-import { handleEvent, readEnvelope } from "./handle-event.ts";
+import { handleEvent, readEnvelope, withEventContext } from "./handle-event.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { openIdempotency } from "./idempotency.ts";
 import { openLeadership } from "./leadership.ts";
@@ -22,12 +22,10 @@ import { reasonOf } from "./reason-of.ts";
 import { setReceivingBudget } from "./receiving-budget.ts";
 import { openOutboxSignals, startRelay } from "./relay.ts";
 import { ReplyBudget } from "./reply-budget.ts";
-import { withRequestContext } from "./request-context.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
-import { handlingOf } from "./settle-message.ts";
 import { openSignals } from "./signals.ts";
 import { openVault } from "./vault.ts";
 import { whenDatabaseIsThere } from "./when-database-is-there.ts";
@@ -132,9 +130,8 @@ export async function startService(
       try {
         if (!subscription) throw new Error(`This version has no subscription to ${type}.`);
         const envelope = readEnvelope(message.body);
-        const { id: requestId, traceparent } = envelope;
-        await withRequestContext({ requestId, traceparent, operation: handlingOf(envelope, name) }, (context) =>
-          handleEvent(envelope, { subscription, database: db, services, context }),
+        await withEventContext(envelope, name, (context) =>
+          handleEvent(envelope, { service: name, subscription, database: db, services, context }),
         );
         await unpark(db, message);
         log.info({ eventId: message.event_id, event: type }, "parked message handled");
@@ -154,7 +151,7 @@ export async function startService(
       },
       observed: {
         nats: async () => {
-          if (!bus.isConnected()) throw new Error("not connected");
+          if (!bus.current()) throw new Error("not connected");
           await relay.check();
         },
         ...checks,

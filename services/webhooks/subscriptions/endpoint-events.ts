@@ -6,19 +6,19 @@ import type { Webhooks } from "../webhooks.ts";
 export const endpointEvents = [
   on<Webhooks, "endpoint.failing">(
     "endpoint.failing",
-    async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent }, onceTogether }) => {
+    async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent } }) => {
       const listeners = await otherEndpoints(db.sql, data.webhookId, data.endpointUrl);
       const message = { messageId, event: "endpoint.failing", time, sequence: null, data, traceparent } as const;
-      await onceTogether(() => messages.send(listeners, message));
+      return messages.send(listeners, message);
     },
     { isBatched: true },
   ),
   on<Webhooks, "endpoint.disabled">(
     "endpoint.disabled",
-    async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent }, onceTogether }) => {
+    async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent } }) => {
       const listeners = await otherEndpoints(db.sql, data.webhookId, data.endpointUrl);
       const message = { messageId, event: "endpoint.disabled", time, sequence: null, data, traceparent } as const;
-      await onceTogether(() => messages.send(listeners, message));
+      return messages.send(listeners, message);
     },
     { isBatched: true },
   ),

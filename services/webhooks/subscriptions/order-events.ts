@@ -9,14 +9,14 @@ const concurrency = 32;
 export const orderEvents = (["order.call", "order.paid", "order.canceled", "order.transferred"] as const).map((event) =>
   on<Webhooks, typeof event>(
     event,
-    async ({ eventId, time, data: { locationId, sequence, order }, services: { messages }, context, onceTogether }) => {
+    async ({ eventId, time, data: { locationId, sequence, order }, services: { messages }, context }) => {
       const listeners = await messages.findListeners({ locationId, event });
       // Most locations have none: there is nothing to write down, not even that it was handled.
-      if (listeners.length === 0) return;
+      if (listeners.length === 0) return false;
       const data = toWebhookOrder(order);
       const { traceparent } = context;
       const message = { messageId: eventId, event, time, sequence, data, traceparent };
-      await onceTogether(() => messages.send(listeners, message));
+      return messages.send(listeners, message);
     },
     { concurrency, isBatched: true },
   ),
