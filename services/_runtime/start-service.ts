@@ -12,8 +12,7 @@ import { openIdempotency } from "./idempotency.ts";
 import { openLeadership } from "./leadership.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
-import { expectMigrated, migrate } from "./migrate.ts";
-import { packageFolder } from "./package-folder.ts";
+import { prepareSchema } from "./migrate.ts";
 import { findParked, listParked, type ParkedMessage, unpark } from "./parked-messages.ts";
 import { startPeriodic } from "./periodic.ts";
 import { openDatabase } from "./postgres.ts";
@@ -28,7 +27,6 @@ import { observeService } from "./service-metrics.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
 import { openSignals } from "./signals.ts";
 import { openVault } from "./vault.ts";
-import { whenDatabaseIsThere } from "./when-database-is-there.ts";
 
 /** A service that is up: its HTTP side as a function, and everything behind it running. */
 export interface RunningService {
@@ -83,8 +81,7 @@ export async function startService(
   try {
     const db = openDatabase(config, { schema: schemaOf(config.NAMESPACE, name), log });
     closers.push(() => db.close());
-    const prepareSchema = config.MIGRATE === "on" ? migrate : expectMigrated;
-    await whenDatabaseIsThere(() => prepareSchema(db, { folders: [packageFolder(definition.module)], log }), log);
+    await prepareSchema(db, { module: definition.module, mayMigrate: config.MIGRATE === "on", log });
 
     const leadership = openLeadership(config, db.schema);
     closers.push(() => leadership.close());
