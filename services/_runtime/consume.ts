@@ -4,8 +4,7 @@ import { type EventBus, isMissing } from "./event-bus.ts";
 import { readEnvelope } from "./handle-event.ts";
 import { type HeldMessage, HeldMessages } from "./held-messages.ts";
 import { orAborted } from "./or-aborted.ts";
-import { openOutageLog } from "./outage-log.ts";
-import { retryDelay } from "./retry-delay.ts";
+import { openOutageLog, repeatUntilAborted } from "./outage-log.ts";
 import { createSettler, quietly, revisionIn, type SettlerOptions } from "./settle-message.ts";
 import { sleep } from "./sleep.ts";
 
@@ -29,7 +28,6 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
   const { subscription, log, bus } = consuming;
   const { concurrency, hasRevisions } = subscription;
   const stopping = new AbortController();
-  const outage = openOutageLog(log, `${subscription.type} is not received`);
   const settler = createSettler(consuming);
   const maxPerLocation = hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75));
   const held = new HeldMessages({ concurrency, maxPerLocation });
@@ -66,21 +64,15 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
     if (count === 0 && !stopping.signal.aborted) await consumer.info();
   }
 
-  async function run(): Promise<void> {
-    for (let failures = 0; !stopping.signal.aborted; ) {
-      try {
-        const consumer = await openConsumer(consuming, stopping.signal);
-        outage.recovered();
-        while (!stopping.signal.aborted) {
-          if (held.hasRoomFor(batch)) await readBatch(consumer);
-          else await orAborted(Promise.race(inFlight), stopping.signal);
-          failures = 0;
-        }
-      } catch (error) {
-        if (stopping.signal.aborted) return;
-        outage.failed(error);
-        await sleep(retryDelay(++failures, { longest: 2_000 }), stopping.signal);
-      }
+  let consumer: Consumer | undefined;
+  async function readOn(): Promise<void> {
+    try {
+      consumer ??= await openConsumer(consuming, stopping.signal);
+      if (held.hasRoomFor(batch)) await readBatch(consumer);
+      else await orAborted(Promise.race(inFlight), stopping.signal);
+    } catch (error) {
+      consumer = undefined;
+      throw error;
     }
   }
 
@@ -90,7 +82,8 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
     await Promise.race([bus.current()?.nats.flush(), sleep(1_000)]).catch(() => {});
   }
 
-  const running = run();
+  const outage = openOutageLog(log, `${subscription.type} is not received`);
+  const running = repeatUntilAborted(stopping.signal, outage, readOn);
   return {
     async stop() {
       stopping.abort();

@@ -1,4 +1,6 @@
 import type { Logger } from "./logger.ts";
+import { retryDelay } from "./retry-delay.ts";
+import { sleep } from "./sleep.ts";
 
 /** Tells of a trouble when it begins, every few minutes while it lasts, and when it is over: not at every try. */
 export interface OutageLog {
@@ -26,4 +28,23 @@ export function openOutageLog(log: Logger, what: string): OutageLog {
       told = 0;
     },
   };
+}
+
+/** Does `work` again and again until the signal is given; soon again, and later and later up to 2 s, where it fails. */
+export async function repeatUntilAborted(
+  signal: AbortSignal,
+  outage: OutageLog,
+  work: () => Promise<void>,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      await work();
+      failures = 0;
+      outage.recovered();
+    } catch (error) {
+      if (signal.aborted) return;
+      outage.failed(error);
+      await sleep(retryDelay(++failures, { longest: 2_000 }), signal);
+    }
+  }
 }

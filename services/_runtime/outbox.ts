@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type EventData, type EventEnvelope, type EventType, eventCatalogue } from "@pragma/contracts/events";
-import { markPublishing, type Transaction } from "./postgres.ts";
+import { afterCommit, type Database, type Transaction } from "./postgres.ts";
 
 interface Publication<Type extends EventType> {
   /** What the event is about, e.g. the till's id. */
@@ -11,6 +11,8 @@ interface Publication<Type extends EventType> {
   /** Of its cause (W3C): the event is a part of that trace. */
   traceparent: string | undefined;
 }
+
+const tellRelay = (database: Database) => database.onPublished();
 
 /** A message of NATS has a mebibyte at most, its headers included. */
 const maxEventBytes = 1024 * 1024 - 1024;
@@ -33,7 +35,7 @@ export async function publish<Type extends EventType>(
   await tx`
     insert into outbox ${tx({ id: envelope.id, type, location_id: publication.data.locationId, body })}
     on conflict (id) do nothing`;
-  markPublishing(tx);
+  afterCommit(tx, tellRelay);
 }
 
 /** An event as it travels, of this moment. Throws when its data is not as the catalogue says. */

@@ -18,24 +18,17 @@ export interface Database {
   schema: string;
   /** Runs `work` in a transaction; events published in it leave once it has committed. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Called after each commit of a transaction that published. */
-  onPublished(listener: () => void): void;
+  /** Called after each commit of a transaction that published events; set by the relay. */
+  onPublished: () => void;
   close(): Promise<void>;
 }
 
-const publishing = new WeakSet<Transaction>();
-const followUps = new WeakMap<Transaction, (() => void)[]>();
+type FollowUp = (database: Database) => void;
+const followUps = new WeakMap<Transaction, Set<FollowUp>>();
 
-/** Notes that a transaction wrote events, so that the relay is woken once it has committed. */
-export function markPublishing(tx: Transaction): void {
-  publishing.add(tx);
-}
-
-/** Calls `followUp`, which must not throw, once the transaction has committed; never when it does not. */
-export function afterCommit(tx: Transaction, followUp: () => void): void {
-  const known = followUps.get(tx);
-  if (known) known.push(followUp);
-  else followUps.set(tx, [followUp]);
+/** Calls `followUp`, which must not throw, once the transaction has committed, and once only; never when it does not. */
+export function afterCommit(tx: Transaction, followUp: FollowUp): void {
+  followUps.set(tx, (followUps.get(tx) ?? new Set()).add(followUp));
 }
 
 const seconds = 1000;
@@ -79,24 +72,18 @@ export function openDatabase(
     },
     onnotice: (notice) => log.debug({ notice: notice.message }, "notice from PostgreSQL"),
   });
-  let published = () => {};
-
-  async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const { value, tx } = await sql.begin(async (begun) => ({ value: await work(begun), tx: begun }));
-    if (publishing.has(tx)) published();
-    for (const followUp of followUps.get(tx) ?? []) followUp();
-    return value as T;
-  }
-
-  return {
+  const database: Database = {
     sql,
     schema,
-    transaction,
-    onPublished(listener) {
-      published = listener;
+    async transaction(work) {
+      const { value, tx } = await sql.begin(async (begun) => ({ value: await work(begun), tx: begun }));
+      for (const followUp of followUps.get(tx) ?? []) followUp(database);
+      return value as Awaited<ReturnType<typeof work>>;
     },
+    onPublished() {},
     close: () => sql.end({ timeout: 5 }),
   };
+  return database;
 }
 
 function dateText(date: Date | string): string {
