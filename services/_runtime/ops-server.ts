@@ -28,18 +28,15 @@ export async function startOpsServer({ port, token, metrics, parts }: OpsOptions
   );
   app.use(operatorsOnly(token));
   app.get("/parked", async (context) => {
-    const lists = await Promise.all(
-      services(parts()).map(async (service) =>
-        (await service.parked.list()).map((message) => ({ service: service.name, ...message })),
-      ),
+    const lists = parts().map(async ({ name: service, parked }) =>
+      ((await parked?.list()) ?? []).map((message) => ({ service, ...message })),
     );
-    return context.json(lists.flat());
+    return context.json((await Promise.all(lists)).flat());
   });
   app.post("/parked/:eventId/retry", async (context) => {
-    if (!z.guid().safeParse(context.req.param("eventId")).success) return context.json({ error: "no event id" }, 400);
-    const outcomes = await Promise.all(
-      services(parts()).map((service) => service.parked.retry(context.req.param("eventId"))),
-    );
+    const eventId = context.req.param("eventId");
+    if (!z.guid().safeParse(eventId).success) return context.json({ error: "no event id" }, 400);
+    const outcomes = await Promise.all(parts().map(({ parked }) => parked?.retry(eventId) ?? []));
     return context.json(outcomes.flat());
   });
   app.all("/:part/*", async (context, next) => {
@@ -70,18 +67,14 @@ export interface OpsPart {
   operations?: Hono;
 }
 
-function services(parts: OpsPart[]) {
-  return parts.flatMap(({ name, parked }) => (parked ? [{ name, parked }] : []));
-}
-
 const checkTime = 2_000;
 
 async function readiness(parts: OpsPart[]) {
   const states = await Promise.all(
     parts.map(async ({ name, checks, observed = {} }) => ({
       name,
-      needed: Object.fromEntries(await Promise.all(Object.entries(checks).map(run))),
-      observed: Object.fromEntries(await Promise.all(Object.entries(observed).map(run))),
+      needed: await runAll(checks),
+      observed: await runAll(observed),
     })),
   );
   const isReady =
@@ -90,6 +83,10 @@ async function readiness(parts: OpsPart[]) {
     status: isReady ? "ready" : "not ready",
     parts: Object.fromEntries(states.map(({ name, needed, observed }) => [name, { ...needed, ...observed }])),
   };
+}
+
+async function runAll(checks: OpsPart["checks"]): Promise<Record<string, string>> {
+  return Object.fromEntries(await Promise.all(Object.entries(checks).map(run)));
 }
 
 async function run([name, check]: [string, () => Promise<void>]): Promise<[string, string]> {
