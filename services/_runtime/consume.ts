@@ -6,7 +6,6 @@ import { type HeldMessage, HeldMessages } from "./held-messages.ts";
 import { orAborted } from "./or-aborted.ts";
 import { openOutageLog, repeatUntilAborted } from "./outage-log.ts";
 import { createSettler, quietly, revisionIn, type SettlerOptions } from "./settle-message.ts";
-import { sleep } from "./sleep.ts";
 
 interface Consuming<Services> extends SettlerOptions<Services> {
   bus: EventBus;
@@ -25,7 +24,7 @@ const maxPending = 100_000;
  * acknowledged only once the handler's transaction has committed. Locations take turns.
  */
 export function startConsuming<Services>(consuming: Consuming<Services>): { stop(): Promise<void> } {
-  const { subscription, log, bus } = consuming;
+  const { subscription, log } = consuming;
   const { concurrency, hasRevisions } = subscription;
   const stopping = new AbortController();
   const settler = createSettler(consuming);
@@ -76,12 +75,6 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
     }
   }
 
-  /** What was not begun another instance may have at once. */
-  async function handBackWaiting(): Promise<void> {
-    for (const { message } of held.takeWaiting()) quietly(() => message.nak());
-    await Promise.race([bus.current()?.nats.flush(), sleep(1_000)]).catch(() => {});
-  }
-
   const outage = openOutageLog(log, `${subscription.type} is not received`);
   const running = repeatUntilAborted(stopping.signal, outage, readOn);
   return {
@@ -89,7 +82,8 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
       stopping.abort();
       await messages?.close();
       await running;
-      await handBackWaiting();
+      // What was not begun another instance may have at once.
+      for (const { message } of held.takeWaiting()) quietly(() => message.nak());
       // A process that ends for an error is one that its messages may have ended.
       if (!process.exitCode) await settler.withdraw().catch(() => {});
       await Promise.all(inFlight);

@@ -12,7 +12,7 @@ export interface Metrics {
     seconds: number;
   }): void;
   /** Registers a histogram of seconds; its name ends with `_duration_seconds`. */
-  durations(name: string, description: string): (seconds: number, labels: Record<string, string>) => void;
+  durations(name: string, description: string): (seconds: number, labels: Record<string, string | number>) => void;
   /** Registers a number that is read when the metrics are. */
   observe(
     name: string,
@@ -47,12 +47,12 @@ export function createMetrics(): Metrics {
     ],
   });
   const meter = provider.getMeter("pragma");
-  const requests = meter.createHistogram("http_request_duration_seconds", {
-    description: "Requests served, by route and status",
-  });
-  const events = meter.createHistogram("event_handling_duration_seconds", {
-    description: "Events handled, by type and outcome",
-  });
+  const durations: Metrics["durations"] = (name, description) => {
+    const histogram = meter.createHistogram(name, { description });
+    return (seconds, labels) => histogram.record(seconds, labels);
+  };
+  const requests = durations("http_request_duration_seconds", "Requests served, by route and status");
+  const events = durations("event_handling_duration_seconds", "Events handled, by type and outcome");
   const serializer = new PrometheusSerializer();
 
   const observeAll: Metrics["observeAll"] = (name, description, read) => {
@@ -62,12 +62,9 @@ export function createMetrics(): Metrics {
   };
 
   return {
-    requestServed: ({ seconds, ...labels }) => requests.record(seconds, labels),
-    eventHandled: ({ seconds, ...labels }) => events.record(seconds, labels),
-    durations(name, description) {
-      const histogram = meter.createHistogram(name, { description });
-      return (seconds, labels) => histogram.record(seconds, labels);
-    },
+    requestServed: ({ seconds, ...labels }) => requests(seconds, labels),
+    eventHandled: ({ seconds, ...labels }) => events(seconds, labels),
+    durations,
     observe: (name, description, read, labels = {}) =>
       observeAll(name, description, async () => [{ value: await read(), labels }]),
     observeAll,

@@ -1,11 +1,10 @@
 import type { Queue } from "bullmq";
 import { Hono } from "hono";
 import { z } from "zod";
-import type { HttpServer } from "./http-server.ts";
-import { listen } from "./http-server.ts";
+import { type HttpServer, listen } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
 import { operatorsOnly } from "./ops-access.ts";
-import type { RunningService } from "./start-service.ts";
+import type { ParkedMessage } from "./parked-messages.ts";
 
 interface OpsOptions {
   port: number;
@@ -60,10 +59,14 @@ export interface OpsPart {
   checks: Record<string, () => Promise<void>>;
   /** What it can do without for a while: shown, and no reason to send it no requests. */
   observed?: Record<string, () => Promise<void>>;
-  parked?: RunningService["parked"];
+  parked?: {
+    list(): Promise<ParkedMessage[]>;
+    /** Tries a parked message again now; what succeeds is parked no longer. */
+    retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
+  };
   /** The queues that it knows, to be looked at. */
   queues?: () => Queue[];
-  /** What else operators may ask of it, under its name. */
+  /** What else operators may ask of it on the ops port, under its name: for what is no part of the API. */
   operations?: Hono;
 }
 

@@ -1,8 +1,6 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { Queue } from "bullmq";
-import type { Hono } from "hono";
 import type { ServiceFetch } from "./caller.ts";
-import { type Environment, readConfig, runtimeConfig } from "./config.ts";
+import { readConfig, runtimeConfig } from "./config.ts";
 import { startConsuming } from "./consume.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { openEventBus } from "./event-bus.ts";
@@ -10,8 +8,6 @@ import { handleEvent, readEnvelope, withEventContext } from "./handle-event.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { openIdempotency } from "./idempotency.ts";
 import { openLeadership } from "./leadership.ts";
-import type { Logger } from "./logger.ts";
-import type { Metrics } from "./metrics.ts";
 import { prepareSchema } from "./migrate.ts";
 import { findParked, listParked, type ParkedMessage, unpark } from "./parked-messages.ts";
 import { startPeriodic } from "./periodic.ts";
@@ -21,6 +17,7 @@ import { reasonOf } from "./reason-of.ts";
 import { setReceivingBudget } from "./receiving-budget.ts";
 import { openOutboxSignals, startRelay } from "./relay.ts";
 import { ReplyBudget } from "./reply-budget.ts";
+import type { ProcessBase, ProcessPart } from "./run-process.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
@@ -29,30 +26,10 @@ import { openSignals } from "./signals.ts";
 import { openVault } from "./vault.ts";
 
 /** A service that is up: its HTTP side as a function, and everything behind it running. */
-export interface RunningService {
-  name: ServiceName;
-  fetch: ServiceFetch;
-  /** What it cannot serve without. */
-  checks: Record<string, () => Promise<void>>;
-  /** What it can do without for a while. */
-  observed: Record<string, () => Promise<void>>;
-  parked: {
-    list(): Promise<ParkedMessage[]>;
-    /** Tries a parked message again now; what succeeds is parked no longer. */
-    retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
-  };
-  queues?: () => Queue[];
-  operations?: Hono;
-  /** Ends the replies that would not end by themselves; begins no more of them. */
-  beforeStop(): void;
-  /** Lets what is being handled finish, then closes in reverse order of start. */
-  stop(): Promise<void>;
-}
+export type RunningService = ProcessPart &
+  Required<Pick<ProcessPart, "observed" | "parked" | "beforeStop">> & { name: ServiceName; fetch: ServiceFetch };
 
-interface StartOptions {
-  environment: Environment;
-  log: Logger;
-  metrics: Metrics;
+interface StartOptions extends ProcessBase {
   registry: ServiceRegistry;
 }
 
@@ -89,7 +66,7 @@ export async function startService(
     closers.push(() => bus.close());
     const signals = openSignals(bus, name);
     const resources = await definition.open({ db, log, metrics, signals, registry }, own);
-    const { services, checks = {}, queues, operations, beforeStop = () => {}, close } = resources;
+    const { services, checks = {}, beforeStop = () => {}, close, ...part } = resources;
     if (close) closers.push(close);
 
     const relay = startRelay({ database: db, leadership, signals: openOutboxSignals(bus, name), bus, log });
@@ -157,8 +134,7 @@ export async function startService(
         list: () => listParked(db),
         retry: async (eventId) => Promise.all((await findParked(db, eventId)).map(retryOne)),
       },
-      ...(queues && { queues }),
-      ...(operations && { operations }),
+      ...part,
       beforeStop,
       stop,
     };
