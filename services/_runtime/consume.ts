@@ -2,9 +2,9 @@ import { AckPolicy, type Consumer, type ConsumerMessages, DeliverPolicy, type Js
 import { nanos } from "@nats-io/transport-node";
 import { type EventBus, isMissing } from "./event-bus.ts";
 import { readEnvelope } from "./handle-event.ts";
-import { type HeldMessage, HeldMessages } from "./held-messages.ts";
 import { orAborted } from "./or-aborted.ts";
 import { openOutageLog, repeatUntilAborted } from "./outage-log.ts";
+import { createSemaphore } from "./semaphore.ts";
 import { createSettler, quietly, revisionIn, type SettlerOptions } from "./settle-message.ts";
 
 interface Consuming<Services> extends SettlerOptions<Services> {
@@ -18,36 +18,74 @@ const heartbeat = 3_000;
 const batch = 64;
 /** Messages that all instances together may have in hand. */
 const maxPending = 100_000;
+/**
+ * Messages are read ahead so that no location's have to wait until those of another are handled: as long as few of those
+ * in hand could begin if there were a handler, and up to so many or so large. More than that stays where another instance
+ * can have it.
+ */
+const maxReadyPerHandler = 4;
+const maxHeld = 5_000;
+const maxHeldBytes = 16 * 1024 * 1024;
 
 /**
  * Handles a subscription's events until stopped: durable, so that nothing is missed while the process is away, and
- * acknowledged only once the handler's transaction has committed. Locations take turns.
+ * acknowledged only once the handler's transaction has committed. Locations take turns, and of what is about one thing
+ * the highest revision comes first.
  */
 export function startConsuming<Services>(consuming: Consuming<Services>): { stop(): Promise<void> } {
   const { subscription, log } = consuming;
   const { concurrency, hasRevisions } = subscription;
   const stopping = new AbortController();
   const settler = createSettler(consuming);
-  const maxPerLocation = hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75));
-  const held = new HeldMessages({ concurrency, maxPerLocation });
-  const inFlight = new Set<Promise<void>>();
+  const handlers = createSemaphore(concurrency);
+  /** Of one location so many at most have a handler or wait for one. */
+  const turns = createSemaphore(hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)));
+  /** By their sequence in the stream: what this instance was given and has not acknowledged or handed back. */
+  const held = new Map<number, JsMsg>();
+  /** What was not begun, by what it is about, the highest revision last. */
+  const waiting = new Map<string, { message: JsMsg; revision: number }[]>();
+  const handling = new Set<Promise<void>>();
+  let heldBytes = 0;
+  let ready = 0;
+  let onSettled = () => {};
   let messages: ConsumerMessages | undefined;
   const alive = setInterval(() => {
-    for (const { message } of held.all()) quietly(() => message.working());
+    for (const message of held.values()) quietly(() => message.working());
   }, heartbeat);
 
-  function beginNext(): void {
-    while (!stopping.signal.aborted && inFlight.size < concurrency) {
-      const next = held.next();
-      if (!next) return;
-      const settled = settler.settle(next.message).then(() => {
-        held.finish(next);
-        inFlight.delete(settled);
-        beginNext();
-      });
-      inFlight.add(settled);
-    }
+  function hold(message: JsMsg): void {
+    // Delivered again while it is held, after a loss of connection: what is done with the first holds for both.
+    if (held.has(message.seq)) return;
+    held.set(message.seq, message);
+    heldBytes += message.data.length;
+    const { about, revision } = hasRevisions ? revisionOf(message) : { about: `${message.seq}`, revision: 0 };
+    const group = [...(waiting.get(about) ?? []), { message, revision }];
+    waiting.set(about, hasRevisions ? group.sort((a, b) => a.revision - b.revision) : group);
+    const locationId = message.subject.slice(message.subject.lastIndexOf(".") + 1);
+    const handled = turns
+      .run(() => {
+        ready++;
+        return handlers.run(() => handleNext(about));
+      }, locationId)
+      .finally(() => handling.delete(handled));
+    handling.add(handled);
   }
+
+  /** Each message brings one turn, which is for what then is the newest about the same thing. */
+  async function handleNext(about: string): Promise<void> {
+    ready--;
+    const group = waiting.get(about);
+    const next = group?.pop()?.message;
+    if (group?.length === 0) waiting.delete(about);
+    if (!next) return;
+    await settler.settle(next);
+    held.delete(next.seq);
+    heldBytes -= next.data.length;
+    onSettled();
+  }
+
+  const hasRoom = () =>
+    held.size + batch <= maxHeld && heldBytes < maxHeldBytes && ready < maxReadyPerHandler * concurrency;
 
   async function readBatch(consumer: Consumer): Promise<void> {
     messages = await consumer.fetch({ max_messages: batch, expires: 5_000 });
@@ -56,8 +94,7 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
     let count = 0;
     for await (const message of messages) {
       count += 1;
-      held.add(toHeld(message, hasRevisions));
-      beginNext();
+      hold(message);
     }
     // Of a consumer that went with its stream nothing comes any more, and not always an error: this one throws.
     if (count === 0 && !stopping.signal.aborted) await consumer.info();
@@ -67,8 +104,8 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
   async function readOn(): Promise<void> {
     try {
       consumer ??= await openConsumer(consuming, stopping.signal);
-      if (held.hasRoomFor(batch)) await readBatch(consumer);
-      else await orAborted(Promise.race(inFlight), stopping.signal);
+      if (hasRoom()) await readBatch(consumer);
+      else await new Promise<void>((resolve) => (onSettled = resolve));
     } catch (error) {
       consumer = undefined;
       throw error;
@@ -80,27 +117,27 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
   return {
     async stop() {
       stopping.abort();
+      onSettled();
       await messages?.close();
       await running;
       // What was not begun another instance may have at once.
-      for (const { message } of held.takeWaiting()) quietly(() => message.nak());
+      for (const { message } of [...waiting.values()].flat()) quietly(() => message.nak());
+      waiting.clear();
       // A process that ends for an error is one that its messages may have ended.
       if (!process.exitCode) await settler.withdraw().catch(() => {});
-      await Promise.all(inFlight);
+      await Promise.all(handling);
       clearInterval(alive);
     },
   };
 }
 
-function toHeld(message: JsMsg, hasRevisions: boolean): HeldMessage {
-  const locationId = message.subject.slice(message.subject.lastIndexOf(".") + 1);
-  if (!hasRevisions) return { message, locationId, revision: 0 };
+function revisionOf(message: JsMsg): { about: string; revision: number } {
   try {
     const { subject, data } = readEnvelope(message.string());
-    return { message, locationId, subject, revision: revisionIn(data) ?? 0 };
+    return { about: subject, revision: revisionIn(data) ?? 0 };
   } catch {
     // Whoever handles it finds out what is wrong with it.
-    return { message, locationId, revision: 0 };
+    return { about: `${message.seq}`, revision: 0 };
   }
 }
 
