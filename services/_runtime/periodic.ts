@@ -31,7 +31,6 @@ export function startPeriodic<Services>(
     async stop() {
       stopping.abort();
       await running;
-      await leadership.leave(role).catch(() => {});
     },
   };
 }

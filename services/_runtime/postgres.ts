@@ -31,27 +31,37 @@ export function afterCommit(tx: Transaction, followUp: FollowUp): void {
   followUps.set(tx, (followUps.get(tx) ?? new Set()).add(followUp));
 }
 
-const seconds = 1000;
+export const seconds = 1000;
+
+/** How PostgreSQL is reached. */
+export type ServerConfig = Pick<RuntimeConfig, "DATABASE_URL"> & ServerTls;
 
 /**
- * What every session asks of PostgreSQL: to notice within half a minute that this process has gone without a word, and
- * then let go of its locks.
+ * What every session asks for: to be connected within 5 seconds, and that PostgreSQL notices within half a minute that
+ * this process has gone without a word, and then lets go of its locks.
  */
-export const sessionSettings = {
-  tcp_keepalives_idle: 10,
-  tcp_keepalives_interval: 5,
-  tcp_keepalives_count: 3,
-  tcp_user_timeout: 20 * seconds,
-};
+export function sessionOptions(config: ServerConfig, settings: Record<string, string | number>) {
+  const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
+  return {
+    ssl: postgresTls(config.DATABASE_URL, config),
+    connect_timeout: 5,
+    connection: { ...keepAlive, tcp_user_timeout: 20 * seconds, ...settings },
+  };
+}
 
 export function openDatabase(
-  config: Pick<RuntimeConfig, "DATABASE_URL" | "DATABASE_POOL"> & ServerTls,
+  config: ServerConfig & Pick<RuntimeConfig, "DATABASE_POOL">,
   { schema, log }: { schema: string; log: Logger },
 ): Database {
   const sql = postgres(config.DATABASE_URL, {
-    ssl: postgresTls(config.DATABASE_URL, config),
+    ...sessionOptions(config, {
+      // Of this process alone, so that its connections can be told from those of others.
+      application_name: `${schema} ${randomBytes(4).toString("hex")}`,
+      search_path: schema,
+      statement_timeout: 30 * seconds,
+      idle_in_transaction_session_timeout: 60 * seconds,
+    }),
     max: config.DATABASE_POOL,
-    connect_timeout: 5,
     // A server that was away is tried again at once and often: while it is away, queries fail fast and are retried above.
     backoff: () => 0.02 + Math.random() * 0.03,
     idle_timeout: 60,
@@ -61,14 +71,6 @@ export function openDatabase(
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
       // Text goes as it is: a Date would lose microseconds, and has no infinity.
       date: { to: 1184, from: [1082, 1114, 1184], serialize: dateText, parse: (text: string) => new Date(text) },
-    },
-    connection: {
-      // Of this process alone, so that its connections can be told from those of others.
-      application_name: `${schema} ${randomBytes(4).toString("hex")}`,
-      search_path: schema,
-      ...sessionSettings,
-      statement_timeout: 30 * seconds,
-      idle_in_transaction_session_timeout: 60 * seconds,
     },
     onnotice: (notice) => log.debug({ notice: notice.message }, "notice from PostgreSQL"),
   });

@@ -19,13 +19,6 @@ interface OutboxRow {
   created_at: Date;
 }
 
-/** Sends a schema's outbox to the stream. One instance at a time does; the others stand by. */
-export interface Relay {
-  /** Rejects while the stream does not take events, with why. */
-  check(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 interface RelayOptions {
   database: Database;
   /** How instances tell the one that leads that there is something to send. */
@@ -51,7 +44,8 @@ export function openOutboxSignals(bus: EventBus, service: string): Signals {
   return openSignals(bus, `${service}-outbox`);
 }
 
-export function startRelay({ database, leadership, signals, bus, log }: RelayOptions): Relay {
+/** Sends a schema's outbox to the stream. One instance at a time does; the others stand by. */
+export function startRelay({ database, leadership, signals, bus, log }: RelayOptions) {
   const stopping = new AbortController();
   /** Why the stream did not take an event of the last batch. */
   let refusal: unknown;
@@ -101,14 +95,14 @@ export function startRelay({ database, leadership, signals, bus, log }: RelayOpt
     waking = new AbortController();
   });
   return {
-    async check() {
+    /** Rejects while the stream does not take events, with why. */
+    async check(): Promise<void> {
       if (refusal) throw refusal;
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       wake();
       await running;
-      await leadership.leave(role).catch(() => {});
     },
   };
 }

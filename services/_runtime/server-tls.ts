@@ -29,27 +29,6 @@ export const serverTlsConfig = z.object({
 export type ServerTls = Partial<z.output<typeof serverTlsConfig>>;
 
 /** The contents of the files, as `node:tls` takes them. */
-export function tlsContents({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: ServerTls): {
-  ca?: string;
-  cert?: string;
-  key?: string;
-} {
-  return {
-    ...(TLS_CA_FILE && { ca: TLS_CA_FILE.pem }),
-    ...(TLS_CERT_FILE && { cert: TLS_CERT_FILE.pem }),
-    ...(TLS_KEY_FILE && { key: TLS_KEY_FILE.pem }),
-  };
-}
-
-/** The paths of the files, for a client that reads them anew with each connection. */
-export function tlsPaths({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: ServerTls): {
-  caFile?: string;
-  certFile?: string;
-  keyFile?: string;
-} {
-  return {
-    ...(TLS_CA_FILE && { caFile: TLS_CA_FILE.path }),
-    ...(TLS_CERT_FILE && { certFile: TLS_CERT_FILE.path }),
-    ...(TLS_KEY_FILE && { keyFile: TLS_KEY_FILE.path }),
-  };
+export function tlsContents({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: ServerTls) {
+  return { ca: TLS_CA_FILE?.pem, cert: TLS_CERT_FILE?.pem, key: TLS_KEY_FILE?.pem };
 }

@@ -17,7 +17,6 @@ import {
 import { reasonOf } from "./reason-of.ts";
 import type { RequestContext } from "./request-context.ts";
 import { retryDelay } from "./retry-delay.ts";
-import { createSharedLock } from "./shared-lock.ts";
 import { failSpan } from "./tracing.ts";
 import { isTransient, PermanentError } from "./transient-error.ts";
 
@@ -39,20 +38,14 @@ const endsUntilParked = 3;
 const processLock = createSharedLock();
 
 /** Brings messages to an end: each is handled or parked and acknowledged, or handed back to come again. */
-export interface Settler {
-  /** Never rejects. */
-  settle(message: JsMsg): Promise<void>;
-  /** Called when the process stops: what it does not wait for any longer did not end it. */
-  withdraw(): Promise<void>;
-}
-
-export function createSettler<Services>(options: SettlerOptions<Services>): Settler {
+export function createSettler<Services>(options: SettlerOptions<Services>) {
   const { service, subscription, database, log, metrics } = options;
   const { sql } = database;
   const unexplained = new LRUCache<string, number>({ max: 10_000 });
   /** The events whose handling is recorded and under way. */
   const recorded = new Set<string>();
 
+  /** Never rejects. */
   async function settle(message: JsMsg): Promise<void> {
     try {
       await handleOrPark(message);
@@ -135,7 +128,10 @@ export function createSettler<Services>(options: SettlerOptions<Services>): Sett
     if (revision) await unparkRevisions(sql, { subscription: subscription.type, subject, revision });
   }
 
-  return { settle, withdraw: () => withdrawAttempts(sql, subscription.type, [...recorded]) };
+  /** Called when the process stops: what it does not wait for any longer did not end it. */
+  const withdraw = () => withdrawAttempts(sql, subscription.type, [...recorded]);
+
+  return { settle, withdraw };
 }
 
 /** The revision of what an event is about; undefined where its data has none. */
@@ -149,4 +145,28 @@ export function quietly(say: () => void): void {
   try {
     say();
   } catch {}
+}
+
+/** Creates a lock for work that goes on beside other work, or alone. It is granted in the order in which it is asked for. */
+function createSharedLock() {
+  const unfinished = new Set<Promise<void>>();
+  let lastAlone: Promise<unknown> = Promise.resolve();
+
+  function runAfter<T>(others: Promise<unknown>, work: () => Promise<T>): { result: Promise<T>; ended: Promise<void> } {
+    const result = others.then(work);
+    const forget = () => void unfinished.delete(ended);
+    const ended: Promise<void> = result.then(forget, forget);
+    unfinished.add(ended);
+    return { result, ended };
+  }
+
+  return {
+    shared: <T>(work: () => Promise<T>) => runAfter(lastAlone, work).result,
+    /** Waits until all other work has ended; none begins until this has ended. */
+    exclusive<T>(work: () => Promise<T>): Promise<T> {
+      const { result, ended } = runAfter(Promise.all(unfinished), work);
+      lastAlone = ended;
+      return result;
+    },
+  };
 }

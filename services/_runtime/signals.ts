@@ -4,20 +4,17 @@ import type { EventBus } from "./event-bus.ts";
  * Hints between the instances of a service, heard by whoever listens at that moment and at most once. They make things
  * soon, not sure: what must not be missed is in the database.
  */
-export interface Signals {
-  /** Never throws; while there is no connection to NATS nobody hears it. */
-  send(locationId: string, text: string): void;
-  /** Calls `hear` with each signal that an instance sends, this one among them, from now until the process ends. */
-  listen(hear: (locationId: string, text: string) => void): void;
-}
+export type Signals = ReturnType<typeof openSignals>;
 
 /** The signals of one topic. */
-export function openSignals(bus: EventBus, topic: string): Signals {
+export function openSignals(bus: EventBus, topic: string) {
   return {
-    send(locationId, text) {
+    /** Never throws; while there is no connection to NATS nobody hears it. */
+    send(locationId: string, text: string): void {
       bus.current()?.nats.publish(bus.signalSubject(topic, locationId), text);
     },
-    listen(hear) {
+    /** Calls `hear` with each signal that an instance sends, this one among them, from now until the process ends. */
+    listen(hear: (locationId: string, text: string) => void): void {
       const subject = bus.signalSubject(topic, "*");
       bus.connected.then(
         ({ nats }) =>

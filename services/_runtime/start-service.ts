@@ -60,8 +60,6 @@ export async function startService(
     closers.push(() => db.close());
     await prepareSchema(db, { module: definition.module, mayMigrate: config.MIGRATE === "on", log });
 
-    const leadership = openLeadership(config, db.schema);
-    closers.push(() => leadership.close());
     const bus = openEventBus(config, { name, log });
     closers.push(() => bus.close());
     const signals = openSignals(bus, name);
@@ -69,6 +67,8 @@ export async function startService(
     const { services, checks = {}, beforeStop = () => {}, close, ...part } = resources;
     if (close) closers.push(close);
 
+    const leadership = openLeadership(config, db.schema);
+    closers.push(() => leadership.close());
     const relay = startRelay({ database: db, leadership, signals: openOutboxSignals(bus, name), bus, log });
     closers.push(() => relay.stop());
     const subscriptions = definition.subscriptions ?? [];
