@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "./logger.ts";
 import { packageFolder } from "./package-folder.ts";
-import { advisoryLockKey, type Database, type Transaction } from "./postgres.ts";
+import { advisoryLockKey, type Database } from "./postgres.ts";
 import { sleep } from "./sleep.ts";
 import { isTransient, TransientError } from "./transient-error.ts";
 
@@ -56,9 +56,13 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
         create table if not exists migrations (
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`;
-      for (const migration of await findOutstanding(database, known, log)) {
-        await database.sql.begin((tx) => apply(tx, migration));
-        log.info({ migration: migration.name }, "migrated");
+      for (const { name, statements, checksum } of await findOutstanding(database, known, log)) {
+        await database.sql.begin(async (tx) => {
+          await tx`set local statement_timeout = 0`;
+          await tx.unsafe(statements);
+          await tx`insert into migrations ${tx({ name, checksum })}`;
+        });
+        log.info({ migration: name }, "migrated");
       }
     } finally {
       await connection`select pg_advisory_unlock(${lock}::bigint)`;
@@ -78,12 +82,6 @@ async function expectMigrated(database: Database, known: Migration[], log: Logge
   throw new TransientError(
     `Schema ${schema} waits for ${missing.length} migration(s), and MIGRATE is off: run the migrate command.`,
   );
-}
-
-async function apply(tx: Transaction, { name, statements, checksum }: Migration): Promise<void> {
-  await tx`set local statement_timeout = 0`;
-  await tx.unsafe(statements);
-  await tx`insert into migrations ${tx({ name, checksum })}`;
 }
 
 async function findOutstanding({ sql, schema }: Database, known: Migration[], log: Logger): Promise<Migration[]> {

@@ -2,8 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import postgres from "postgres";
 import type { RuntimeConfig } from "./config.ts";
 import type { Logger } from "./logger.ts";
-import { postgresTls } from "./postgres-tls.ts";
-import type { ServerTls } from "./server-tls.ts";
+import { postgresTls, type ServerTls } from "./server-tls.ts";
 
 // What queries give back: bigints as numbers, since amounts and counts are safe integers.
 type Types = { bigint: number; date: Date };

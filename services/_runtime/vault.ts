@@ -8,16 +8,17 @@ const cipher = "aes-256-gcm";
 
 /** Seals with the first of the keys and opens with any, so that keys can be rotated: AES-256-GCM, `key.iv.tag.text`. */
 export function openVault(keys: RuntimeConfig["DATA_KEYS"]) {
+  const derive = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", "pragma data at rest", 32));
   const secrets = new Map(keys.map(({ id, secret }) => [id, derive(secret)]));
-  const [first] = keys;
-  if (!first) throw new Error("A key is needed to encrypt data.");
-  const current = { id: first.id, secret: derive(first.secret) };
+  const [current] = secrets;
+  if (!current) throw new Error("A key is needed to encrypt data.");
+  const [currentId, currentSecret] = current;
   return {
     seal(text: string): string {
       const iv = randomBytes(12);
-      const sealing = createCipheriv(cipher, current.secret, iv);
+      const sealing = createCipheriv(cipher, currentSecret, iv);
       const sealed = Buffer.concat([sealing.update(text, "utf8"), sealing.final()]);
-      return [current.id, ...[iv, sealing.getAuthTag(), sealed].map((part) => part.toString("base64url"))].join(".");
+      return [currentId, ...[iv, sealing.getAuthTag(), sealed].map((part) => part.toString("base64url"))].join(".");
     },
     /** Throws when the text was sealed with a key that is not configured any more, or was changed. */
     open(sealed: string): string {
@@ -30,8 +31,4 @@ export function openVault(keys: RuntimeConfig["DATA_KEYS"]) {
       return Buffer.concat([opening.update(text), opening.final()]).toString("utf8");
     },
   };
-}
-
-function derive(secret: string): Buffer {
-  return Buffer.from(hkdfSync("sha256", secret, "", "pragma data at rest", 32));
 }
