@@ -3,12 +3,10 @@ import { type ServiceName, serviceNames } from "@pragma/contracts/service-names"
 import { type Environment, readConfig, runtimeConfig } from "@pragma/runtime/config";
 import { openEventBus } from "@pragma/runtime/event-bus";
 import type { Logger } from "@pragma/runtime/logger";
-import { migrate } from "@pragma/runtime/migrate";
-import { packageFolder } from "@pragma/runtime/package-folder";
+import { prepareSchema } from "@pragma/runtime/migrate";
 import { openDatabase } from "@pragma/runtime/postgres";
 import { serverTlsConfig } from "@pragma/runtime/server-tls";
 import { schemaOf } from "@pragma/runtime/start-service";
-import { whenDatabaseIsThere } from "@pragma/runtime/when-database-is-there";
 import { z } from "zod";
 import { grantSchema } from "./database-role.ts";
 import { definitionOf } from "./definitions.ts";
@@ -44,8 +42,7 @@ export async function migrateAll(
     const schema = schemaOf(config.NAMESPACE, name);
     const db = openDatabase({ ...config, DATABASE_POOL: 3 }, { schema, log });
     try {
-      const folders = [packageFolder((await definitionOf(name)).module)];
-      await whenDatabaseIsThere(() => migrate(db, { folders, log }), log);
+      await prepareSchema(db, { module: (await definitionOf(name)).module, mayMigrate: true, log });
       const url = urls[urlVariable(name)];
       if (url !== undefined) await grantSchema(db, { url, tls: config, log });
     } finally {

@@ -108,7 +108,7 @@ export async function openGateway({
   metrics.observe("gateway_keys_known", "API keys that need not be looked up", () => keys.size);
   metrics.observe("gateway_streams_open", "Streams that are passed on", () => streams.size);
   metrics.observe("gateway_redis_up", "1 while limits are kept over all gateways", () => Number(leases.isUp()));
-  metrics.observe("gateway_bus_up", "1 while changes to keys are heard of", () => Number(bus.isConnected()));
+  metrics.observe("gateway_bus_up", "1 while changes to keys are heard of", () => Number(bus.current() !== undefined));
 
   const close = async () => {
     await forwarder.close();

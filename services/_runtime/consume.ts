@@ -1,14 +1,11 @@
 import { AckPolicy, type Consumer, type ConsumerMessages, DeliverPolicy, type JsMsg } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import { type EventBus, isMissing } from "./event-bus.ts";
-import { readEnvelope, revisionIn } from "./handle-event.ts";
-import { createHeldMessages, type HeldMessage } from "./held-messages.ts";
+import { readEnvelope } from "./handle-event.ts";
 import { orAborted } from "./or-aborted.ts";
-import { openOutageLog } from "./outage-log.ts";
-import { retryDelay } from "./retry-delay.ts";
-import { createSettler, quietly, type SettlerOptions } from "./settle-message.ts";
-import { sleep } from "./sleep.ts";
-import type { Subscription } from "./subscription.ts";
+import { openOutageLog, repeatUntilAborted } from "./outage-log.ts";
+import { createSemaphore } from "./semaphore.ts";
+import { createSettler, quietly, revisionIn, type SettlerOptions } from "./settle-message.ts";
 
 interface Consuming<Services> extends SettlerOptions<Services> {
   bus: EventBus;
@@ -18,60 +15,77 @@ interface Consuming<Services> extends SettlerOptions<Services> {
 const ackWait = 10_000;
 /** How often a message in hand gets one. */
 const heartbeat = 3_000;
-/**
- * Messages are read ahead so that no location's have to wait until those of another are handled: as long as those in
- * hand are of few locations, and up to so many or so large. More than that stays where another instance can have it.
- */
-const enoughLocationsPerHandler = 4;
-const maxHeld = 5_000;
-const maxHeldBytes = 16 * 1024 * 1024;
 const batch = 64;
 /** Messages that all instances together may have in hand. */
 const maxPending = 100_000;
+/**
+ * Messages are read ahead so that no location's have to wait until those of another are handled: as long as few of those
+ * in hand could begin if there were a handler, and up to so many or so large. More than that stays where another instance
+ * can have it.
+ */
+const maxReadyPerHandler = 4;
+const maxHeld = 5_000;
+const maxHeldBytes = 16 * 1024 * 1024;
 
 /**
  * Handles a subscription's events until stopped: durable, so that nothing is missed while the process is away, and
- * acknowledged only once the handler's transaction has committed. Locations take turns, and of events of which only the
- * highest revision matters, that one is handled first.
+ * acknowledged only once the handler's transaction has committed. Locations take turns, and of what is about one thing
+ * the highest revision comes first.
  */
 export function startConsuming<Services>(consuming: Consuming<Services>): { stop(): Promise<void> } {
-  const { subscription, log, bus } = consuming;
-  const { concurrency, maxPerLocation } = subscription;
+  const { subscription, log } = consuming;
+  const { concurrency, hasRevisions } = subscription;
   const stopping = new AbortController();
-  const outage = openOutageLog(log, `${subscription.type} is not received`);
   const settler = createSettler(consuming);
-  const held = createHeldMessages({ maxPerLocation });
-  const inFlight = new Set<Promise<void>>();
-  let messages: ConsumerMessages | undefined;
+  const handlers = createSemaphore(concurrency);
+  /** Of one location so many at most have a handler or wait for one. */
+  const turns = createSemaphore(hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)));
+  /** By their sequence in the stream: what this instance was given and has not acknowledged or handed back. */
+  const held = new Map<number, JsMsg>();
+  /** What was not begun, by what it is about, the highest revision last. */
+  const waiting = new Map<string, { message: JsMsg; revision: number }[]>();
+  const handling = new Set<Promise<void>>();
+  let heldBytes = 0;
+  let ready = 0;
   let onSettled = () => {};
+  let messages: ConsumerMessages | undefined;
   const alive = setInterval(() => {
-    for (const { message } of held.all()) quietly(() => message.working());
+    for (const message of held.values()) quietly(() => message.working());
   }, heartbeat);
 
-  function begin(next: HeldMessage): void {
-    const handled = settler.settle(next.message).then((outcome) => {
-      const moot = held.finish(next, outcome === "handled");
-      for (const { message } of moot) quietly(() => message.ack());
-      if (moot.length > 0) log.info({ event: subscription.type, subject: next.key, moot: moot.length }, "events moot");
-      inFlight.delete(handled);
-      beginNext();
-      onSettled();
-    });
-    inFlight.add(handled);
+  function hold(message: JsMsg): void {
+    // Delivered again while it is held, after a loss of connection: what is done with the first holds for both.
+    if (held.has(message.seq)) return;
+    held.set(message.seq, message);
+    heldBytes += message.data.length;
+    const { about, revision } = hasRevisions ? revisionOf(message) : { about: `${message.seq}`, revision: 0 };
+    const group = [...(waiting.get(about) ?? []), { message, revision }];
+    waiting.set(about, hasRevisions ? group.sort((a, b) => a.revision - b.revision) : group);
+    const locationId = message.subject.slice(message.subject.lastIndexOf(".") + 1);
+    const handled = turns
+      .run(() => {
+        ready++;
+        return handlers.run(() => handleNext(about));
+      }, locationId)
+      .finally(() => handling.delete(handled));
+    handling.add(handled);
   }
 
-  function beginNext(): void {
-    while (!stopping.signal.aborted && inFlight.size < concurrency) {
-      const next = held.next();
-      if (!next) return;
-      begin(next);
-    }
+  /** Each message brings one turn, which is for what then is the newest about the same thing. */
+  async function handleNext(about: string): Promise<void> {
+    ready--;
+    const group = waiting.get(about);
+    const next = group?.pop()?.message;
+    if (group?.length === 0) waiting.delete(about);
+    if (!next) return;
+    await settler.settle(next);
+    held.delete(next.seq);
+    heldBytes -= next.data.length;
+    onSettled();
   }
 
   const hasRoom = () =>
-    held.size + batch <= maxHeld &&
-    held.bytes < maxHeldBytes &&
-    held.locations < enoughLocationsPerHandler * concurrency;
+    held.size + batch <= maxHeld && heldBytes < maxHeldBytes && ready < maxReadyPerHandler * concurrency;
 
   async function readBatch(consumer: Consumer): Promise<void> {
     messages = await consumer.fetch({ max_messages: batch, expires: 5_000 });
@@ -80,68 +94,50 @@ export function startConsuming<Services>(consuming: Consuming<Services>): { stop
     let count = 0;
     for await (const message of messages) {
       count += 1;
-      held.add(toHeld(message, subscription));
-      beginNext();
+      hold(message);
     }
     // Of a consumer that went with its stream nothing comes any more, and not always an error: this one throws.
     if (count === 0 && !stopping.signal.aborted) await consumer.info();
   }
 
-  async function run(): Promise<void> {
-    for (let failures = 0; !stopping.signal.aborted; ) {
-      try {
-        const consumer = await openConsumer(consuming, stopping.signal);
-        outage.recovered();
-        while (!stopping.signal.aborted) {
-          if (hasRoom()) await readBatch(consumer);
-          else await new Promise<void>((resolve) => (onSettled = resolve));
-          failures = 0;
-        }
-      } catch (error) {
-        if (stopping.signal.aborted) return;
-        outage.failed(error);
-        await sleep(retryDelay(++failures, { longest: 2_000 }), stopping.signal);
-      }
+  let consumer: Consumer | undefined;
+  async function readOn(): Promise<void> {
+    try {
+      consumer ??= await openConsumer(consuming, stopping.signal);
+      if (hasRoom()) await readBatch(consumer);
+      else await new Promise<void>((resolve) => (onSettled = resolve));
+    } catch (error) {
+      consumer = undefined;
+      throw error;
     }
   }
 
-  /** What was not begun another instance may have at once. */
-  async function handBackWaiting(): Promise<void> {
-    const waiting = held.takeWaiting();
-    for (const { message } of waiting) quietly(() => message.nak());
-    if (waiting.length === 0 || !bus.isConnected()) return;
-    const { nats } = await bus.connected;
-    await Promise.race([nats.flush(), sleep(1_000)]).catch(() => {});
-  }
-
-  const running = run();
+  const outage = openOutageLog(log, `${subscription.type} is not received`);
+  const running = repeatUntilAborted(stopping.signal, outage, readOn);
   return {
     async stop() {
       stopping.abort();
       onSettled();
       await messages?.close();
       await running;
-      await handBackWaiting();
+      // What was not begun another instance may have at once.
+      for (const { message } of [...waiting.values()].flat()) quietly(() => message.nak());
+      waiting.clear();
       // A process that ends for an error is one that its messages may have ended.
       if (!process.exitCode) await settler.withdraw().catch(() => {});
-      await Promise.all(inFlight);
-      await handBackWaiting();
+      await Promise.all(handling);
       clearInterval(alive);
     },
   };
 }
 
-function toHeld<Services>(message: JsMsg, subscription: Subscription<Services>): HeldMessage {
-  const locationId = message.subject.slice(message.subject.lastIndexOf(".") + 1);
-  const alone = { message, locationId, key: String(message.seq), revision: 0 };
-  if (!subscription.revisionOf) return alone;
+function revisionOf(message: JsMsg): { about: string; revision: number } {
   try {
-    const envelope = readEnvelope(message.string());
-    const revision = revisionIn(envelope, subscription);
-    return revision === undefined ? alone : { ...alone, key: envelope.subject, revision };
+    const { subject, data } = readEnvelope(message.string());
+    return { about: subject, revision: revisionIn(data) ?? 0 };
   } catch {
     // Whoever handles it finds out what is wrong with it.
-    return alone;
+    return { about: `${message.seq}`, revision: 0 };
   }
 }
 

@@ -1,21 +1,16 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { Queue } from "bullmq";
-import type { Hono } from "hono";
 import type { z } from "zod";
 import type { Route } from "./define-route.ts";
-import type { Logger } from "./logger.ts";
-import type { Metrics } from "./metrics.ts";
 import type { Database } from "./postgres.ts";
 import type { RequestContext } from "./request-context.ts";
+import type { ProcessBase, ProcessPart } from "./run-process.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
 import type { Signals } from "./signals.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** What the runtime gives every service to build its own from. */
-export interface ServiceBase {
+export interface ServiceBase extends Omit<ProcessBase, "environment"> {
   db: Database;
-  log: Logger;
-  metrics: Metrics;
   /** Between the instances of this service. */
   signals: Signals;
   /** The other services, asked over HTTP or in this process. */
@@ -31,16 +26,10 @@ export interface PeriodicTask<Services> {
 }
 
 /** What a service stands on besides the base, and how it is let go of. */
-export interface ServiceResources<Services> {
+export interface ServiceResources<Services> extends Pick<ProcessPart, "queues" | "operations" | "beforeStop"> {
   services: Services;
   /** What it stands on besides PostgreSQL and NATS, by name: shown to operators. Away, it does not make the service unready. */
   checks?: Record<string, () => Promise<void>>;
-  /** Its queues, for operators to look at. */
-  queues?: () => Queue[];
-  /** What operators may ask of it on the ops port, under its name: for what is no part of the API. */
-  operations?: Hono;
-  /** Called before anything is stopped: ends the replies that would not end by themselves. */
-  beforeStop?: () => void;
   close?: () => Promise<void>;
 }
 

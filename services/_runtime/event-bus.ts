@@ -14,8 +14,9 @@ import type { EventType } from "@pragma/contracts/events";
 import type { RuntimeConfig } from "./config.ts";
 import type { Logger } from "./logger.ts";
 import { retryDelay } from "./retry-delay.ts";
-import { type ServerTls, tlsPaths } from "./server-tls.ts";
 import { sleep } from "./sleep.ts";
+
+type BusConfig = Pick<RuntimeConfig, "NATS_URL" | "NAMESPACE" | "STREAM_REPLICAS"> & Partial<RuntimeConfig>;
 
 /** A live connection to NATS. It reconnects by itself whenever it is lost. */
 export interface BusConnection {
@@ -25,33 +26,14 @@ export interface BusConnection {
 }
 
 /** The one stream that all events are in, and the way to it. */
-export interface EventBus {
-  stream: string;
-  /** Resolves once NATS has been reached for the first time; rejects when the bus is closed before that. */
-  connected: Promise<BusConnection>;
-  isConnected(): boolean;
-  /** `<namespace>.<type>.<locationId>`; events of no location have `none`. */
-  subjectOf(type: EventType, locationId: string | null): string;
-  /** Every subject of an event type. */
-  subjectsOf(type: EventType): string;
-  /** `<namespace>-signals.<topic>.<locationId>`: what is sent there reaches who listens now, and is kept nowhere. */
-  signalSubject(topic: string, locationId: string): string;
-  /** Makes the stream when it is not there, also after somebody deleted it; rejects where this process may not. */
-  ensureStream(): Promise<void>;
-  close(): Promise<void>;
-}
+export type EventBus = ReturnType<typeof openEventBus>;
 
 const day = 24 * 60 * 60 * 1000;
 const retention = 14 * day;
 const duplicateWindow = 2 * 60 * 1000;
 
 /** Opens the bus at once, whether NATS is there or not: the connection is made as soon as it is. */
-export function openEventBus(
-  config: Pick<RuntimeConfig, "NATS_URL" | "NAMESPACE" | "STREAM_REPLICAS"> &
-    Partial<Pick<RuntimeConfig, "MIGRATE" | "EVENT_STREAM_MAX_BYTES">> &
-    ServerTls,
-  { name, log }: { name: string; log: Logger },
-): EventBus {
+export function openEventBus(config: BusConfig, { name, log }: { name: string; log: Logger }) {
   const closing = new AbortController();
   const stream = `${config.NAMESPACE}_events`;
   let live: BusConnection | undefined;
@@ -76,13 +58,18 @@ export function openEventBus(
 
   return {
     stream,
+    /** Resolves once NATS has been reached for the first time; rejects when the bus is closed before that. */
     connected,
-    isConnected: () => isUp,
-    subjectOf: (type, locationId) => `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
-    subjectsOf: (type) => `${config.NAMESPACE}.${type}.>`,
-    // No namespace has a hyphen, so no stream takes these.
-    signalSubject: (topic, locationId) => `${config.NAMESPACE}-signals.${topic}.${locationId}`,
-    async ensureStream() {
+    /** The connection while it is up; undefined otherwise. */
+    current: () => (isUp ? live : undefined),
+    /** `<namespace>.<type>.<locationId>`; events of no location have `none`. */
+    subjectOf: (type: EventType, locationId: string | null) => `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
+    /** Every subject of an event type. */
+    subjectsOf: (type: EventType) => `${config.NAMESPACE}.${type}.>`,
+    /** What is sent there reaches who listens now: no namespace has a hyphen, so no stream takes it. */
+    signalSubject: (topic: string, locationId: string) => `${config.NAMESPACE}-signals.${topic}.${locationId}`,
+    /** Makes the stream when it is not there, also after somebody deleted it; rejects where this process may not. */
+    async ensureStream(): Promise<void> {
       const { manager } = await connected;
       if (config.MIGRATE === "off") return void (await manager.streams.info(stream));
       const wanted = {
@@ -92,21 +79,20 @@ export function openEventBus(
         duplicate_window: nanos(duplicateWindow),
         num_replicas: config.STREAM_REPLICAS,
       };
-      const maxBytes = config.EVENT_STREAM_MAX_BYTES;
-      const limit = maxBytes === undefined ? {} : { max_bytes: maxBytes };
+      const limit = { max_bytes: config.EVENT_STREAM_MAX_BYTES ?? -1 };
       try {
         const { state } = await manager.streams.info(stream);
         // A limit below what the stream holds would discard events: it waits until they are old.
-        const isFitting = maxBytes !== undefined && state.bytes <= maxBytes;
-        await manager.streams.update(stream, { ...wanted, ...(isFitting && limit) });
+        await manager.streams.update(stream, { ...wanted, ...(state.bytes <= limit.max_bytes && limit) });
       } catch (error) {
         if (!isMissing(error)) throw error;
         const fixed = { name: stream, storage: StorageType.File, retention: RetentionPolicy.Limits };
         await manager.streams.add({ ...fixed, ...wanted, ...limit });
       }
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
+      isUp = false;
       await live?.nats.close();
     },
   };
@@ -121,7 +107,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 async function connectUntilClosed(
-  config: Pick<RuntimeConfig, "NATS_URL"> & ServerTls,
+  config: BusConfig,
   { name, log, signal }: { name: string; log: Logger; signal: AbortSignal },
 ): Promise<NatsConnection> {
   for (let attempt = 1; !signal.aborted; attempt++) {
@@ -150,14 +136,11 @@ async function connectUntilClosed(
   throw new Error("The event bus was closed before NATS was reached.");
 }
 
-/** Servers, credentials and encryption as a URL tells them: `tls://user:password@host:4222,host:4223`. */
-function accessOf({
-  NATS_URL: url,
-  ...tls
-}: Pick<RuntimeConfig, "NATS_URL"> & ServerTls): Pick<
-  ConnectionOptions,
-  "servers" | "user" | "pass" | "token" | "tls"
-> {
+/**
+ * Servers, credentials and encryption as a URL tells them: `tls://user:password@host:4222,host:4223`. PEM files are given
+ * by their paths: they are read anew with each connection.
+ */
+function accessOf({ NATS_URL: url, TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: BusConfig): ConnectionOptions {
   const [first = url, ...others] = url.split(",");
   const { protocol, username, password, host } = new URL(first);
   const [user, pass] = [username, password].map(decodeURIComponent);
@@ -165,6 +148,12 @@ function accessOf({
     servers: [host, ...others.map((other) => other.replace(/^.*(?:@|\/\/)/, ""))],
     ...(user && pass && { user, pass }),
     ...(user && !pass && { token: user }),
-    ...(protocol === "tls:" && { tls: tlsPaths(tls) }),
+    ...(protocol === "tls:" && {
+      tls: {
+        ...(TLS_CA_FILE && { caFile: TLS_CA_FILE.path }),
+        ...(TLS_CERT_FILE && { certFile: TLS_CERT_FILE.path }),
+        ...(TLS_KEY_FILE && { keyFile: TLS_KEY_FILE.path }),
+      },
+    }),
   };
 }

@@ -1,8 +1,16 @@
 import { type EventEnvelope, eventCatalogue, eventEnvelope } from "@pragma/contracts/events";
-import type { Database } from "./postgres.ts";
-import type { RequestContext } from "./request-context.ts";
+import type { Database, Transaction } from "./postgres.ts";
+import { type RequestContext, withRequestContext } from "./request-context.ts";
 import type { Subscription } from "./subscription.ts";
+import { SpanKind } from "./tracing.ts";
 import { PermanentError } from "./transient-error.ts";
+
+export interface HandleOptions<Services> {
+  service: string;
+  subscription: Subscription<Services>;
+  database: Database;
+  services: Services;
+}
 
 /**
  * Handles one event for one subscription, unless it was handled before.
@@ -11,53 +19,46 @@ import { PermanentError } from "./transient-error.ts";
  * @throws `PermanentError` when the event is not one that this version understands.
  */
 export async function handleEvent<Services>(
-  envelope: EventEnvelope,
-  {
-    subscription,
-    database,
-    services,
-    context,
-  }: { subscription: Subscription<Services>; database: Database; services: Services; context: RequestContext },
+  { id, type, time, data: given }: EventEnvelope,
+  { subscription, database, services, context }: HandleOptions<Services> & { context: RequestContext },
 ): Promise<boolean> {
-  const data = eventCatalogue[envelope.type].safeParse(envelope.data);
-  if (!data.success)
-    throw new PermanentError(`The data of ${envelope.type} is not what it should be: ${data.error.message}`);
-  const key = { event_id: envelope.id, subscription: subscription.type };
-  const { sql } = database;
+  const { success, data, error } = eventCatalogue[type].safeParse(given);
+  if (!success) throw new PermanentError(`The data of ${type} is not what it should be: ${error.message}`);
+  const key = { event_id: id, subscription: subscription.type };
   if (!subscription.isBatched) {
-    const [known] =
-      await sql`select 1 from inbox where event_id = ${key.event_id} and subscription = ${key.subscription}`;
+    const [known] = await database.sql`
+      select 1 from inbox where event_id = ${key.event_id} and subscription = ${key.subscription}`;
     if (known) return false;
   }
 
   let hadEffect = false;
-  await subscription.handle({
-    eventId: envelope.id,
-    time: envelope.time,
-    data: data.data,
-    services,
-    context,
-    once: (effect) =>
-      database.transaction(async (tx) => {
-        const noted = await tx`insert into inbox ${tx(key)} on conflict do nothing`;
-        if (noted.count === 0) return;
-        await effect(tx);
-        hadEffect = true;
-      }),
-    async onceTogether(effect) {
-      hadEffect = await effect();
-    },
-  });
-  return hadEffect;
+  const once = (effect: (tx: Transaction) => Promise<void>) =>
+    database.transaction(async (tx) => {
+      const noted = await tx`insert into inbox ${tx(key)} on conflict do nothing`;
+      if (noted.count === 0) return;
+      await effect(tx);
+      hadEffect = true;
+    });
+  const result = await subscription.handle({ eventId: id, time, data, services, context, once });
+  return hadEffect || result === true;
 }
 
-/** Of what an event is about, for a subscription to which only the highest revision matters; undefined otherwise. */
-export function revisionIn<Services>(
-  { type, data }: EventEnvelope,
-  { revisionOf }: Subscription<Services>,
-): number | undefined {
-  const known = revisionOf && eventCatalogue[type].safeParse(data);
-  return known?.success ? revisionOf?.(known.data) : undefined;
+/** Runs `work` in the context of an event that a service handles: a part of the trace of its cause. */
+export function withEventContext<T>(
+  { id, type, subject, traceparent }: EventEnvelope,
+  service: string,
+  work: (context: RequestContext) => Promise<T>,
+): Promise<T> {
+  const attributes = {
+    "pragma.service": service,
+    "messaging.system": "nats",
+    "messaging.operation.type": "process",
+    "messaging.destination.name": type,
+    "messaging.message.id": id,
+    "pragma.subject": subject,
+  };
+  const operation = { name: `${type} process`, kind: SpanKind.CONSUMER, attributes };
+  return withRequestContext({ requestId: id, traceparent, operation }, work);
 }
 
 /** Reads an envelope from the wire; throws `PermanentError` when it is none. */

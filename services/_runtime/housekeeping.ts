@@ -9,35 +9,21 @@ export const housekeeping: PeriodicTask<{ db: Database; inboxKeptDays: number }>
   everySeconds: 3_600,
   async run({ db: { sql }, inboxKeptDays }) {
     // Longer than the stream keeps events: one that comes again is always known.
-    await inBatches(
-      () => sql`
-        delete from inbox where ctid in (
-          select ctid from inbox where handled_at < now() - make_interval(days => ${inboxKeptDays}) limit ${batch}
-        )`,
-    );
-    await inBatches(
-      () => sql`
-        delete from idempotency_keys where ctid in (
-          select ctid from idempotency_keys where answered_at < now() - interval '24 hours'
-            or answered_at is null and reserved_at < now() - interval '24 hours'
-          limit ${batch}
-        )`,
-    );
-    await inBatches(
-      () => sql`
-        delete from handling_attempts where ctid in (
-          select ctid from handling_attempts where tried_at < now() - make_interval(days => ${inboxKeptDays}) limit ${batch}
-        )`,
-    );
-    await inBatches(
-      () => sql`
-        delete from daily_usage where ctid in (
-          select ctid from daily_usage where day < (now() at time zone 'UTC')::date - 7 limit ${batch}
-        )`,
-    );
+    const inboxKept = sql`now() - make_interval(days => ${inboxKeptDays})`;
+    const dayAgo = sql`now() - interval '24 hours'`;
+    for (const outdated of [
+      { table: "inbox", rows: sql`handled_at < ${inboxKept}` },
+      {
+        table: "idempotency_keys",
+        rows: sql`answered_at < ${dayAgo} or answered_at is null and reserved_at < ${dayAgo}`,
+      },
+      { table: "handling_attempts", rows: sql`tried_at < ${inboxKept}` },
+      { table: "daily_usage", rows: sql`day < (now() at time zone 'UTC')::date - 7` },
+    ]) {
+      const table = sql(outdated.table);
+      const remove = () =>
+        sql`delete from ${table} where ctid in (select ctid from ${table} where ${outdated.rows} limit ${batch})`;
+      while ((await remove()).count === batch);
+    }
   },
 };
-
-async function inBatches(remove: () => Promise<{ count: number }>): Promise<void> {
-  while ((await remove()).count === batch);
-}

@@ -9,20 +9,17 @@ import type { RequestContext } from "./request-context.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
 import { SpanKind } from "./tracing.ts";
 
-/**
- * The facts of locations other than the asking key's own, from the accounts service.
- *
- * Both throw `ApiError` location_not_found, or service_unavailable when accounts is away.
- */
-export interface Locations {
-  byId(id: string, context: RequestContext): Promise<LocationFacts>;
-  byLegacyId(application: Application, legacyId: number, context: RequestContext): Promise<LocationFacts>;
-}
+/** The facts of locations other than the asking key's own, from the accounts service. */
+export type Locations = ReturnType<typeof locationsFrom>;
 
 const timeoutMs = 5_000;
 
-/** Locations as the accounts service knows them at the moment of asking, for the service of this name. */
-export function locationsFrom(registry: ServiceRegistry, name: ServiceName): Locations {
+/**
+ * Locations as the accounts service knows them at the moment of asking, for the service of this name.
+ *
+ * Both throw `ApiError` location_not_found, or service_unavailable when accounts is away.
+ */
+export function locationsFrom(registry: ServiceRegistry, name: ServiceName) {
   // A missing key is found at start, and not with the first request that needs it.
   registry.remote("accounts", name);
 
@@ -44,8 +41,8 @@ export function locationsFrom(registry: ServiceRegistry, name: ServiceName): Loc
   }
 
   return {
-    byId: (id, context) => ask(`/internal/locations/${id}`, id, context),
-    byLegacyId: (application, legacyId, context) =>
+    byId: (id: string, context: RequestContext) => ask(`/internal/locations/${id}`, id, context),
+    byLegacyId: (application: Application, legacyId: number, context: RequestContext) =>
       ask(
         `/internal/locations/?application=${application}&legacyId=${legacyId}`,
         `of ${application} with the legacyId ${legacyId}`,

@@ -12,7 +12,7 @@ export interface Metrics {
     seconds: number;
   }): void;
   /** Registers a histogram of seconds; its name ends with `_duration_seconds`. */
-  durations(name: string, description: string): (seconds: number, labels: Record<string, string>) => void;
+  durations(name: string, description: string): (seconds: number, labels: Record<string, string | number>) => void;
   /** Registers a number that is read when the metrics are. */
   observe(
     name: string,
@@ -25,7 +25,6 @@ export interface Metrics {
   /** The same for a number that only grows; its name in the text ends with `_total`. */
   count(name: string, description: string, read: () => number): void;
   text(): Promise<string>;
-  close(): Promise<void>;
 }
 
 interface Labelled {
@@ -48,32 +47,27 @@ export function createMetrics(): Metrics {
     ],
   });
   const meter = provider.getMeter("pragma");
-  const requests = meter.createHistogram("http_request_duration_seconds", {
-    description: "Requests served, by route and status",
-  });
-  const events = meter.createHistogram("event_handling_duration_seconds", {
-    description: "Events handled, by type and outcome",
-  });
+  const durations: Metrics["durations"] = (name, description) => {
+    const histogram = meter.createHistogram(name, { description });
+    return (seconds, labels) => histogram.record(seconds, labels);
+  };
+  const requests = durations("http_request_duration_seconds", "Requests served, by route and status");
+  const events = durations("event_handling_duration_seconds", "Events handled, by type and outcome");
   const serializer = new PrometheusSerializer();
 
+  const observeAll: Metrics["observeAll"] = (name, description, read) => {
+    meter.createObservableGauge(name, { description }).addCallback(async (result) => {
+      for (const { value, labels } of await readInTime(read)) result.observe(value, labels);
+    });
+  };
+
   return {
-    requestServed: ({ seconds, ...labels }) => requests.record(seconds, labels),
-    eventHandled: ({ seconds, ...labels }) => events.record(seconds, labels),
-    durations(name, description) {
-      const histogram = meter.createHistogram(name, { description });
-      return (seconds, labels) => histogram.record(seconds, labels);
-    },
-    observe(name, description, read, labels = {}) {
-      meter.createObservableGauge(name, { description }).addCallback(async (result) => {
-        const value = await readInTime(read);
-        if (value !== undefined) result.observe(value, labels);
-      });
-    },
-    observeAll(name, description, read) {
-      meter.createObservableGauge(name, { description }).addCallback(async (result) => {
-        for (const { value, labels } of (await readInTime(read)) ?? []) result.observe(value, labels);
-      });
-    },
+    requestServed: ({ seconds, ...labels }) => requests(seconds, labels),
+    eventHandled: ({ seconds, ...labels }) => events(seconds, labels),
+    durations,
+    observe: (name, description, read, labels = {}) =>
+      observeAll(name, description, async () => [{ value: await read(), labels }]),
+    observeAll,
     count(name, description, read) {
       meter.createObservableCounter(name, { description }).addCallback((result) => result.observe(read()));
     },
@@ -81,18 +75,17 @@ export function createMetrics(): Metrics {
       const { resourceMetrics } = await reader.collect();
       return serializer.serialize(resourceMetrics);
     },
-    close: () => provider.shutdown(),
   };
 }
 
 /** How long one number may take to be read, in milliseconds: the others are not to wait for it. */
 const readTime = 1_000;
 
-/** The number; undefined when it cannot be had now, which is told by its absence. */
-async function readInTime<T>(read: () => T | Promise<T>): Promise<T | undefined> {
+/** The numbers; none when they cannot be had now, which is told by their absence. */
+async function readInTime(read: () => Labelled[] | Promise<Labelled[]>): Promise<Labelled[]> {
   try {
     return await orAborted(Promise.resolve(read()), AbortSignal.timeout(readTime));
   } catch {
-    return undefined;
+    return [];
   }
 }

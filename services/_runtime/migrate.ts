@@ -3,8 +3,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "./logger.ts";
 import { packageFolder } from "./package-folder.ts";
-import { advisoryLockKey, type Database, type Transaction } from "./postgres.ts";
-import { TransientError } from "./transient-error.ts";
+import { advisoryLockKey, type Database } from "./postgres.ts";
+import { sleep } from "./sleep.ts";
+import { isTransient, TransientError } from "./transient-error.ts";
 
 interface Migration {
   name: string;
@@ -12,15 +13,37 @@ interface Migration {
   checksum: string;
 }
 
+/** How long a database that is still coming up is waited for, in milliseconds. */
+const maxWaitMs = 60_000;
+
 /**
- * Brings a service's schema up to date: the runtime's own tables first, then the service's.
+ * Brings a service's schema up to date: the runtime's own tables first, then those of the service's package. Where this
+ * process may not migrate, it waits for whoever may.
  *
  * Instances that start at once take turns under an advisory lock. Each migration runs once, in a transaction of its
  * own. A schema that is ahead of this code is left as it is: while instances are exchanged, both versions run on it, and
- * migrations are written so that they can. Throws when a migration that has run was edited since.
+ * migrations are written so that they can. Throws when a migration that has run was edited since, and when a minute was
+ * not enough.
  */
-export async function migrate(database: Database, { folders, log }: { folders: string[]; log: Logger }): Promise<void> {
-  const known = await migrationsIn(folders);
+export async function prepareSchema(
+  database: Database,
+  { module, mayMigrate, log }: { module: string; mayMigrate: boolean; log: Logger },
+): Promise<void> {
+  const folders = new Set([import.meta.url, module].map(packageFolder));
+  const known = (await Promise.all([...folders].map(readMigrations))).flat();
+  const deadline = Date.now() + maxWaitMs;
+  for (;;) {
+    try {
+      return await (mayMigrate ? migrate(database, known, log) : expectMigrated(database, known, log));
+    } catch (error) {
+      if (!isTransient(error) || Date.now() > deadline) throw error;
+      log.warn({ err: error }, "the database is not ready; trying until it is");
+      await sleep(1_000);
+    }
+  }
+}
+
+async function migrate(database: Database, known: Migration[], log: Logger): Promise<void> {
   const lock = advisoryLockKey(`migrate ${database.schema}`);
   const connection = await database.sql.reserve();
   try {
@@ -33,10 +56,13 @@ export async function migrate(database: Database, { folders, log }: { folders: s
         create table if not exists migrations (
           name text primary key, checksum text not null, applied_at timestamptz not null default now()
         )`;
-      const applied = await connection<{ name: string; checksum: string }[]>`select name, checksum from migrations`;
-      for (const migration of outstanding(known, applied, { schema: database.schema, log })) {
-        await database.sql.begin((tx) => apply(tx, migration));
-        log.info({ migration: migration.name }, "migrated");
+      for (const { name, statements, checksum } of await findOutstanding(database, known, log)) {
+        await database.sql.begin(async (tx) => {
+          await tx`set local statement_timeout = 0`;
+          await tx.unsafe(statements);
+          await tx`insert into migrations ${tx({ name, checksum })}`;
+        });
+        log.info({ migration: name }, "migrated");
       }
     } finally {
       await connection`select pg_advisory_unlock(${lock}::bigint)`;
@@ -47,43 +73,19 @@ export async function migrate(database: Database, { folders, log }: { folders: s
   }
 }
 
-/**
- * Makes sure that a schema is as this version needs it, without changing anything: for services that may not.
- *
- * @throws `TransientError` while migrations are outstanding.
- */
-export async function expectMigrated(
-  { sql, schema }: Database,
-  { folders, log }: { folders: string[]; log: Logger },
-): Promise<void> {
+async function expectMigrated(database: Database, known: Migration[], log: Logger): Promise<void> {
+  const { sql, schema } = database;
   const [found] = await sql<{ isThere: boolean }[]>`
     select to_regclass(${`${schema}.migrations`}) is not null as "isThere"`;
-  const applied = found?.isThere
-    ? await sql<{ name: string; checksum: string }[]>`select name, checksum from migrations`
-    : [];
-  const missing = outstanding(await migrationsIn(folders), applied, { schema, log });
+  const missing = found?.isThere ? await findOutstanding(database, known, log) : known;
   if (missing.length === 0) return;
   throw new TransientError(
     `Schema ${schema} waits for ${missing.length} migration(s), and MIGRATE is off: run the migrate command.`,
   );
 }
 
-async function migrationsIn(folders: string[]): Promise<Migration[]> {
-  const all = [...new Set([packageFolder(import.meta.url), ...folders])];
-  return (await Promise.all(all.map(readMigrations))).flat();
-}
-
-async function apply(tx: Transaction, { name, statements, checksum }: Migration): Promise<void> {
-  await tx`set local statement_timeout = 0`;
-  await tx.unsafe(statements);
-  await tx`insert into migrations ${tx({ name, checksum })}`;
-}
-
-function outstanding(
-  known: Migration[],
-  applied: { name: string; checksum: string }[],
-  { schema, log }: { schema: string; log: Logger },
-): Migration[] {
+async function findOutstanding({ sql, schema }: Database, known: Migration[], log: Logger): Promise<Migration[]> {
+  const applied = await sql<{ name: string; checksum: string }[]>`select name, checksum from migrations`;
   const names = new Set(known.map(({ name }) => name));
   const ahead = applied.filter(({ name }) => !names.has(name)).map(({ name }) => name);
   if (ahead.length > 0) log.warn({ ahead }, "the schema is ahead of this version");

@@ -1,5 +1,7 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { getConnInfo } from "@hono/node-server/conninfo";
 import type { Context, MiddlewareHandler } from "hono";
+import { auth } from "hono/utils/basic-auth";
+import { timingSafeEqual } from "hono/utils/buffer";
 
 const loopback = /^(?:127\.|::1$|::ffff:127\.)/;
 
@@ -14,27 +16,17 @@ export function operatorsOnly(token: string | undefined): MiddlewareHandler {
       return context.json({ error: "not from another origin" }, 403);
     }
     if (token === undefined) {
-      if (!loopback.test(addressOf(context)))
+      if (!loopback.test(getConnInfo(context).remote.address ?? ""))
         return context.json({ error: "set OPS_TOKEN to ask from elsewhere" }, 403);
-    } else if (!isSame(credentialOf(context.req.header("authorization") ?? ""), token)) {
+    } else if (!(await timingSafeEqual(credentialOf(context), token))) {
       return context.json({ error: "the token is missing or wrong" }, 401, { "www-authenticate": 'Basic realm="ops"' });
     }
     return next();
   };
 }
 
-function addressOf({ env }: Context): string {
-  return (env as { incoming?: { socket: { remoteAddress?: string } } }).incoming?.socket.remoteAddress ?? "";
-}
-
-function credentialOf(authorization: string): string {
-  const [scheme = "", value = ""] = authorization.split(" ");
-  if (scheme.toLowerCase() === "bearer") return value;
-  const decoded = Buffer.from(value, "base64").toString();
-  return decoded.slice(decoded.indexOf(":") + 1);
-}
-
-function isSame(given: string, token: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(given), digest(token));
+/** What a caller shows: a bearer token, or the password of a log-in. */
+function credentialOf({ req }: Context): string {
+  const [scheme = "", value = ""] = req.header("authorization")?.split(" ") ?? [];
+  return scheme.toLowerCase() === "bearer" ? value : (auth(req.raw)?.password ?? "");
 }

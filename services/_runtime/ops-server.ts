@@ -1,11 +1,10 @@
 import type { Queue } from "bullmq";
 import { Hono } from "hono";
 import { z } from "zod";
-import type { HttpServer } from "./http-server.ts";
-import { listen } from "./http-server.ts";
+import { type HttpServer, listen } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
 import { operatorsOnly } from "./ops-access.ts";
-import type { RunningService } from "./start-service.ts";
+import type { ParkedMessage } from "./parked-messages.ts";
 
 interface OpsOptions {
   port: number;
@@ -28,18 +27,15 @@ export async function startOpsServer({ port, token, metrics, parts }: OpsOptions
   );
   app.use(operatorsOnly(token));
   app.get("/parked", async (context) => {
-    const lists = await Promise.all(
-      services(parts()).map(async (service) =>
-        (await service.parked.list()).map((message) => ({ service: service.name, ...message })),
-      ),
+    const lists = parts().map(async ({ name: service, parked }) =>
+      ((await parked?.list()) ?? []).map((message) => ({ service, ...message })),
     );
-    return context.json(lists.flat());
+    return context.json((await Promise.all(lists)).flat());
   });
   app.post("/parked/:eventId/retry", async (context) => {
-    if (!z.guid().safeParse(context.req.param("eventId")).success) return context.json({ error: "no event id" }, 400);
-    const outcomes = await Promise.all(
-      services(parts()).map((service) => service.parked.retry(context.req.param("eventId"))),
-    );
+    const eventId = context.req.param("eventId");
+    if (!z.guid().safeParse(eventId).success) return context.json({ error: "no event id" }, 400);
+    const outcomes = await Promise.all(parts().map(({ parked }) => parked?.retry(eventId) ?? []));
     return context.json(outcomes.flat());
   });
   app.all("/:part/*", async (context, next) => {
@@ -63,15 +59,15 @@ export interface OpsPart {
   checks: Record<string, () => Promise<void>>;
   /** What it can do without for a while: shown, and no reason to send it no requests. */
   observed?: Record<string, () => Promise<void>>;
-  parked?: RunningService["parked"];
+  parked?: {
+    list(): Promise<ParkedMessage[]>;
+    /** Tries a parked message again now; what succeeds is parked no longer. */
+    retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
+  };
   /** The queues that it knows, to be looked at. */
   queues?: () => Queue[];
-  /** What else operators may ask of it, under its name. */
+  /** What else operators may ask of it on the ops port, under its name: for what is no part of the API. */
   operations?: Hono;
-}
-
-function services(parts: OpsPart[]) {
-  return parts.flatMap(({ name, parked }) => (parked ? [{ name, parked }] : []));
 }
 
 const checkTime = 2_000;
@@ -80,8 +76,8 @@ async function readiness(parts: OpsPart[]) {
   const states = await Promise.all(
     parts.map(async ({ name, checks, observed = {} }) => ({
       name,
-      needed: Object.fromEntries(await Promise.all(Object.entries(checks).map(run))),
-      observed: Object.fromEntries(await Promise.all(Object.entries(observed).map(run))),
+      needed: await runAll(checks),
+      observed: await runAll(observed),
     })),
   );
   const isReady =
@@ -90,6 +86,10 @@ async function readiness(parts: OpsPart[]) {
     status: isReady ? "ready" : "not ready",
     parts: Object.fromEntries(states.map(({ name, needed, observed }) => [name, { ...needed, ...observed }])),
   };
+}
+
+async function runAll(checks: OpsPart["checks"]): Promise<Record<string, string>> {
+  return Object.fromEntries(await Promise.all(Object.entries(checks).map(run)));
 }
 
 async function run([name, check]: [string, () => Promise<void>]): Promise<[string, string]> {

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { EventData, EventType } from "@pragma/contracts/events";
-import { envelopeOf } from "./event-envelope.ts";
-import { markPublishing, type Transaction } from "./postgres.ts";
+import { type EventData, type EventEnvelope, type EventType, eventCatalogue } from "@pragma/contracts/events";
+import { afterCommit, type Database, type Transaction } from "./postgres.ts";
 
 interface Publication<Type extends EventType> {
   /** What the event is about, e.g. the till's id. */
@@ -12,6 +11,8 @@ interface Publication<Type extends EventType> {
   /** Of its cause (W3C): the event is a part of that trace. */
   traceparent: string | undefined;
 }
+
+const tellRelay = (database: Database) => database.onPublished();
 
 /** A message of NATS has a mebibyte at most, its headers included. */
 const maxEventBytes = 1024 * 1024 - 1024;
@@ -24,14 +25,32 @@ const maxEventBytes = 1024 * 1024 - 1024;
 export async function publish<Type extends EventType>(
   tx: Transaction,
   type: Type,
-  { subject, data, id = randomUUID(), traceparent }: Publication<Type>,
+  publication: Publication<Type>,
 ): Promise<void> {
-  const body = JSON.stringify(envelopeOf(type, { id, subject, data, traceparent }));
+  const envelope = envelopeOf(type, publication);
+  const body = JSON.stringify(envelope);
   // One that the stream can never take would be tried for ever.
   if (Buffer.byteLength(body) > maxEventBytes)
     throw new Error(`The event ${type} has more than ${maxEventBytes} bytes.`);
   await tx`
-    insert into outbox ${tx({ id, type, location_id: data.locationId, body })}
+    insert into outbox ${tx({ id: envelope.id, type, location_id: publication.data.locationId, body })}
     on conflict (id) do nothing`;
-  markPublishing(tx);
+  afterCommit(tx, tellRelay);
+}
+
+/** An event as it travels, of this moment. Throws when its data is not as the catalogue says. */
+export function envelopeOf<Type extends EventType>(
+  type: Type,
+  { id = randomUUID(), subject, data, traceparent }: Publication<Type>,
+): EventEnvelope {
+  return {
+    specversion: "1.0",
+    id,
+    type,
+    source: "/pragma",
+    time: new Date().toISOString(),
+    subject,
+    ...(traceparent && { traceparent }),
+    data: eventCatalogue[type].parse(data),
+  };
 }

@@ -30,13 +30,15 @@ export async function unpark({ sql }: Database, { event_id, subscription }: Atte
   await sql`delete from parked_messages where event_id = ${event_id} and subscription = ${subscription}`;
 }
 
-/** The parked messages about a thing. */
-export async function listParkedAbout(
+/** Of the parked messages about a thing, none of this revision or a lower one is needed any more. */
+export async function unparkRevisions(
   sql: Sql,
-  { subscription, subject }: { subscription: string; subject: string },
-): Promise<Pick<ParkedMessage, "event_id" | "body">[]> {
-  return sql<ParkedMessage[]>`
-    select event_id, body from parked_messages where subscription = ${subscription} and subject = ${subject}`;
+  { subscription, subject, revision }: { subscription: string; subject: string; revision: number },
+): Promise<void> {
+  // Only of what is about the same thing is the body read: others need not be JSON.
+  await sql`
+    delete from parked_messages where subscription = ${subscription} and subject = ${subject}
+      and case when subject = ${subject} then (body::jsonb #>> '{data,revision}')::bigint <= ${revision} end`;
 }
 
 /** An event that a subscription handles. */
@@ -62,10 +64,8 @@ export async function settleAttempt(sql: Sql, { event_id, subscription }: Attemp
 }
 
 /** The handling of these is broken off on purpose, which says nothing against them. */
-export async function withdrawAttempts(sql: Sql, attempts: Attempt[]): Promise<void> {
-  for (const { event_id, subscription } of attempts) {
-    await sql`
-      update handling_attempts set tries = tries - 1
-      where event_id = ${event_id} and subscription = ${subscription}`;
-  }
+export async function withdrawAttempts(sql: Sql, subscription: string, eventIds: string[]): Promise<void> {
+  await sql`
+    update handling_attempts set tries = tries - 1
+    where event_id = any(${eventIds}::uuid[]) and subscription = ${subscription}`;
 }

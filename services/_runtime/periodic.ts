@@ -14,18 +14,14 @@ export function startPeriodic<Services>(
   const role = `periodic ${task.name}`;
   const outage = openOutageLog(log, `the task "${task.name}" fails`);
 
-  async function runUnlessElsewhere(): Promise<void> {
-    try {
-      if (await leadership.tryLead(role)) await withRequestContext({}, (context) => task.run(services, context));
-      outage.recovered();
-    } catch (error) {
-      outage.failed(error);
-    }
-  }
-
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await runUnlessElsewhere();
+      try {
+        if (await leadership.tryLead(role)) await withRequestContext({}, (context) => task.run(services, context));
+        outage.recovered();
+      } catch (error) {
+        outage.failed(error);
+      }
       await sleep(task.everySeconds * 1000, stopping.signal);
     }
   }
@@ -35,7 +31,6 @@ export function startPeriodic<Services>(
     async stop() {
       stopping.abort();
       await running;
-      await leadership.leave(role).catch(() => {});
     },
   };
 }

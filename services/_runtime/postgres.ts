@@ -2,8 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import postgres from "postgres";
 import type { RuntimeConfig } from "./config.ts";
 import type { Logger } from "./logger.ts";
-import { postgresTls } from "./postgres-tls.ts";
-import type { ServerTls } from "./server-tls.ts";
+import { postgresTls, type ServerTls } from "./server-tls.ts";
 
 // What queries give back: bigints as numbers, since amounts and counts are safe integers.
 type Types = { bigint: number; date: Date };
@@ -18,47 +17,50 @@ export interface Database {
   schema: string;
   /** Runs `work` in a transaction; events published in it leave once it has committed. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
-  /** Called after each commit of a transaction that published. */
-  onPublished(listener: () => void): void;
+  /** Called after each commit of a transaction that published events; set by the relay. */
+  onPublished: () => void;
   close(): Promise<void>;
 }
 
-const publishing = new WeakSet<Transaction>();
-const followUps = new WeakMap<Transaction, (() => void)[]>();
+type FollowUp = (database: Database) => void;
+const followUps = new WeakMap<Transaction, Set<FollowUp>>();
 
-/** Notes that a transaction wrote events, so that the relay is woken once it has committed. */
-export function markPublishing(tx: Transaction): void {
-  publishing.add(tx);
+/** Calls `followUp`, which must not throw, once the transaction has committed, and once only; never when it does not. */
+export function afterCommit(tx: Transaction, followUp: FollowUp): void {
+  followUps.set(tx, (followUps.get(tx) ?? new Set()).add(followUp));
 }
 
-/** Calls `followUp`, which must not throw, once the transaction has committed; never when it does not. */
-export function afterCommit(tx: Transaction, followUp: () => void): void {
-  const known = followUps.get(tx);
-  if (known) known.push(followUp);
-  else followUps.set(tx, [followUp]);
-}
+export const seconds = 1000;
 
-const seconds = 1000;
+/** How PostgreSQL is reached. */
+export type ServerConfig = Pick<RuntimeConfig, "DATABASE_URL"> & ServerTls;
 
 /**
- * What every session asks of PostgreSQL: to notice within half a minute that this process has gone without a word, and
- * then let go of its locks.
+ * What every session asks for: to be connected within 5 seconds, and that PostgreSQL notices within half a minute that
+ * this process has gone without a word, and then lets go of its locks.
  */
-export const sessionSettings = {
-  tcp_keepalives_idle: 10,
-  tcp_keepalives_interval: 5,
-  tcp_keepalives_count: 3,
-  tcp_user_timeout: 20 * seconds,
-};
+export function sessionOptions(config: ServerConfig, settings: Record<string, string | number>) {
+  const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
+  return {
+    ssl: postgresTls(config.DATABASE_URL, config),
+    connect_timeout: 5,
+    connection: { ...keepAlive, tcp_user_timeout: 20 * seconds, ...settings },
+  };
+}
 
 export function openDatabase(
-  config: Pick<RuntimeConfig, "DATABASE_URL" | "DATABASE_POOL"> & ServerTls,
+  config: ServerConfig & Pick<RuntimeConfig, "DATABASE_POOL">,
   { schema, log }: { schema: string; log: Logger },
 ): Database {
   const sql = postgres(config.DATABASE_URL, {
-    ssl: postgresTls(config.DATABASE_URL, config),
+    ...sessionOptions(config, {
+      // Of this process alone, so that its connections can be told from those of others.
+      application_name: `${schema} ${randomBytes(4).toString("hex")}`,
+      search_path: schema,
+      statement_timeout: 30 * seconds,
+      idle_in_transaction_session_timeout: 60 * seconds,
+    }),
     max: config.DATABASE_POOL,
-    connect_timeout: 5,
     // A server that was away is tried again at once and often: while it is away, queries fail fast and are retried above.
     backoff: () => 0.02 + Math.random() * 0.03,
     idle_timeout: 60,
@@ -69,34 +71,20 @@ export function openDatabase(
       // Text goes as it is: a Date would lose microseconds, and has no infinity.
       date: { to: 1184, from: [1082, 1114, 1184], serialize: dateText, parse: (text: string) => new Date(text) },
     },
-    connection: {
-      // Of this process alone, so that its connections can be told from those of others.
-      application_name: `${schema} ${randomBytes(4).toString("hex")}`,
-      search_path: schema,
-      ...sessionSettings,
-      statement_timeout: 30 * seconds,
-      idle_in_transaction_session_timeout: 60 * seconds,
-    },
     onnotice: (notice) => log.debug({ notice: notice.message }, "notice from PostgreSQL"),
   });
-  let published = () => {};
-
-  async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const { value, tx } = await sql.begin(async (begun) => ({ value: await work(begun), tx: begun }));
-    if (publishing.has(tx)) published();
-    for (const followUp of followUps.get(tx) ?? []) followUp();
-    return value as T;
-  }
-
-  return {
+  const database: Database = {
     sql,
     schema,
-    transaction,
-    onPublished(listener) {
-      published = listener;
+    async transaction(work) {
+      const { value, tx } = await sql.begin(async (begun) => ({ value: await work(begun), tx: begun }));
+      for (const followUp of followUps.get(tx) ?? []) followUp(database);
+      return value as Awaited<ReturnType<typeof work>>;
     },
+    onPublished() {},
     close: () => sql.end({ timeout: 5 }),
   };
+  return database;
 }
 
 function dateText(date: Date | string): string {

@@ -5,7 +5,7 @@ import type { Metrics } from "./metrics.ts";
 const resolution = 100;
 
 /** What a process tells of itself: how late its event loop is, its CPU and its memory. */
-export function observeProcess(metrics: Metrics): () => void {
+export function observeProcess(metrics: Metrics): void {
   const delay = monitorEventLoopDelay({ resolution });
   delay.enable();
   let before = performance.eventLoopUtilization();
@@ -16,16 +16,13 @@ export function observeProcess(metrics: Metrics): () => void {
     delay.reset();
     return Object.entries(quantiles).map(([quantile, found]) => ({ value: lateness(found), labels: { quantile } }));
   });
-  metrics.observe(
-    "event_loop_utilization",
-    "Share of time in which the event loop was busy since this was last read",
-    () => {
-      const now = performance.eventLoopUtilization();
-      const { utilization } = performance.eventLoopUtilization(now, before);
-      before = now;
-      return utilization;
-    },
-  );
+  const utilizationHelp = "Share of time in which the event loop was busy since this was last read";
+  metrics.observe("event_loop_utilization", utilizationHelp, () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    return utilization;
+  });
   metrics.observe("process_resident_memory_bytes", "Memory of this process", () => process.memoryUsage.rss());
   metrics.observe("process_heap_used_bytes", "What of it is JavaScript's", () => process.memoryUsage().heapUsed);
   metrics.observe("process_start_time_seconds", "When this process started, in seconds since 1970", () =>
@@ -35,5 +32,4 @@ export function observeProcess(metrics: Metrics): () => void {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });
-  return () => delay.disable();
 }

@@ -5,9 +5,8 @@ import { readEnvelope } from "./handle-event.ts";
 import type { Leadership } from "./leadership.ts";
 import type { Logger } from "./logger.ts";
 import { orAborted } from "./or-aborted.ts";
-import { openOutageLog } from "./outage-log.ts";
+import { openOutageLog, repeatUntilAborted } from "./outage-log.ts";
 import type { Database } from "./postgres.ts";
-import { retryDelay } from "./retry-delay.ts";
 import { openSignals, type Signals } from "./signals.ts";
 import { sleep } from "./sleep.ts";
 import { beginSpan, isTracing, SpanKind, untilDone } from "./tracing.ts";
@@ -18,15 +17,6 @@ interface OutboxRow {
   location_id: string | null;
   body: string;
   created_at: Date;
-}
-
-/** Sends a schema's outbox to the stream. One instance at a time does; the others stand by. */
-export interface Relay {
-  /** Looks at the outbox now instead of at the next turn. */
-  wake(): void;
-  /** Rejects while the stream does not take events, with why. */
-  check(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 interface RelayOptions {
@@ -54,31 +44,13 @@ export function openOutboxSignals(bus: EventBus, service: string): Signals {
   return openSignals(bus, `${service}-outbox`);
 }
 
-export function startRelay({ database, leadership, signals, bus, log }: RelayOptions): Relay {
+/** Sends a schema's outbox to the stream. One instance at a time does; the others stand by. */
+export function startRelay({ database, leadership, signals, bus, log }: RelayOptions) {
   const stopping = new AbortController();
-  const outage = openOutageLog(log, "events wait in the outbox");
   /** Why the stream did not take an event of the last batch. */
   let refusal: unknown;
-  let wakeUp = () => {};
-  let isAwake = false;
-
-  function wake(): void {
-    isAwake = true;
-    wakeUp();
-  }
-
-  async function untilWoken(): Promise<void> {
-    if (!isAwake) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pollInterval);
-        wakeUp = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    isAwake = false;
-  }
+  /** Aborted to have the outbox looked at now instead of at the next turn. */
+  let waking = new AbortController();
 
   /** Sends what there is; false when there was nothing. */
   async function sendBatch(): Promise<boolean> {
@@ -94,71 +66,43 @@ export function startRelay({ database, leadership, signals, bus, log }: RelayOpt
       where number = 1 or bytes <= ${maxBatchBytes} order by position`;
     if (rows.length === 0) return false;
     const { client } = await orAborted(bus.connected, stopping.signal);
-    const { ids, failure } = await send(rows, { client, bus });
-    await sql`delete from outbox where id = any(${ids}::uuid[])`;
-    refusal = failure;
-    if (failure) {
-      // A publication that no stream takes is the sign that the stream is not there: deleted, or never made.
-      await bus.ensureStream();
-      throw failure;
-    }
-    return true;
+    const outcomes = await Promise.allSettled(rows.map((row) => send(row, client)));
+    const sent = rows.filter((_, index) => outcomes[index]?.status === "fulfilled").map(({ id }) => id);
+    await sql`delete from outbox where id = any(${sent}::uuid[])`;
+    refusal = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
+    if (!refusal) return true;
+    // A publication that no stream takes is the sign that the stream is not there: deleted, or never made.
+    await bus.ensureStream();
+    throw refusal;
   }
 
-  async function run(): Promise<void> {
-    for (let failures = 0; !stopping.signal.aborted; ) {
-      try {
-        if (!(await leadership.tryLead(role))) await sleep(standbyInterval, stopping.signal);
-        else if (!(await sendBatch())) await untilWoken();
-        failures = 0;
-        outage.recovered();
-      } catch (error) {
-        if (stopping.signal.aborted) return;
-        failures++;
-        outage.failed(error);
-        await sleep(retryDelay(failures, { longest: 2_000 }), stopping.signal);
-      }
-    }
+  /** Publishes an event with its id as message id. In the trace of its cause this begins when it was written down. */
+  async function send(row: OutboxRow, client: JetStreamClient): Promise<unknown> {
+    const { id, type, location_id, body, created_at } = row;
+    const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: created_at };
+    const span = isTracing() ? beginSpan(operation, readEnvelope(body).traceparent) : undefined;
+    const sent = client.publish(bus.subjectOf(type, location_id), body, { msgID: id, timeout: publishTime });
+    return span ? untilDone(span, sent) : sent;
   }
 
+  const wake = () => waking.abort();
   signals.listen(wake);
-  database.onPublished(() => {
-    if (leadership.leads(role)) wake();
-    else signals.send("all", "");
+  database.onPublished = () => (leadership.leads(role) ? wake() : signals.send("all", ""));
+  const running = repeatUntilAborted(stopping.signal, openOutageLog(log, "events wait in the outbox"), async () => {
+    if (!(await leadership.tryLead(role))) return sleep(standbyInterval, stopping.signal);
+    if (await sendBatch()) return;
+    await sleep(pollInterval, waking.signal);
+    waking = new AbortController();
   });
-  const running = run();
   return {
-    wake,
-    async check() {
+    /** Rejects while the stream does not take events, with why. */
+    async check(): Promise<void> {
       if (refusal) throw refusal;
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       wake();
       await running;
-      await leadership.leave(role).catch(() => {});
     },
   };
-}
-
-/** Publishes rows in their order, each with its event id as message id, and tells which the stream acknowledged. */
-async function send(
-  rows: OutboxRow[],
-  { client, bus }: { client: JetStreamClient; bus: EventBus },
-): Promise<{ ids: string[]; failure: unknown }> {
-  const outcomes = await Promise.allSettled(
-    rows.map((row) => {
-      const { id, type, location_id, body } = row;
-      return traced(row, client.publish(bus.subjectOf(type, location_id), body, { msgID: id, timeout: publishTime }));
-    }),
-  );
-  const ids = rows.filter((_, index) => outcomes[index]?.status === "fulfilled").map(({ id }) => id);
-  return { ids, failure: outcomes.find((outcome) => outcome.status === "rejected")?.reason };
-}
-
-/** Shows in the trace of an event's cause how long the event took to be in the stream, from when it was written down. */
-async function traced<T>({ type, body, created_at }: OutboxRow, sent: Promise<T>): Promise<T> {
-  const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: created_at };
-  const span = isTracing() ? beginSpan(operation, readEnvelope(body).traceparent) : undefined;
-  return span ? untilDone(span, sent) : sent;
 }

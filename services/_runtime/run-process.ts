@@ -13,8 +13,9 @@ import { isTransient } from "./transient-error.ts";
 export interface ProcessPart extends OpsPart {
   /** Called as soon as the process is to stop, while requests still come in: keeps no connection that it need not. */
   retire?(): void;
-  /** Called on every part before the first is stopped: ends what would not end by itself. */
+  /** Called on every part before the first is stopped: ends what would not end by itself, and begins no more of it. */
   beforeStop?(): void;
+  /** Lets what is being handled finish, then closes in reverse order of start. */
   stop(): Promise<void>;
 }
 

@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import type { ConnectionOptions } from "node:tls";
 import { z } from "zod";
 
 const pemFile = z
@@ -29,27 +31,34 @@ export const serverTlsConfig = z.object({
 export type ServerTls = Partial<z.output<typeof serverTlsConfig>>;
 
 /** The contents of the files, as `node:tls` takes them. */
-export function tlsContents({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: ServerTls): {
-  ca?: string;
-  cert?: string;
-  key?: string;
-} {
-  return {
-    ...(TLS_CA_FILE && { ca: TLS_CA_FILE.pem }),
-    ...(TLS_CERT_FILE && { cert: TLS_CERT_FILE.pem }),
-    ...(TLS_KEY_FILE && { key: TLS_KEY_FILE.pem }),
-  };
+export function tlsContents({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: ServerTls) {
+  return { ca: TLS_CA_FILE?.pem, cert: TLS_CERT_FILE?.pem, key: TLS_KEY_FILE?.pem };
 }
 
-/** The paths of the files, for a client that reads them anew with each connection. */
-export function tlsPaths({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: ServerTls): {
-  caFile?: string;
-  certFile?: string;
-  keyFile?: string;
-} {
-  return {
-    ...(TLS_CA_FILE && { caFile: TLS_CA_FILE.path }),
-    ...(TLS_CERT_FILE && { certFile: TLS_CERT_FILE.path }),
-    ...(TLS_KEY_FILE && { keyFile: TLS_KEY_FILE.path }),
-  };
+/**
+ * What the URL of a PostgreSQL server says of TLS, in libpq's words: `sslmode` left out or `disable` is none; `require`
+ * encrypts, and checks the certificate when authorities are given; `verify-ca` checks it; `verify-full` its name, too.
+ *
+ * @throws `Error` for another sslmode: one that may or may not encrypt is no protection.
+ */
+export function postgresTls(url: string, tls: ServerTls): ConnectionOptions | false {
+  const { searchParams, hostname } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const mode = searchParams.get("sslmode") ?? "disable";
+  const contents = tlsContents(tls);
+  const anyName = { checkServerIdentity: () => undefined };
+  switch (mode) {
+    case "disable":
+      return false;
+    case "require":
+      return { ...contents, ...anyName, rejectUnauthorized: contents.ca !== undefined };
+    case "verify-ca":
+      return { ...contents, ...anyName, rejectUnauthorized: true };
+    case "verify-full":
+      return { ...contents, host, servername: isIP(host) ? "" : host, rejectUnauthorized: true };
+    default:
+      throw new Error(
+        `The sslmode of DATABASE_URL is one of disable, require, verify-ca and verify-full, not ${mode}.`,
+      );
+  }
 }

@@ -1,39 +1,29 @@
-import type { NatsConnection } from "@nats-io/transport-node";
 import type { EventBus } from "./event-bus.ts";
 
 /**
  * Hints between the instances of a service, heard by whoever listens at that moment and at most once. They make things
  * soon, not sure: what must not be missed is in the database.
  */
-export interface Signals {
-  /** Never throws; while there is no connection to NATS nobody hears it. */
-  send(locationId: string, text: string): void;
-  /** Calls `hear` with each signal that an instance sends, this one among them, from now until the process ends. */
-  listen(hear: (locationId: string, text: string) => void): void;
-}
+export type Signals = ReturnType<typeof openSignals>;
 
 /** The signals of one topic. */
-export function openSignals(bus: EventBus, topic: string): Signals {
-  let live: NatsConnection | undefined;
-  const connected = bus.connected.then(
-    ({ nats }) => {
-      live = nats;
-      return nats;
-    },
-    () => undefined,
-  );
+export function openSignals(bus: EventBus, topic: string) {
   return {
-    send(locationId, text) {
-      if (!live || live.isClosed() || !bus.isConnected()) return;
-      live.publish(bus.signalSubject(topic, locationId), text);
+    /** Never throws; while there is no connection to NATS nobody hears it. */
+    send(locationId: string, text: string): void {
+      bus.current()?.nats.publish(bus.signalSubject(topic, locationId), text);
     },
-    listen(hear) {
-      void connected.then((nats) =>
-        nats?.subscribe(bus.signalSubject(topic, "*"), {
-          callback: (error, message) => {
-            if (!error) hear(message.subject.split(".").at(-1) ?? "", message.string());
-          },
-        }),
+    /** Calls `hear` with each signal that an instance sends, this one among them, from now until the process ends. */
+    listen(hear: (locationId: string, text: string) => void): void {
+      const subject = bus.signalSubject(topic, "*");
+      bus.connected.then(
+        ({ nats }) =>
+          nats.subscribe(subject, {
+            callback: (error, message) => {
+              if (!error) hear(message.subject.split(".").at(-1) ?? "", message.string());
+            },
+          }),
+        () => {},
       );
     },
   };

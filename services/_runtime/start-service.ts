@@ -1,19 +1,14 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
-import type { Queue } from "bullmq";
-import type { Hono } from "hono";
 import type { ServiceFetch } from "./caller.ts";
-import { type Environment, readConfig, runtimeConfig } from "./config.ts";
+import { readConfig, runtimeConfig } from "./config.ts";
 import { startConsuming } from "./consume.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { openEventBus } from "./event-bus.ts";
-import { handleEvent, readEnvelope } from "./handle-event.ts";
+import { handleEvent, readEnvelope, withEventContext } from "./handle-event.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { openIdempotency } from "./idempotency.ts";
 import { openLeadership } from "./leadership.ts";
-import type { Logger } from "./logger.ts";
-import type { Metrics } from "./metrics.ts";
-import { expectMigrated, migrate } from "./migrate.ts";
-import { packageFolder } from "./package-folder.ts";
+import { prepareSchema } from "./migrate.ts";
 import { findParked, listParked, type ParkedMessage, unpark } from "./parked-messages.ts";
 import { startPeriodic } from "./periodic.ts";
 import { openDatabase } from "./postgres.ts";
@@ -22,41 +17,19 @@ import { reasonOf } from "./reason-of.ts";
 import { setReceivingBudget } from "./receiving-budget.ts";
 import { openOutboxSignals, startRelay } from "./relay.ts";
 import { ReplyBudget } from "./reply-budget.ts";
-import { withRequestContext } from "./request-context.ts";
+import type { ProcessBase, ProcessPart } from "./run-process.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
-import { handlingOf } from "./settle-message.ts";
 import { openSignals } from "./signals.ts";
 import { openVault } from "./vault.ts";
-import { whenDatabaseIsThere } from "./when-database-is-there.ts";
 
 /** A service that is up: its HTTP side as a function, and everything behind it running. */
-export interface RunningService {
-  name: ServiceName;
-  fetch: ServiceFetch;
-  /** What it cannot serve without. */
-  checks: Record<string, () => Promise<void>>;
-  /** What it can do without for a while. */
-  observed: Record<string, () => Promise<void>>;
-  parked: {
-    list(): Promise<ParkedMessage[]>;
-    /** Tries a parked message again now; what succeeds is parked no longer. */
-    retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
-  };
-  queues?: () => Queue[];
-  operations?: Hono;
-  /** Ends the replies that would not end by themselves; begins no more of them. */
-  beforeStop(): void;
-  /** Lets what is being handled finish, then closes in reverse order of start. */
-  stop(): Promise<void>;
-}
+export type RunningService = ProcessPart &
+  Required<Pick<ProcessPart, "observed" | "parked" | "beforeStop">> & { name: ServiceName; fetch: ServiceFetch };
 
-interface StartOptions {
-  environment: Environment;
-  log: Logger;
-  metrics: Metrics;
+interface StartOptions extends ProcessBase {
   registry: ServiceRegistry;
 }
 
@@ -85,18 +58,17 @@ export async function startService(
   try {
     const db = openDatabase(config, { schema: schemaOf(config.NAMESPACE, name), log });
     closers.push(() => db.close());
-    const prepareSchema = config.MIGRATE === "on" ? migrate : expectMigrated;
-    await whenDatabaseIsThere(() => prepareSchema(db, { folders: [packageFolder(definition.module)], log }), log);
+    await prepareSchema(db, { module: definition.module, mayMigrate: config.MIGRATE === "on", log });
 
-    const leadership = openLeadership(config, db.schema);
-    closers.push(() => leadership.close());
     const bus = openEventBus(config, { name, log });
     closers.push(() => bus.close());
     const signals = openSignals(bus, name);
     const resources = await definition.open({ db, log, metrics, signals, registry }, own);
-    const { services, checks = {}, queues, operations, beforeStop = () => {}, close } = resources;
+    const { services, checks = {}, beforeStop = () => {}, close, ...part } = resources;
     if (close) closers.push(close);
 
+    const leadership = openLeadership(config, db.schema);
+    closers.push(() => leadership.close());
     const relay = startRelay({ database: db, leadership, signals: openOutboxSignals(bus, name), bus, log });
     closers.push(() => relay.stop());
     const subscriptions = definition.subscriptions ?? [];
@@ -132,9 +104,8 @@ export async function startService(
       try {
         if (!subscription) throw new Error(`This version has no subscription to ${type}.`);
         const envelope = readEnvelope(message.body);
-        const { id: requestId, traceparent } = envelope;
-        await withRequestContext({ requestId, traceparent, operation: handlingOf(envelope, name) }, (context) =>
-          handleEvent(envelope, { subscription, database: db, services, context }),
+        await withEventContext(envelope, name, (context) =>
+          handleEvent(envelope, { service: name, subscription, database: db, services, context }),
         );
         await unpark(db, message);
         log.info({ eventId: message.event_id, event: type }, "parked message handled");
@@ -154,7 +125,7 @@ export async function startService(
       },
       observed: {
         nats: async () => {
-          if (!bus.isConnected()) throw new Error("not connected");
+          if (!bus.current()) throw new Error("not connected");
           await relay.check();
         },
         ...checks,
@@ -163,8 +134,7 @@ export async function startService(
         list: () => listParked(db),
         retry: async (eventId) => Promise.all((await findParked(db, eventId)).map(retryOne)),
       },
-      ...(queues && { queues }),
-      ...(operations && { operations }),
+      ...part,
       beforeStop,
       stop,
     };

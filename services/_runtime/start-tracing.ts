@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Environment, readConfig } from "./config.ts";
+import { traceWith } from "./tracing.ts";
 
 const tracingConfig = z.object({
   /** Where spans are sent, e.g. `http://collector:4318`. Without it nothing is traced. */
@@ -10,11 +11,33 @@ const tracingConfig = z.object({
   TRACE_TRUSTS_CLIENTS: z.stringbool().default(false),
 });
 
-/** Traces what this process does when there is somewhere to send it; loads nothing when there is not. */
+/**
+ * Traces what this process does when there is somewhere to send it, by OTLP (HTTP, protobuf) in batches; loads nothing
+ * when there is not. Everything else that OpenTelemetry's own variables say holds: OTEL_EXPORTER_OTLP_HEADERS,
+ * OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER, OTEL_BSP_*.
+ *
+ * @returns what sends the rest and ends it.
+ */
 export async function startTracing(name: string, environment: Environment): Promise<{ stop(): Promise<void> }> {
   const config = readConfig(tracingConfig, environment);
   const isWanted = config.OTEL_EXPORTER_OTLP_ENDPOINT ?? config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
   if (!isWanted || config.OTEL_SDK_DISABLED) return { stop: async () => {} };
-  const { exportTraces } = await import("./export-traces.ts");
-  return { stop: exportTraces(name, { trustsClients: config.TRACE_TRUSTS_CLIENTS }) };
+  const [{ OTLPTraceExporter }, { defaultResource, detectResources, envDetector, resourceFromAttributes }, sdk] =
+    await Promise.all([
+      import("@opentelemetry/exporter-trace-otlp-proto"),
+      import("@opentelemetry/resources"),
+      import("@opentelemetry/sdk-trace-base"),
+    ]);
+  const resource = defaultResource()
+    .merge(resourceFromAttributes({ "service.name": name, "service.namespace": "pragma" }))
+    .merge(detectResources({ detectors: [envDetector] }));
+  const spanProcessors = [new sdk.BatchSpanProcessor(new OTLPTraceExporter())];
+  const provider = new sdk.BasicTracerProvider({ resource, spanProcessors });
+  traceWith(provider.getTracer("pragma"), { trustsClients: config.TRACE_TRUSTS_CLIENTS });
+  return {
+    async stop() {
+      traceWith(undefined);
+      await provider.shutdown();
+    },
+  };
 }

@@ -15,28 +15,28 @@ export interface Handling<Type extends EventType, Services> {
    * however often the event arrives. Slow work (reading objects, calculating) belongs before it.
    */
   once(effect: (tx: Transaction) => Promise<void>): Promise<void>;
+}
+
+interface SubscriptionOptions {
+  /** How many events of this type one instance handles at a time. */
+  concurrency: number;
   /**
-   * The same for an effect that is written together with those of other events, in one statement, and with it the row of
-   * `inbox` that notes that this one was handled. It says whether it was the first to write that row.
+   * Whether the events carry the revision of what they are about. Then one of a location is handled at a time, the highest
+   * revision of a thing before lower ones; and once it was handled none of a lower revision stays parked.
    */
-  onceTogether(effect: () => Promise<boolean>): Promise<void>;
+  hasRevisions: boolean;
+  /**
+   * Whether the effect is written together with those of other events, in one statement, and with it the row of `inbox`
+   * that notes that this one was handled. Then it is not looked up before whether it was, and the handler returns whether
+   * it was the first to write that row.
+   */
+  isBatched: boolean;
 }
 
 /** What a service does when it hears of an event. */
-export interface Subscription<Services, Type extends EventType = EventType> {
+export interface Subscription<Services, Type extends EventType = EventType> extends SubscriptionOptions {
   type: Type;
-  /** How many events of this type one instance handles at a time. */
-  concurrency: number;
-  /** How many of them may be of one location. */
-  maxPerLocation: number;
-  /**
-   * The revision of what an event is about, where an event makes those of lower revisions moot: once it was handled they
-   * are not, nor stay parked.
-   */
-  revisionOf?: (data: EventData<Type>) => number;
-  /** Whether all that it does goes through `onceTogether`: then it is not looked up before whether an event was handled. */
-  isBatched: boolean;
-  handle(handling: Handling<Type, Services>): Promise<void>;
+  handle(handling: Handling<Type, Services>): Promise<unknown>;
 }
 
 /**
@@ -45,15 +45,9 @@ export interface Subscription<Services, Type extends EventType = EventType> {
  */
 export function on<Services, Type extends EventType>(
   type: Type,
-  handle: (handling: Handling<Type, Services>) => Promise<void>,
-  {
-    concurrency = 8,
-    maxPerLocation = Math.max(1, Math.floor(concurrency * 0.75)),
-    isBatched = false,
-    revisionOf,
-  }: Partial<Pick<Subscription<Services, Type>, "concurrency" | "maxPerLocation" | "isBatched" | "revisionOf">> = {},
+  handle: (handling: Handling<Type, Services>) => Promise<unknown>,
+  { concurrency = 8, hasRevisions = false, isBatched = false }: Partial<SubscriptionOptions> = {},
 ): Subscription<Services> {
-  const subscription: Subscription<Services, Type> = { type, concurrency, maxPerLocation, isBatched, handle };
-  if (revisionOf) subscription.revisionOf = revisionOf;
+  const subscription: Subscription<Services, Type> = { type, concurrency, hasRevisions, isBatched, handle };
   return subscription as unknown as Subscription<Services>;
 }

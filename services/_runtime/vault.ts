@@ -2,28 +2,26 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import type { RuntimeConfig } from "./config.ts";
 
 /** Encrypts what is kept and must not be read by whoever sees the database. */
-export interface Vault {
-  seal(text: string): string;
-  /** Throws when the text was sealed with a key that is not configured any more, or was changed. */
-  open(sealed: string): string;
-}
+export type Vault = ReturnType<typeof openVault>;
 
 const cipher = "aes-256-gcm";
 
 /** Seals with the first of the keys and opens with any, so that keys can be rotated: AES-256-GCM, `key.iv.tag.text`. */
-export function openVault(keys: RuntimeConfig["DATA_KEYS"]): Vault {
+export function openVault(keys: RuntimeConfig["DATA_KEYS"]) {
+  const derive = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", "pragma data at rest", 32));
   const secrets = new Map(keys.map(({ id, secret }) => [id, derive(secret)]));
-  const [first] = keys;
-  if (!first) throw new Error("A key is needed to encrypt data.");
-  const current = { id: first.id, secret: derive(first.secret) };
+  const [current] = secrets;
+  if (!current) throw new Error("A key is needed to encrypt data.");
+  const [currentId, currentSecret] = current;
   return {
-    seal(text) {
+    seal(text: string): string {
       const iv = randomBytes(12);
-      const sealing = createCipheriv(cipher, current.secret, iv);
+      const sealing = createCipheriv(cipher, currentSecret, iv);
       const sealed = Buffer.concat([sealing.update(text, "utf8"), sealing.final()]);
-      return [current.id, ...[iv, sealing.getAuthTag(), sealed].map((part) => part.toString("base64url"))].join(".");
+      return [currentId, ...[iv, sealing.getAuthTag(), sealed].map((part) => part.toString("base64url"))].join(".");
     },
-    open(sealed) {
+    /** Throws when the text was sealed with a key that is not configured any more, or was changed. */
+    open(sealed: string): string {
       const [id = "", ...parts] = sealed.split(".");
       const secret = secrets.get(id);
       if (!secret) throw new Error(`What was sealed with data key ${id} cannot be opened: that key is not configured.`);
@@ -33,8 +31,4 @@ export function openVault(keys: RuntimeConfig["DATA_KEYS"]): Vault {
       return Buffer.concat([opening.update(text), opening.final()]).toString("utf8");
     },
   };
-}
-
-function derive(secret: string): Buffer {
-  return Buffer.from(hkdfSync("sha256", secret, "", "pragma data at rest", 32));
 }

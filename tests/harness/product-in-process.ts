@@ -32,7 +32,6 @@ export async function startProductInProcess(
     async stop() {
       for (const part of parts) part.beforeStop?.();
       for (const part of parts.reverse()) await part.stop();
-      await metrics.close();
     },
   };
 }

@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { type FileHandle, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { DurableFolders, flushFolder } from "./durable-folders.ts";
-import { assertObjectKey } from "./object-key.ts";
-import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";
+import { LRUCache } from "lru-cache";
+import { assertObjectKey, ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";
 import { webBody } from "./web-body.ts";
 
 /** Holds objects until they are whole. No key can have this name. */
 const incomingName = "~incoming";
 const leftoverAgeMs = 3_600_000;
+/** Bounds the memory (about 20 MB); a folder that fell out costs one more flush. */
+const rememberedFolders = 100_000;
 
 /** A key that is a folder of another key, or longer than this file system allows: trying again cannot help. */
 const faultsOfTheCall = new Set(["EISDIR", "ENOTDIR", "ENOTEMPTY", "EEXIST", "ENAMETOOLONG"]);
@@ -16,147 +17,129 @@ const faultsOfAbsence = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 
 /** An object store in a folder: one file per key, which other users can neither read nor list. Several processes of one user may share the folder. Leftovers of a crash that are older than an hour are removed at open. */
 export function openFolderStore(folder: string): ObjectStore {
-  return new FolderStore(resolve(folder));
-}
+  const root = resolve(folder);
+  const incoming = join(root, incomingName);
+  const durable = new LRUCache<string, true>({ max: rememberedFolders });
+  // An unusable folder is reported by whatever is called next.
+  const opened = makeFolder(incoming)
+    .then(() => removeLeftovers(incoming))
+    .catch(() => {});
 
-class FolderStore implements ObjectStore {
-  readonly #root: string;
-  readonly #incoming: string;
-  readonly #folders: DurableFolders;
-  readonly #opened: Promise<void>;
-
-  constructor(root: string) {
-    this.#root = root;
-    this.#incoming = join(root, incomingName);
-    this.#folders = new DurableFolders(root);
-    // An unusable folder is reported by whatever is called next.
-    this.#opened = this.#folders
-      .make(this.#incoming)
-      .then(() => removeLeftovers(this.#incoming))
-      .catch(() => {});
-  }
-
-  async put(key: string, bytes: Uint8Array): Promise<void> {
-    const path = this.#pathOf(key);
-    try {
-      await this.#remakingFolders(() => this.#write(path, bytes));
-    } catch (error) {
-      throw await this.#writeFault(error);
+  /**
+   * Makes a folder for this user only, with all above it, whose existence survives a power cut. One that another process
+   * made may not be on disk yet: the first use of each flushes its entry in its parent, found or made.
+   */
+  async function makeFolder(path: string): Promise<void> {
+    if (durable.has(path)) return;
+    if (path !== root) await makeFolder(dirname(path));
+    const made = await mkdir(path, { recursive: true, mode: 0o700 });
+    for (let each = path; ; each = dirname(each)) {
+      await flushFolder(dirname(each)).catch((error) => {
+        // The parent of a root that was there already may be closed to us; who made the root then answers for it.
+        if (path !== root || made !== undefined || !["EACCES", "EPERM"].includes(codeOf(error))) throw error;
+      });
+      if (each.length <= (made ?? path).length) break;
     }
+    durable.set(path, true);
   }
 
-  async get(key: string): Promise<Uint8Array> {
-    const path = this.#pathOf(key);
+  async function writeIncoming(bytes: Uint8Array): Promise<string> {
+    await makeFolder(incoming);
+    const temporary = join(incoming, randomUUID());
+    await writeFlushed(temporary, bytes);
+    return temporary;
+  }
+
+  async function write(path: string, bytes: Uint8Array): Promise<void> {
+    const temporary = await writeIncoming(bytes);
     try {
-      return await readFile(path);
-    } catch (error) {
-      throw await this.#readFault(key, error);
-    }
-  }
-
-  async stream(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }> {
-    const path = this.#pathOf(key);
-    try {
-      const file = await openFile(path);
-      const body = webBody(file.handle.createReadStream(), (error) => this.#unavailable(error));
-      return { body, size: file.size };
-    } catch (error) {
-      throw await this.#readFault(key, error);
-    }
-  }
-
-  async delete(key: string): Promise<void> {
-    const path = this.#pathOf(key);
-    try {
-      await unlink(path);
-    } catch (error) {
-      const fault = await this.#readFault(key, error);
-      if (!(fault instanceof ObjectNotFound)) throw fault;
-    }
-  }
-
-  async check(): Promise<void> {
-    try {
-      await this.#remakingFolders(async () => unlink(await this.#writeIncoming(Buffer.from("probe"))));
-    } catch (error) {
-      throw this.#unavailable(error);
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#opened;
-  }
-
-  #pathOf(key: string): string {
-    assertObjectKey(key);
-    return join(this.#root, key);
-  }
-
-  async #write(path: string, bytes: Uint8Array): Promise<void> {
-    const temporary = await this.#writeIncoming(bytes);
-    const folder = dirname(path);
-    try {
-      await this.#folders.make(folder);
+      await makeFolder(dirname(path));
       await rename(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
     }
-    await flushFolder(folder);
-  }
-
-  async #writeIncoming(bytes: Uint8Array): Promise<string> {
-    await this.#folders.make(this.#incoming);
-    const temporary = join(this.#incoming, randomUUID());
-    await writeFlushed(temporary, bytes);
-    return temporary;
+    await flushFolder(dirname(path));
   }
 
   /** Folders that someone removed are made again. */
-  async #remakingFolders(write: () => Promise<void>): Promise<void> {
+  async function remakingFolders(work: () => Promise<void>): Promise<void> {
     try {
-      await write();
+      await work();
     } catch (error) {
       if (codeOf(error) !== "ENOENT") throw error;
-      this.#folders.forget();
-      await write();
+      durable.clear();
+      await work();
     }
   }
 
-  async #writeFault(error: unknown): Promise<unknown> {
-    return faultsOfTheCall.has(codeOf(error)) && (await this.#isThere()) ? error : this.#unavailable(error);
-  }
-
-  async #readFault(key: string, error: unknown): Promise<unknown> {
-    return faultsOfAbsence.has(codeOf(error)) && (await this.#isThere())
-      ? new ObjectNotFound(key)
-      : this.#unavailable(error);
-  }
-
-  /** Only then does a missing file mean a missing object: an unmounted volume is not an empty store. */
-  async #isThere(): Promise<boolean> {
-    await this.#opened;
-    return stat(this.#incoming).then(
+  /** Only while it is does a missing file mean a missing object: an unmounted volume is not an empty store. */
+  async function isThere(): Promise<boolean> {
+    await opened;
+    return stat(incoming).then(
       () => true,
       () => false,
     );
   }
 
-  #unavailable(error: unknown): ObjectStoreUnavailable {
-    return new ObjectStoreUnavailable(`the folder ${this.#root} cannot be used (${codeOf(error)})`, error);
+  function unavailable(error: unknown): ObjectStoreUnavailable {
+    return new ObjectStoreUnavailable(`the folder ${root} cannot be used (${codeOf(error)})`, error);
+  }
+
+  async function read<T>(key: string, work: (path: string) => Promise<T>): Promise<T> {
+    assertObjectKey(key);
+    try {
+      return await work(join(root, key));
+    } catch (error) {
+      const isAbsent = faultsOfAbsence.has(codeOf(error)) && (await isThere());
+      throw isAbsent ? new ObjectNotFound(key) : unavailable(error);
+    }
+  }
+
+  return {
+    async put(key, bytes) {
+      assertObjectKey(key);
+      try {
+        await remakingFolders(() => write(join(root, key), bytes));
+      } catch (error) {
+        throw faultsOfTheCall.has(codeOf(error)) && (await isThere()) ? error : unavailable(error);
+      }
+    },
+    get: (key) => read(key, (path) => readFile(path)),
+    stream: (key) => read(key, openStream),
+    async delete(key) {
+      await read(key, unlink).catch((error) => {
+        if (!(error instanceof ObjectNotFound)) throw error;
+      });
+    },
+    async check() {
+      await remakingFolders(async () => unlink(await writeIncoming(Buffer.from("probe")))).catch((error) => {
+        throw unavailable(error);
+      });
+    },
+    close: () => opened,
+  };
+
+  async function openStream(path: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }> {
+    const file = await open(path, "r");
+    try {
+      const found = await file.stat();
+      if (found.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: "EISDIR" });
+      return { body: webBody(file.createReadStream(), unavailable), size: found.size };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   }
 }
 
-/** An open file and its size in bytes. */
-async function openFile(path: string): Promise<{ handle: FileHandle; size: number }> {
-  const handle = await open(path, "r");
+/** Makes the entries of a folder durable: what was renamed into it stays there after a power cut. */
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
   try {
-    const found = await handle.stat();
-    if (found.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: "EISDIR" });
-    return { handle, size: found.size };
-  } catch (error) {
+    await handle.sync();
+  } finally {
     await handle.close();
-    throw error;
   }
 }
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createTestBucket, type TestBucket } from "../testing/s3-server.ts";
-import { conformsToObjectStore, isUnavailable } from "./conformance.ts";
 import { ObjectNotFound, openObjectStore } from "./object-store.ts";
+import { conformsToObjectStore, isUnavailable } from "./testing/conformance.ts";
 
 describe("a folder", () => {
   let folder: string;

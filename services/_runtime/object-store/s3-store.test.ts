@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { isUnavailable } from "./conformance.ts";
 import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./object-store.ts";
 import { openS3Store } from "./s3-store.ts";
 import type { S3Location } from "./s3-url.ts";
+import { isUnavailable } from "./testing/conformance.ts";
 
 const bytes = Buffer.from("content");
 const timeouts = { connect: 500, reply: 300, idle: 1_000, check: 300 };

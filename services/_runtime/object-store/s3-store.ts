@@ -7,9 +7,8 @@ import {
   S3Client,
   type S3ClientConfig,
 } from "@aws-sdk/client-s3";
-import { assertObjectKey } from "./object-key.ts";
 import type { S3Location } from "./s3-url.ts";
-import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";
+import { assertObjectKey, ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";
 import { webBody } from "./web-body.ts";
 
 /** All in milliseconds. */
@@ -34,97 +33,62 @@ const connections = 64;
  * list it, read, write and delete in it (without the right to list, S3 answers for an absent object that access is refused).
  */
 export function openS3Store(location: S3Location, timeouts = usualTimeouts): ObjectStore {
-  return new S3Store(location, timeouts);
-}
+  const { bucket: Bucket, prefix } = location;
+  const client = new S3Client(clientConfig(location, timeouts));
 
-class S3Store implements ObjectStore {
-  readonly #bucket: string;
-  readonly #prefix: string;
-  readonly #timeouts: S3Timeouts;
-  readonly #client: S3Client;
-
-  constructor(location: S3Location, timeouts: S3Timeouts) {
-    this.#bucket = location.bucket;
-    this.#prefix = location.prefix;
-    this.#timeouts = timeouts;
-    this.#client = new S3Client(clientConfig(location, timeouts));
-  }
-
-  async put(key: string, bytes: Uint8Array, options: { contentType?: string } = {}): Promise<void> {
-    const target = this.#target(key);
-    const command = new PutObjectCommand({
-      ...target,
-      Body: bytes,
-      ContentLength: bytes.byteLength,
-      ContentType: options.contentType ?? "application/octet-stream",
-    });
-    const requestTimeout = this.#timeouts.reply + bytes.byteLength / uploadBytesPerMs;
-    await this.#client.send(command, { requestTimeout }).catch((error: unknown) => {
-      throw this.#fault(key, error);
-    });
-  }
-
-  async get(key: string): Promise<Uint8Array> {
-    const target = this.#target(key);
-    try {
-      const { Body } = await this.#client.send(new GetObjectCommand(target));
-      return Body ? await Body.transformToByteArray() : new Uint8Array();
-    } catch (error) {
-      throw this.#fault(key, error);
-    }
-  }
-
-  async stream(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }> {
-    const target = this.#target(key);
-    try {
-      const { Body, ContentLength } = await this.#client.send(new GetObjectCommand(target));
-      if (!(Body instanceof Readable) || ContentLength === undefined)
-        throw new Error("a reply without a body or its length");
-      return { body: webBody(Body, (error) => this.#fault(key, error)), size: ContentLength };
-    } catch (error) {
-      throw this.#fault(key, error);
-    }
-  }
-
-  async delete(key: string): Promise<void> {
-    const target = this.#target(key);
-    try {
-      await this.#client.send(new DeleteObjectCommand(target));
-    } catch (error) {
-      // S3 itself answers 204 for an absent object; some servers answer that there is none.
-      const fault = this.#fault(key, error);
-      if (!(fault instanceof ObjectNotFound)) throw fault;
-    }
-  }
-
-  async check(): Promise<void> {
-    const abortSignal = AbortSignal.timeout(this.#timeouts.check);
-    await this.#client
-      .send(new HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal })
-      .catch((error: unknown) => {
-        throw this.#unavailable(error);
-      });
-  }
-
-  async close(): Promise<void> {
-    this.#client.destroy();
-  }
-
-  #target(key: string): { Bucket: string; Key: string } {
-    assertObjectKey(key);
-    return { Bucket: this.#bucket, Key: this.#prefix ? `${this.#prefix}/${key}` : key };
+  function unavailable(error: unknown): ObjectStoreUnavailable {
+    return new ObjectStoreUnavailable(`the bucket ${Bucket} cannot be used (${codeOf(error)})`, error);
   }
 
   /** Also what an operator has to put right (credentials, region, bucket) passes without a change to the call. */
-  #fault(key: string, error: unknown): unknown {
-    const reason = reasonOf(error);
-    if (reason === "NoSuchKey") return new ObjectNotFound(key);
-    return error instanceof TypeError || reason === "EntityTooLarge" ? error : this.#unavailable(error);
+  function fault(key: string, error: unknown): unknown {
+    if (codeOf(error) === "NoSuchKey") return new ObjectNotFound(key);
+    return error instanceof TypeError || codeOf(error) === "EntityTooLarge" ? error : unavailable(error);
   }
 
-  #unavailable(error: unknown): ObjectStoreUnavailable {
-    return new ObjectStoreUnavailable(`the bucket ${this.#bucket} cannot be used (${reasonOf(error)})`, error);
+  async function call<T>(key: string, work: (target: { Bucket: string; Key: string }) => Promise<T>): Promise<T> {
+    assertObjectKey(key);
+    try {
+      return await work({ Bucket, Key: prefix ? `${prefix}/${key}` : key });
+    } catch (error) {
+      throw fault(key, error);
+    }
   }
+
+  return {
+    async put(key, bytes, { contentType = "application/octet-stream" } = {}) {
+      const contents = { Body: bytes, ContentLength: bytes.byteLength, ContentType: contentType };
+      const requestTimeout = timeouts.reply + bytes.byteLength / uploadBytesPerMs;
+      await call(key, (target) => client.send(new PutObjectCommand({ ...target, ...contents }), { requestTimeout }));
+    },
+    get: (key) =>
+      call(key, async (target) => {
+        const { Body } = await client.send(new GetObjectCommand(target));
+        return Body ? Body.transformToByteArray() : new Uint8Array();
+      }),
+    stream: (key) =>
+      call(key, async (target) => {
+        const { Body, ContentLength } = await client.send(new GetObjectCommand(target));
+        if (!(Body instanceof Readable) || ContentLength === undefined)
+          throw new Error("a reply without a body or its length");
+        return { body: webBody(Body, (error) => fault(key, error)), size: ContentLength };
+      }),
+    async delete(key) {
+      // S3 itself answers 204 for an absent object; some servers answer that there is none.
+      await call(key, (target) => client.send(new DeleteObjectCommand(target))).catch((error) => {
+        if (!(error instanceof ObjectNotFound)) throw error;
+      });
+    },
+    async check() {
+      const abortSignal = AbortSignal.timeout(timeouts.check);
+      await client.send(new HeadBucketCommand({ Bucket }), { abortSignal }).catch((error) => {
+        throw unavailable(error);
+      });
+    },
+    async close() {
+      client.destroy();
+    },
+  };
 }
 
 function clientConfig({ endpoint, forcePathStyle, ...location }: S3Location, timeouts: S3Timeouts): S3ClientConfig {
@@ -152,7 +116,7 @@ function clientConfig({ endpoint, forcePathStyle, ...location }: S3Location, tim
 }
 
 /** The S3 error code (`NoSuchKey`) or the system error's code (`ECONNREFUSED`). */
-function reasonOf(error: unknown): string {
+function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }

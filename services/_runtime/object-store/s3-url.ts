@@ -1,22 +1,19 @@
 import { z } from "zod";
-import { isObjectKey } from "./object-key.ts";
-
-/** Where an S3 object store is. `region` and `endpoint` left out are those of the AWS_* environment. */
-export interface S3Location {
-  bucket: string;
-  /** Comes before every key, with a slash between; empty for none. */
-  prefix: string;
-  endpoint?: string | undefined;
-  region?: string | undefined;
-  /** Whether the bucket is in the path (`https://host/bucket/key`) and not in the host's name; most S3-compatible servers need it. */
-  forcePathStyle: boolean;
-}
+import { isObjectKey } from "./store-interface.ts";
 
 const s3Query = z.strictObject({
   endpoint: z.url({ protocol: /^https?$/ }).optional(),
   region: z.string().min(1).optional(),
+  /** Whether the bucket is in the path (`https://host/bucket/key`) and not in the host's name; most S3-compatible servers need it. */
   forcePathStyle: z.stringbool({ truthy: ["true"], falsy: ["false"] }).default(false),
 });
+
+/** Where an S3 object store is. `region` and `endpoint` left out are those of the AWS_* environment. */
+export interface S3Location extends z.infer<typeof s3Query> {
+  bucket: string;
+  /** Comes before every key, with a slash between; empty for none. */
+  prefix: string;
+}
 
 /** Reads `s3://bucket/prefix?endpoint=...&region=...&forcePathStyle=true`. Throws a TypeError that says what is wrong with it, without repeating what may be a secret. */
 export function parseS3Url(url: string): S3Location {

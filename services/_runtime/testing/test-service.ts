@@ -56,7 +56,7 @@ export async function startTestService(
   // What a test publishes by itself is told to the service as another instance of it would tell.
   const bus = openEventBus(config, { name: `${definition.name}-test`, log });
   const signals = openOutboxSignals(bus, definition.name);
-  db.onPublished(() => signals.send("all", ""));
+  db.onPublished = () => signals.send("all", "");
   return {
     running,
     db,

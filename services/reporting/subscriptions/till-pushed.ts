@@ -25,7 +25,7 @@ export const tillPushed = on<Reporting, "till.pushed">(
   },
   // Slow work is in threads; a few at a time keep them busy while others are stored. One of a location at a time, as they
   // are stored: its large tills leave the other threads to others.
-  { concurrency: 4, maxPerLocation: 1, revisionOf: ({ revision }) => revision },
+  { concurrency: 4, hasRevisions: true },
 );
 
 async function calculate(

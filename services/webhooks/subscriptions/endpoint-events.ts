@@ -6,14 +6,14 @@ import type { Webhooks } from "../webhooks.ts";
 export const endpointEvents = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
   on<Webhooks, typeof event>(
     event,
-    async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent }, onceTogether }) => {
+    async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent } }) => {
       // Once each, as far as they are sent to.
       const listeners = await db.sql<Listener[]>`
         select distinct on (other.endpoint_url) other.id, true as "isActive"
         from webhooks w join webhooks other on other.recipient_id = w.recipient_id
         where w.id = ${data.webhookId} and other.state = 'active' and other.endpoint_url <> ${data.endpointUrl}
         order by other.endpoint_url, other.created_at, other.id`;
-      await onceTogether(() => messages.send(listeners, { messageId, event, time, sequence: null, data, traceparent }));
+      return messages.send(listeners, { messageId, event, time, sequence: null, data, traceparent });
     },
     { isBatched: true },
   ),

@@ -13,12 +13,12 @@ function tellListeners<Event extends OrderEvent | "report.finalized">(
 ): Subscription<Webhooks> {
   return on<Webhooks, Event>(
     event,
-    async ({ eventId: messageId, time, data, services: { messages }, context: { traceparent }, onceTogether }) => {
+    async ({ eventId: messageId, time, data, services: { messages }, context: { traceparent } }) => {
       const listeners = await messages.findListeners({ locationId: data.locationId, event });
       // Most locations have none: there is nothing to write down, not even that it was handled.
-      if (listeners.length === 0) return;
+      if (listeners.length === 0) return false;
       const message = { messageId, event, time, traceparent, ...contentOf(data) };
-      await onceTogether(() => messages.send(listeners, message));
+      return messages.send(listeners, message);
     },
     { isBatched: true, concurrency },
   );

@@ -4,8 +4,8 @@ import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
 import { OrderLiveInput } from "@pragma/contracts/order-live";
 import { readConfig, runtimeConfig } from "@pragma/runtime/config";
 import { openEventBus } from "@pragma/runtime/event-bus";
-import { envelopeOf } from "@pragma/runtime/event-envelope";
 import { createLogger } from "@pragma/runtime/logger";
+import { envelopeOf } from "@pragma/runtime/outbox";
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
 
 /** Says what other services would have said. */
@@ -24,7 +24,7 @@ export function openEventSender({ variables }: Pick<TestEnvironment, "variables"
       isThere ??= bus.ensureStream();
       await isThere;
       const { client } = await bus.connected;
-      const envelope = envelopeOf(type, { id, subject: id, data });
+      const envelope = envelopeOf(type, { id, subject: id, data, traceparent: undefined });
       await client.publish(bus.subjectOf(type, data.locationId), JSON.stringify(envelope), { msgID: id });
       return id;
     },

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./object-store.ts";
+import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "../object-store.ts";
 
 const allByteValues = Uint8Array.from({ length: 256 }, (_, value) => value);
 const large = new Uint8Array(randomBytes(5_000_000));
