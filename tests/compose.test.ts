@@ -47,7 +47,7 @@ it("names every image by its exact version", () => {
   const dockerfiles = ["Dockerfile", "Dockerfile.portal"].map((name) => read("deploy", "docker", name)).join("\n");
   const stages = [...dockerfiles.matchAll(/^FROM \S+ AS (\S+)$/gm)].map(([, stage]) => stage);
   const bases = [...dockerfiles.matchAll(/^FROM (\S+)/gm)].map(([, base = ""]) => base);
-  const servers = [text, read("deploy", "kubernetes", "nats", "nats.yaml"), read("deploy", "local", "docker.mjs")]
+  const servers = [text, read("deploy", "kubernetes", "nats", "nats.yaml"), read("deploy", "local", "find-servers.ts")]
     .flatMap((source) => [...source.matchAll(/^\s*(?:image|postgres|nats|redis): "?([a-z/]+:[^\s",]+)"?/gm)])
     .map(([, image = ""]) => image);
   const named = [...bases.filter((base) => !stages.includes(base)), ...servers];

@@ -131,6 +131,8 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     reply.body.once("error", (error) => {
       if (!isGone) brokenOff = error;
     });
+    // Each step of the request listens to its end, and pipeline several times: Node warns from eleven on.
+    outgoing.setMaxListeners(20);
     await pipeline(reply.body, outgoing).catch(() => {});
     if (brokenOff !== undefined) throw asApiError(brokenOff);
     return RESPONSE_ALREADY_SENT;
