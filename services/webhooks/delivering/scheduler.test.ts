@@ -109,6 +109,7 @@ describe("the queue of an endpoint", () => {
     ] as const) {
       deliveries.now += pause;
       deliveries.scheduler.wake(["a"]);
+      await whenMade(deliveries, "a", probes);
       await sleep(30);
       expect(deliveries.made("a")).toBe(probes);
     }

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import type { Reprocessing } from "@pragma/contracts/reprocessing";
+import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TagContract } from "../contract.ts";
 import { newTill, newTillV1 } from "../new-till.ts";
 
@@ -120,7 +122,13 @@ export const tills: TagContract = {
     answers: {
       200: async ({ shop }) => {
         const answer = await shop.ask("POST", "/v1/tills/reprocess?lteReportVersion=0");
-        return { path: { id: ((await answer.json()) as { id: string }).id } };
+        const { id } = (await answer.json()) as { id: string };
+        // Until then two replies may tell of different progress.
+        await eventually("the reprocessing to be finished", async () => {
+          const reprocessing = (await (await shop.ask("GET", `/v1/tills/reprocess/${id}`)).json()) as Reprocessing;
+          return reprocessing.finishedAt !== null;
+        });
+        return { path: { id } };
       },
       reprocessing_not_found: () => ({ path: { id: randomUUID() } }),
     },
