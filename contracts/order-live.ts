@@ -10,7 +10,7 @@ import { OrderV2 } from "./order-v2.ts";
 import { storable } from "./storable.ts";
 
 /** How many orders one call brings at most. */
-export const mostLiveOrders = 50;
+export const maxLiveOrders = 50;
 
 /** Says of an order that it and its data are two: they have one id. It does so also when the order has other faults. */
 const sameId = z.superRefine<{ id?: unknown; data?: { id?: unknown } }>((order, context) => {

@@ -1,6 +1,6 @@
 import { toUuid } from "@pragma/contracts/client-id";
 import { limitedList } from "@pragma/contracts/length-limits";
-import { mostLiveOrders, OrderLiveInput, pickHead } from "@pragma/contracts/order-live";
+import { maxLiveOrders, OrderLiveInput, pickHead } from "@pragma/contracts/order-live";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
 import type { BodyReader } from "@pragma/runtime/define-route";
 import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
@@ -30,13 +30,13 @@ export interface GivenOrder {
 /** The list with nothing of its orders but their ids, as they will be known: not too many, and each once. */
 const listOfIds = limitedList(
   z.unknown().transform((order) => ({ id: idOf(order) })),
-  mostLiveOrders,
+  maxLiveOrders,
   { min: 1 },
 ).check(refuseTwice("order", "id"));
 
 /** The body of an upsert: a list of orders, every fault of every one reported under its place, such as `[3].data.total`. */
 export const ordersBody: BodyReader<GivenOrder[], OrderLiveService> = {
-  schema: limitedList(OrderLiveInput, mostLiveOrders, { min: 1 }),
+  schema: limitedList(OrderLiveInput, maxLiveOrders, { min: 1 }),
   limit: 8 * mebibyte,
   read: async (bytes, { orderMaxBytes }) => readOrders(bytes, orderMaxBytes),
 };
@@ -52,7 +52,7 @@ function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: GivenOrd
   const found = new FoundFaults();
   const input = parseJson(bytes);
   found.addFound(listOfIds.safeParse(input).error, input);
-  const list: unknown[] = Array.isArray(input) ? input.slice(0, mostLiveOrders) : [];
+  const list: unknown[] = Array.isArray(input) ? input.slice(0, maxLiveOrders) : [];
   const orders: GivenOrder[] = [];
   let keptBytes = 0;
   for (const [index, each] of list.entries()) {

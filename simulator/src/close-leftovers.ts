@@ -1,6 +1,6 @@
 import { nullOn } from "@pragma/client/api-problem";
 import type { OrderData } from "@pragma/contracts/order-data";
-import { mostLiveOrders } from "@pragma/contracts/order-live";
+import { maxLiveOrders } from "@pragma/contracts/order-live";
 import { paymentRow } from "./generate-payments.ts";
 import { closedTill } from "./generate-till.ts";
 import { liveOrder } from "./order-revisions.ts";
@@ -31,8 +31,8 @@ export async function closeLeftovers(playing: Playing, leftovers: ReadonlyMap<st
     const [startedAt = finalizedAt] = left.map(({ openedAt }) => openedAt).sort();
     const orderList = left.map((order) => settleOrder(restaurant, order, finalizedAt));
     const settled = orderList.map((order) => liveOrder(restaurant.establishment, order));
-    for (let first = 0; first < settled.length; first += mostLiveOrders)
-      await sendOrders(playing, settled.slice(first, first + mostLiveOrders));
+    for (let first = 0; first < settled.length; first += maxLiveOrders)
+      await sendOrders(playing, settled.slice(first, first + maxLiveOrders));
     const reportNumber = await nextReportNumber(playing);
     await closeTill(playing, closedTill(restaurant, { id, startedAt, finalizedAt, reportNumber, orderList }));
     say(`Till of an earlier play closed: ${settled.length} orders, sales ${amountText(salesOf(settled))}`);

@@ -1,4 +1,4 @@
-import { mostLiveOrders } from "@pragma/contracts/order-live";
+import { maxLiveOrders } from "@pragma/contracts/order-live";
 import type { GeneratedTill } from "./generate-till.ts";
 import { type Revision, revisionsOf } from "./order-revisions.ts";
 
@@ -43,7 +43,7 @@ export function nextBatch(queue: readonly Revision[], now: number): { batch: Rev
   const rest: Revision[] = [];
   for (const revision of queue) {
     const { id } = revision.order;
-    if (revision.at <= now && batch.length < mostLiveOrders && !taken.has(id)) {
+    if (revision.at <= now && batch.length < maxLiveOrders && !taken.has(id)) {
       batch.push(revision);
       taken.add(id);
     } else rest.push(revision);
