@@ -12,6 +12,9 @@ export function openHostRates(rate: Rate): HostRates {
   return ({ hostname }) => buckets.memo(hostname.replace(/\.$/, ""));
 }
 
+/** How an endpoint did; `unknown` when it was not asked, or when the attempt says nothing about it. */
+export type EndpointResult = "succeeded" | "failed" | "unknown";
+
 export interface EndpointLimits {
   /** Messages under way to one endpoint at most. */
   concurrency: number;
@@ -102,10 +105,10 @@ export class EndpointQueue {
     this.#release(unused);
   }
 
-  /** A message has ended; `spared` when the endpoint was not asked, or when that says nothing about it. */
-  ended(outcome: "succeeded" | "failed" | "spared"): void {
-    if (outcome === "succeeded") this.#circuit.succeeded();
-    else if (outcome === "failed") this.#circuit.failed(this.#options.now());
+  /** A message has ended. */
+  ended(result: EndpointResult): void {
+    if (result === "succeeded") this.#circuit.succeeded();
+    else if (result === "failed") this.#circuit.failed(this.#options.now());
     this.#release(1);
   }
 

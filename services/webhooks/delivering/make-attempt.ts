@@ -8,6 +8,7 @@ import type { Claim, ReleasedClaim } from "../queries/claims.ts";
 import { signMessage } from "../sign-message.ts";
 import type { AttemptWriter } from "./attempt-writer.ts";
 import type { Endpoint, FindEndpoint } from "./endpoint-directory.ts";
+import type { EndpointResult } from "./endpoint-queue.ts";
 import type { Poster } from "./post-message.ts";
 
 /** What it takes to make an attempt. */
@@ -23,9 +24,6 @@ export interface AttemptServices extends Pick<Foundation, "log" | "clock" | "con
   onRetry(claim: Claim, at: Date): void;
 }
 
-/** How an endpoint did; `spared` when it was not asked, or when that says nothing about it. */
-export type EndpointResult = "succeeded" | "failed" | "spared";
-
 /** When the endpoint could not be read here, the delivery is due again so much later. */
 const unreadPauseMs = 30_000;
 
@@ -37,17 +35,18 @@ const unreadPauseMs = 30_000;
 export async function makeAttempt(services: AttemptServices, claim: Claim): Promise<EndpointResult> {
   const { log, clock, config, findEndpoint, poster, writer, release, attempted, onRetry } = services;
   const { deliveryId, webhookId, messageId: requestId, traceparent } = claim;
-  const giveBack = async (dueAt: Date, reason: string): Promise<"spared"> => {
+  const releaseUnused = async (dueAt: Date, reason: string): Promise<EndpointResult> => {
     log.warn({ deliveryId, webhookId }, `attempt not made: ${reason}`);
     // A claim that cannot be given back lapses.
     await release({ ...claim, dueAt }).catch(() => {});
     onRetry(claim, dueAt);
-    return "spared";
+    return "unknown";
   };
   const endpoint = await findEndpoint(webhookId, claim.revision);
   const at = clock();
-  if (!endpoint) return giveBack(new Date(at.getTime() + unreadPauseMs), "its endpoint is not known");
-  if (claim.lapsesAt.getTime() < at.getTime() + timeoutMs(config)) return giveBack(at, "its lease is too short by now");
+  if (!endpoint) return releaseUnused(new Date(at.getTime() + unreadPauseMs), "its endpoint is not known");
+  if (claim.lapsesAt.getTime() < at.getTime() + timeoutMs(config))
+    return releaseUnused(at, "its lease is too short by now");
   const operation = operationOf(claim, endpoint);
   return withRequestContext(
     { requestId, traceparent, operation },
@@ -74,7 +73,7 @@ export async function makeAttempt(services: AttemptServices, claim: Claim): Prom
         "attempt",
       );
       if (nextAttemptAt) onRetry(claim, nextAttemptAt);
-      return isTest && outcome === "failed" ? "spared" : outcome;
+      return isTest && outcome === "failed" ? "unknown" : outcome;
     },
   );
 }

@@ -1,7 +1,7 @@
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/claim-loop";
 import type { Logger } from "@pragma/runtime/logger";
 import type { Claim, Pull } from "../queries/claims.ts";
-import { type EndpointLimits, EndpointQueue, type HostRates } from "./endpoint-queue.ts";
+import { type EndpointLimits, EndpointQueue, type EndpointResult, type HostRates } from "./endpoint-queue.ts";
 import { FairSemaphore } from "./fair-semaphore.ts";
 
 interface SchedulerOptions {
@@ -10,8 +10,8 @@ interface SchedulerOptions {
   findUrl(webhookId: string): Promise<URL | undefined>;
   /** Claims what is due of these webhooks. */
   claimDue(pulls: Pull[]): Promise<Claim[]>;
-  /** Makes the attempt, and tells how the endpoint did; `spared` when it was not asked. Never rejects. */
-  deliver(claim: Claim): Promise<"succeeded" | "failed" | "spared">;
+  /** Makes the attempt. Never rejects. */
+  deliver(claim: Claim): Promise<EndpointResult>;
   limits: EndpointLimits;
   hostRates: HostRates;
   /** Messages under way at once, to all endpoints. */
