@@ -14,8 +14,10 @@ import { startTestService, type TestService } from "./testing/test-service.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
+const defineRoute = routesOf<{ db: Database }>();
+
 let lastBytes: WeakRef<Uint8Array> | undefined;
-const countBytes = routesOf<{ db: Database }>()({
+const countBytes = defineRoute({
   method: "post",
   path: "/v1/things/",
   operationId: "countBytes",
@@ -44,6 +46,21 @@ const countBytes = routesOf<{ db: Database }>()({
   },
 });
 
+const retired = defineRoute({
+  method: "get",
+  path: "/v1/things/",
+  operationId: "listThings",
+  tag: "Things",
+  audience: "public",
+  scope: "tills:read",
+  summary: "List things",
+  description: "Things.",
+  retirement: { deprecated: "2026-01-01", sunset: "2027-01-01", successor: "/v2/things/" },
+  responses: { 200: { description: "Things", schema: z.array(z.string()) } },
+  errors: [],
+  handle: async () => json(200, []),
+});
+
 let environment: TestEnvironment;
 let service: TestService;
 beforeAll(async () => {
@@ -53,7 +70,7 @@ beforeAll(async () => {
     module: import.meta.url,
     config: z.object({}),
     open: ({ db }) => ({ services: { db } }),
-    routes: [countBytes],
+    routes: [countBytes, retired],
   });
   service = await startTestService(definition, environment);
 });
@@ -69,4 +86,12 @@ it.each([undefined, "one"])("holds a body no longer than it is read, with the Id
     headers: { "content-encoding": "gzip", ...(key && { "idempotency-key": key }) },
   });
   expect(await reply.json()).toEqual({ bytes: 2_000_000, isHeld: false });
+});
+
+it("tells in every reply of a route that is to go when it goes, and where to go instead", async () => {
+  const { headers, status } = await service.ask("GET", "/v1/things");
+  expect(status).toBe(200);
+  expect(headers.get("deprecation")).toBe("@1767225600");
+  expect(headers.get("sunset")).toBe("Fri, 01 Jan 2027 00:00:00 GMT");
+  expect(headers.get("link")).toBe('</v2/things/>; rel="successor-version"');
 });
