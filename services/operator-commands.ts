@@ -17,11 +17,11 @@ export class UsageError extends Error {}
 const parkedList = z.array(
   z.object({
     service: z.string(),
-    event_id: z.string(),
+    eventId: z.string(),
     subscription: z.string(),
     subject: z.string().nullable(),
     reason: z.string(),
-    parked_at: z.string(),
+    parkedAt: z.string(),
   }),
 );
 const unfinishedList = z.array(z.looseObject({ tillId: z.string() }));
@@ -66,7 +66,7 @@ export async function runCommand(words: string[], processes: OpsProcesses): Prom
     case "parked list":
       return listParked(processes);
     case "parked retry": {
-      const eventIds = values.all ? (await listParked(processes)).map((message) => message.event_id) : named(ids);
+      const eventIds = values.all ? (await listParked(processes)).map((message) => message.eventId) : named(ids);
       return each(eventIds, (id) => processes.askEach("POST", `/parked/${id}/retry`));
     }
     case "tills unfinished":
@@ -120,7 +120,7 @@ function named(ids: string[]): string[] {
 async function listParked(processes: OpsProcesses) {
   const lists = await processes.askEach("GET", "/parked");
   const all = lists.flatMap((list) => parkedList.parse(list));
-  return [...new Map(all.map((message) => [`${message.service} ${message.event_id}`, message])).values()];
+  return [...new Map(all.map((message) => [`${message.service} ${message.eventId}`, message])).values()];
 }
 
 async function listUnfinished(processes: OpsProcesses, seconds: string | undefined) {

@@ -89,7 +89,7 @@ describe("a till that was accepted and cannot be processed", () => {
     const { opsUrl } = product.process("reporting");
     const parked = await eventually("the message to be parked", async () => {
       const messages = (await (await fetch(`${opsUrl}/parked`)).json()) as {
-        event_id: string;
+        eventId: string;
         reason: string;
         body: string;
       }[];
@@ -98,7 +98,7 @@ describe("a till that was accepted and cannot be processed", () => {
     expect(parked.reason).toMatch(/ObjectNotFound/);
 
     await rename(`${body}.away`, body);
-    const retried = await fetch(`${opsUrl}/parked/${parked.event_id}/retry`, { method: "POST" });
+    const retried = await fetch(`${opsUrl}/parked/${parked.eventId}/retry`, { method: "POST" });
     expect(await retried.json()).toEqual([{ subscription: "till.pushed", done: true }]);
     await expectReportOf(bad);
     await expectConsistency(environment);

@@ -134,9 +134,9 @@ describe("a handler that fails", () => {
     await hasEffect(await tell());
     const message = await eventually("the message to be parked", () => isParked(bad));
     expect(message.reason).toBe("PermanentError: cannot be <- Error: because".replace("PermanentError", "Error"));
-    expect(await service.running.parked.retry(message.event_id)).toMatchObject([{ done: false }]);
+    expect(await service.running.parked.retry(message.eventId)).toMatchObject([{ done: false }]);
     beforeEffect = () => {};
-    expect(await service.running.parked.retry(message.event_id)).toEqual([
+    expect(await service.running.parked.retry(message.eventId)).toEqual([
       { subscription: "location.updated", done: true },
     ]);
     expect(await effects(bad)).toBe(1);

@@ -24,10 +24,10 @@ export async function handleEvent<Services>(
 ): Promise<boolean> {
   const { success, data, error } = eventCatalogue[type].safeParse(given);
   if (!success) throw new PermanentError(`The data of ${type} is not what it should be: ${error.message}`);
-  const key = { event_id: id, subscription: subscription.type };
+  const key = { eventId: id, subscription: subscription.type };
   if (!subscription.isBatched) {
     const [known] = await database.sql`
-      select 1 from inbox where event_id = ${key.event_id} and subscription = ${key.subscription}`;
+      select 1 from inbox where event_id = ${key.eventId} and subscription = ${key.subscription}`;
     if (known) return false;
   }
 

@@ -169,7 +169,7 @@ describe("a POST with an Idempotency-Key", () => {
     const [key, name] = [randomUUID(), randomUUID()];
     const { id } = (await (await create(key, { name })).json()) as { id: string };
     const [row] = await service.db.sql`select sealed_reply from idempotency_keys where key = ${key}`;
-    expect(row?.sealed_reply).not.toContain(id);
+    expect(row?.sealedReply).not.toContain(id);
   });
 
   it.each([
@@ -257,7 +257,7 @@ describe("a process that dies of a request with an Idempotency-Key", () => {
       const [key, name] = [randomUUID(), randomUUID()];
       await dieAt({ diesAt, principal, key, body: { name } });
       const [row] = await service.db.sql`select answered_at, holder from idempotency_keys where key = ${key}`;
-      expect(row && (row.answered_at === null ? "abandoned" : "completed")).toBe(left);
+      expect(row && (row.answeredAt === null ? "abandoned" : "completed")).toBe(left);
       await eventually("PostgreSQL to notice that the process is gone", async () => {
         const { sql } = service.db;
         return (await sql`select 1 from pg_stat_activity where application_name = ${row?.holder}`).length === 0;

@@ -121,7 +121,7 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
     const fingerprint = createHash("sha256").update(`${operation}\n`).update(body).digest("hex");
     const reserved = await reserve(owner, key, fingerprint);
     if (!reserved) {
-      const [kept] = await sql<{ fingerprint: string; status: number; sealed_reply: string }[]>`
+      const [kept] = await sql<{ fingerprint: string; status: number; sealedReply: string }[]>`
         select fingerprint, status, sealed_reply from idempotency_keys
         where owner = ${owner} and key = ${key} and answered_at is not null`;
       if (!kept) throw inUse();
@@ -130,7 +130,7 @@ export function openIdempotency(database: Database, vault: Vault, limits: Idempo
           detail: "This Idempotency-Key came with another request before. Give each request a key of its own.",
         });
       }
-      const reply: Omit<Reply, "status"> = JSON.parse(vault.open(kept.sealed_reply));
+      const reply: Omit<Reply, "status"> = JSON.parse(vault.open(kept.sealedReply));
       return { ...reply, status: kept.status, headers: { ...reply.headers, "idempotency-replayed": "true" } };
     }
 

@@ -76,7 +76,7 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
 async function expectMigrated(database: Database, known: Migration[], log: Logger): Promise<void> {
   const { sql, schema } = database;
   const [found] = await sql<{ isThere: boolean }[]>`
-    select to_regclass(${`${schema}.migrations`}) is not null as "isThere"`;
+    select to_regclass(${`${schema}.migrations`}) is not null as is_there`;
   const missing = found?.isThere ? await findOutstanding(database, known, log) : known;
   if (missing.length === 0) return;
   throw new TransientError(

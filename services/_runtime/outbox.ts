@@ -33,7 +33,7 @@ export async function publish<Type extends EventType>(
   if (Buffer.byteLength(body) > maxEventBytes)
     throw new Error(`The event ${type} has more than ${maxEventBytes} bytes.`);
   await tx`
-    insert into outbox ${tx({ id: envelope.id, type, location_id: publication.data.locationId, body })}
+    insert into outbox ${tx({ id: envelope.id, type, locationId: publication.data.locationId, body })}
     on conflict (id) do nothing`;
   afterCommit(tx, tellRelay);
 }

@@ -2,17 +2,17 @@ import type { Database, Sql } from "./postgres.ts";
 
 /** A message that could not be handled, kept until an operator has it tried again. */
 export interface ParkedMessage {
-  event_id: string;
+  eventId: string;
   subscription: string;
   /** What the event is about. */
   subject: string | null;
   type: string;
   body: string;
   reason: string;
-  parked_at: Date;
+  parkedAt: Date;
 }
 
-export async function park(sql: Sql, message: Omit<ParkedMessage, "parked_at">): Promise<void> {
+export async function park(sql: Sql, message: Omit<ParkedMessage, "parkedAt">): Promise<void> {
   await sql`
     insert into parked_messages ${sql(message)}
     on conflict (event_id, subscription) do update set reason = excluded.reason, parked_at = now()`;
@@ -26,8 +26,8 @@ export async function findParked({ sql }: Database, eventId: string): Promise<Pa
   return sql<ParkedMessage[]>`select * from parked_messages where event_id = ${eventId}`;
 }
 
-export async function unpark({ sql }: Database, { event_id, subscription }: Attempt): Promise<void> {
-  await sql`delete from parked_messages where event_id = ${event_id} and subscription = ${subscription}`;
+export async function unpark({ sql }: Database, { eventId, subscription }: Attempt): Promise<void> {
+  await sql`delete from parked_messages where event_id = ${eventId} and subscription = ${subscription}`;
 }
 
 /** Of the parked messages about a thing, none of this revision or a lower one is needed any more. */
@@ -42,12 +42,12 @@ export async function unparkRevisions(
 }
 
 /** An event that a subscription handles. */
-export type Attempt = Pick<ParkedMessage, "event_id" | "subscription">;
+export type Attempt = Pick<ParkedMessage, "eventId" | "subscription">;
 
 /** How often an event was begun and came to no end, of the times that are recorded: those after its first delivery. */
-export async function countUnfinished(sql: Sql, { event_id, subscription }: Attempt): Promise<number> {
+export async function countUnfinished(sql: Sql, { eventId, subscription }: Attempt): Promise<number> {
   const [row] = await sql<{ tries: number }[]>`
-    select tries from handling_attempts where event_id = ${event_id} and subscription = ${subscription}`;
+    select tries from handling_attempts where event_id = ${eventId} and subscription = ${subscription}`;
   return row?.tries ?? 0;
 }
 
@@ -59,8 +59,8 @@ export async function recordAttempt(sql: Sql, attempt: Attempt): Promise<void> {
 }
 
 /** The handling came to an end, good or bad. */
-export async function settleAttempt(sql: Sql, { event_id, subscription }: Attempt): Promise<void> {
-  await sql`delete from handling_attempts where event_id = ${event_id} and subscription = ${subscription}`;
+export async function settleAttempt(sql: Sql, { eventId, subscription }: Attempt): Promise<void> {
+  await sql`delete from handling_attempts where event_id = ${eventId} and subscription = ${subscription}`;
 }
 
 /** The handling of these is broken off on purpose, which says nothing against them. */

@@ -66,6 +66,8 @@ export function openDatabase(
     idle_timeout: 60,
     max_lifetime: 30 * 60,
     keep_alive: 10,
+    // Columns are snake_case in PostgreSQL and camelCase here, in rows that come and in those that are inserted.
+    transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
     types: {
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
       // Text goes as it is: a Date would lose microseconds, and has no infinity.
@@ -91,9 +93,11 @@ function dateText(date: Date | string): string {
   return date instanceof Date ? date.toISOString() : date;
 }
 
-/** Returns rows as one parameter, for `jsonb_to_recordset`. */
+/** Returns rows as one parameter for `jsonb_to_recordset`, their properties under the names of columns. */
 export function recordset(sql: Sql | Transaction, rows: readonly object[]) {
-  return sql.json(rows as postgres.JSONValue);
+  const asColumns = (row: object) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [postgres.fromCamel(name), value]));
+  return sql.json(rows.map(asColumns));
 }
 
 /** A key for PostgreSQL's advisory locks, the same in every instance for the same name. */

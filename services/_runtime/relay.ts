@@ -14,9 +14,9 @@ import { beginSpan, isTracing, SpanKind, untilDone } from "./tracing.ts";
 interface OutboxRow {
   id: string;
   type: EventType;
-  location_id: string | null;
+  locationId: string | null;
   body: string;
-  created_at: Date;
+  createdAt: Date;
 }
 
 interface RelayOptions {
@@ -78,10 +78,10 @@ export function startRelay({ database, leadership, signals, bus, log }: RelayOpt
 
   /** Publishes an event with its id as message id. In the trace of its cause this begins when it was written down. */
   async function send(row: OutboxRow, client: JetStreamClient): Promise<unknown> {
-    const { id, type, location_id, body, created_at } = row;
-    const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: created_at };
+    const { id, type, locationId, body, createdAt } = row;
+    const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: createdAt };
     const span = isTracing() ? beginSpan(operation, readEnvelope(body).traceparent) : undefined;
-    const sent = client.publish(bus.subjectOf(type, location_id), body, { msgID: id, timeout: publishTime });
+    const sent = client.publish(bus.subjectOf(type, locationId), body, { msgID: id, timeout: publishTime });
     return span ? untilDone(span, sent) : sent;
   }
 

@@ -65,7 +65,7 @@ export function createSettler<Services>(options: SettlerOptions<Services>) {
       const { subject } = message;
       log.error({ err: error, subject }, "message is no event; parked");
       // It has no id and no subject of its own, and can be kept all the same.
-      const row = { event_id: randomUUID(), subscription: subscription.type, subject, type: subject };
+      const row = { eventId: randomUUID(), subscription: subscription.type, subject, type: subject };
       return park(sql, { ...row, body, reason: reasonOf(error) });
     }
     await withEventContext(envelope, service, (context) => handle(message, envelope, context));
@@ -78,7 +78,7 @@ export function createSettler<Services>(options: SettlerOptions<Services>) {
     const { id: eventId, type: event, subject } = envelope;
     const deliveries = message.info.deliveryCount;
     const fields = { event, eventId, subject, traceId: trace.traceId };
-    const attempt = { event_id: eventId, subscription: subscription.type };
+    const attempt = { eventId, subscription: subscription.type };
     try {
       const hadEffect =
         deliveries > 1

@@ -108,7 +108,7 @@ export async function startService(
           handleEvent(envelope, { service: name, subscription, database: db, services, context }),
         );
         await unpark(db, message);
-        log.info({ eventId: message.event_id, event: type }, "parked message handled");
+        log.info({ eventId: message.eventId, event: type }, "parked message handled");
         return { subscription: type, done: true };
       } catch (error) {
         return { subscription: type, done: false, reason: reasonOf(error) };

@@ -33,12 +33,12 @@ export async function replaceCatalog(
     // One that is in place already did what was asked: its answer may have been lost.
     if (changed && ifMatch !== undefined) demandMatch(entityTagsIn(ifMatch), held.etag);
     if (changed) await consumeDailyQuota(tx, { locationId, quota, amount: bytesOf(catalog) });
-    const { updated_at } = changed ? await putCatalog(tx, locationId, catalog) : held;
+    const { updatedAt } = changed ? await putCatalog(tx, locationId, catalog) : held;
     if (changed) {
       const data = { locationId, etag, counts };
       await publish(tx, "catalog.updated", { subject: locationId, data, traceparent });
     }
-    return { locationId, updatedAt: updated_at.toISOString(), changed, etag, counts };
+    return { locationId, updatedAt: updatedAt.toISOString(), changed, etag, counts };
   });
 }
 

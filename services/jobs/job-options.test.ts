@@ -121,7 +121,7 @@ describe("jobId", () => {
     expect(await again.json()).toEqual(first);
     await shop.inState(first.id, "completed");
     expect((await shop.ask({ message: "Close again", jobOptions })).status).toBe(200);
-    expect((await shop.queued(first.id))?.data).toEqual({ location_id: shop.locationId, id: first.id });
+    expect((await shop.queued(first.id))?.data).toEqual({ locationId: shop.locationId, id: first.id });
     expect(timesBegun("Close again")).toBe(0);
   });
 });

@@ -15,22 +15,22 @@ type Outcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"
  */
 export async function finishJob(tx: Transaction, key: JobKey, given: Outcome): Promise<void> {
   const job = await lockJob(tx, key);
-  if (!job || job.finished_at) return;
+  if (!job || job.finishedAt) return;
   const { outcome } = given;
   const isCompleted = outcome === "completed";
   const cause = isCompleted ? { result: tx.json({ ...given.result }), failure: null } : { failure: given.failure };
-  if (job.run_of !== null) {
-    const repeating = { location_id: job.location_id, id: job.run_of };
+  if (job.runOf !== null) {
+    const repeating = { locationId: job.locationId, id: job.runOf };
     await updateJob(tx, repeating, { ...cause, runs: tx`runs + 1` });
     await deleteJob(tx, job);
     return endRepeating(tx, repeating);
   }
-  if (isCompleted && job.pending_children > 0) {
-    await updateJob(tx, job, { is_performed: true, held_until: null, queued_at: null, progress: 0 });
+  if (isCompleted && job.pendingChildren > 0) {
+    await updateJob(tx, job, { isPerformed: true, heldUntil: null, queuedAt: null, progress: 0 });
     return;
   }
-  const counts = isCompleted ? { progress: 100 } : { attempts_made: job.attempts_made + 1 };
-  await updateJob(tx, job, { ...cause, ...counts, outcome, held_until: null, finished_at: tx`now()` });
+  const counts = isCompleted ? { progress: 100 } : { attemptsMade: job.attemptsMade + 1 };
+  await updateJob(tx, job, { ...cause, ...counts, outcome, heldUntil: null, finishedAt: tx`now()` });
   await informParent(tx, job, outcome);
   await removeFinished(tx, job, outcome);
 }
@@ -39,12 +39,12 @@ export async function finishJob(tx: Transaction, key: JobKey, given: Outcome): P
 async function informParent(tx: Transaction, child: JobRow, outcome: Outcome["outcome"]): Promise<void> {
   const { parent, failParentOnFailure, ignoreDependencyOnFailure, removeDependencyOnFailure } = child.options;
   if (!parent) return;
-  const key = { location_id: child.location_id, id: parent.id };
+  const key = { locationId: child.locationId, id: parent.id };
   if (outcome === "failed" && failParentOnFailure) {
     await finishJob(tx, key, { outcome, failure: `child ${child.id} failed` });
   } else if (outcome === "completed" || ignoreDependencyOnFailure || removeDependencyOnFailure) {
-    const waiting = await updateJob(tx, key, { pending_children: tx`greatest(0, pending_children - 1)` });
-    if (!waiting?.is_performed || waiting.pending_children > 0) return;
+    const waiting = await updateJob(tx, key, { pendingChildren: tx`greatest(0, pending_children - 1)` });
+    if (!waiting?.isPerformed || waiting.pendingChildren > 0) return;
     const { message, duration } = waiting;
     await finishJob(tx, key, { outcome: "completed", result: { message, waited: duration } });
   }
@@ -54,7 +54,7 @@ async function informParent(tx: Transaction, child: JobRow, outcome: Outcome["ou
 export async function endRepeating(tx: Transaction, key: JobKey): Promise<void> {
   if ((await countRuns(tx, key)) > 0) return;
   const outcome = tx`case when failure is null then 'completed' else 'failed' end`;
-  await updateJob(tx, key, { outcome, progress: 100, finished_at: tx`now()` });
+  await updateJob(tx, key, { outcome, progress: 100, finishedAt: tx`now()` });
 }
 
 /**
@@ -64,21 +64,21 @@ export async function endRepeating(tx: Transaction, key: JobKey): Promise<void> 
 export async function scheduleRun(tx: Transaction, job: JobRow): Promise<void> {
   const { repeat, attempts, backoff, priority, keepLogs, stackTraceLimit } = job.options;
   if (!repeat || (repeat.limit !== undefined && job.runs + (await countRuns(tx, job)) >= repeat.limit)) return;
-  const due = nextDue(repeat, job.last_due, Date.now());
+  const due = nextDue(repeat, job.lastDue, Date.now());
   if (due === undefined) return;
-  const { location_id, key_id, consumer, duration } = job;
+  const { locationId, keyId, consumer, duration } = job;
   const options = { attempts, backoff, priority, keepLogs, stackTraceLimit };
   // The message stays with the repeating job.
-  const run = { location_id, key_id, consumer, duration, message: "", traceparent: null, timestamp: due };
-  await insertJob(tx, { ...run, id: `${job.id}:${due}`, run_of: job.id, options }, new Date(due));
-  await updateJob(tx, job, { last_due: due });
+  const run = { locationId, keyId, consumer, duration, message: "", traceparent: null, timestamp: due };
+  await insertJob(tx, { ...run, id: `${job.id}:${due}`, runOf: job.id, options }, new Date(due));
+  await updateJob(tx, job, { lastDue: due });
 }
 
 /** A job that begins, as it is. A run has the message of its repeating job, whose next run is inserted. */
 export async function beginRun(tx: Transaction, job: JobRow | undefined): Promise<JobRow | undefined> {
-  if (!job || job.run_of === null) return job;
-  const repeating = await lockJob(tx, { location_id: job.location_id, id: job.run_of });
-  if (repeating?.last_due === job.timestamp) await scheduleRun(tx, repeating);
+  if (!job || job.runOf === null) return job;
+  const repeating = await lockJob(tx, { locationId: job.locationId, id: job.runOf });
+  if (repeating?.lastDue === job.timestamp) await scheduleRun(tx, repeating);
   return repeating && { ...job, message: repeating.message };
 }
 

@@ -136,7 +136,7 @@ describe("a job that the queue does not have", () => {
     const shop = one.openShop();
     const { id } = await shop.create({ message: "orphaned" });
     await shop.inState(id, "completed");
-    const dead = { finished_at: null, outcome: null, result: null, queued_at: new Date(Date.now() - 60_000) };
+    const dead = { finishedAt: null, outcome: null, result: null, queuedAt: new Date(Date.now() - 60_000) };
     await one.db.sql`
       update jobs set ${one.db.sql(dead)}, held_until = now() + interval '6 seconds' where id = ${id}`;
     await isGone(await shop.queued(id));

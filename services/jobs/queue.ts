@@ -22,7 +22,7 @@ export const queueName = "jobs-public";
 /** The name of every job in the queue. */
 export const jobName = "message";
 /** The id that a job has in the queue. A user's id has no `~` and BullMQ's has no colon. */
-export const queuedId = ({ location_id, id }: JobKey) => `${location_id}.${id.replace(":", "~")}`;
+export const queuedId = ({ locationId, id }: JobKey) => `${locationId}.${id.replace(":", "~")}`;
 /** No one reads the events that BullMQ keeps in Redis. */
 export const unreadEvents = { events: { maxLen: 10 } };
 
@@ -64,15 +64,15 @@ export function openQueue(config: JobsConfig, { db, log, handle }: { db: Databas
 
   /** Adds a job, or has one tried again that failed, which adds to the traces of its attempts before. */
   async function add(job: JobRow): Promise<void> {
-    const { location_id, id, timestamp, options } = job;
+    const { locationId, id, timestamp, options } = job;
     const jobId = queuedId(job);
     const known = await queue.getJob(jobId);
     const state = await known?.getState();
-    if (state === "failed" && job.attempts_made > 0) return known?.retry();
+    if (state === "failed" && job.attemptsMade > 0) return known?.retry();
     if (state === "completed" || state === "failed") await known?.remove();
     const keepLogs = Math.min(options.keepLogs ?? maxLogs, maxLogs);
     const stackTraceLimit = Math.min(options.stackTraceLimit ?? maxTraces, maxTraces);
-    await queue.add(jobName, { location_id, id }, { ...kept, jobId, timestamp, keepLogs, stackTraceLimit });
+    await queue.add(jobName, { locationId, id }, { ...kept, jobId, timestamp, keepLogs, stackTraceLimit });
   }
 
   const admitting = startClaimLoop<JobRow>({

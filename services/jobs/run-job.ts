@@ -44,14 +44,14 @@ export function jobHandler({ db, log, perform }: { db: Database; log: Logger; pe
     const transact = <T>(work: (tx: Transaction) => Promise<T>) => retryTransient(() => db.transaction(work), signal);
     const job = await transact(async (tx) => beginRun(tx, await acquireJob(tx, queued.data)));
     if (!job) return;
-    const { location_id: locationId, id: jobId, consumer, traceparent, message, duration } = job;
+    const { locationId, id: jobId, consumer, traceparent, message, duration } = job;
     const attributes = { "pragma.service": "jobs", "messaging.system": "bullmq", "messaging.message.id": jobId };
     const operation = { name: "job process", kind: SpanKind.CONSUMER, attributes };
     /** Renews the lease, too. Operators see it in the queue. */
     const report = async (progress: number) => {
       queued.updateProgress(progress).catch(() => {});
       queued.log(`${new Date().toISOString()} ${progress} %`).catch(() => {});
-      await updateJob(db.sql, job, { held_until: leaseEnd(db.sql), progress }).catch(() => {});
+      await updateJob(db.sql, job, { heldUntil: leaseEnd(db.sql), progress }).catch(() => {});
     };
     await withRequestContext({ traceparent, operation }, async ({ trace: { traceId } }) => {
       const started = performance.now();
@@ -64,7 +64,7 @@ export function jobHandler({ db, log, perform }: { db: Database; log: Logger; pe
         const error = cause instanceof Error ? cause : new Error(String(cause));
         if (signal.aborted) {
           log.info({ ...fields(), isGivenBack: true }, "job");
-          await updateJob(db.sql, job, { held_until: null, progress: 0 });
+          await updateJob(db.sql, job, { heldUntil: null, progress: 0 });
           // Another process does it at once.
           await queued.moveToWait(queued.token).catch(() => {});
           throw new WaitingError();
@@ -84,14 +84,14 @@ async function recordFailure(
   { queued, error }: { queued: QueuedJob; error: Error },
 ): Promise<void> {
   const { attempts = 1, backoff = 0 } = job.options;
-  const attemptsMade = job.attempts_made + 1;
+  const attemptsMade = job.attemptsMade + 1;
   const failure = error.message;
   if (attemptsMade >= attempts) return finishJob(tx, job, { outcome: "failed", failure });
   const strategy = Backoffs.normalize(backoff as number | BackoffOptions);
   const waitMs = strategy ? ((await Backoffs.calculate(strategy, attemptsMade, error, queued)) ?? 0) : 0;
   const due = Math.min(latestDate, Date.now() + waitMs);
-  const waiting = { held_until: null, queued_at: null, progress: 0, due_at: new Date(due), position: due / 1000 };
-  await updateJob(tx, job, { ...waiting, attempts_made: attemptsMade, failure });
+  const waiting = { heldUntil: null, queuedAt: null, progress: 0, dueAt: new Date(due), position: due / 1000 };
+  await updateJob(tx, job, { ...waiting, attemptsMade, failure });
 }
 
 /** Repeats what fails for a cause that passes, until the signal is given. */

@@ -133,7 +133,7 @@ describe("what is forgotten", () => {
       log: createLogger({ name: "test", level: "silent" }),
       kept: { logHours: 24, orderDays: 30 },
     });
-  const age = (locationId: string, column: "left_at" | "updated_at", days: number) => {
+  const age = (locationId: string, column: "leftAt" | "updatedAt", days: number) => {
     const { sql } = orderLive.db;
     return sql`
       update orders set ${sql(column)} = now() - make_interval(days => ${days}) where location_id = ${locationId}`;
@@ -143,10 +143,10 @@ describe("what is forgotten", () => {
     const { locationId } = await closedTill();
     const remembered = async () =>
       (await orderLive.db.sql`select id from orders where location_id = ${locationId}`).length;
-    await age(locationId, "left_at", 29);
+    await age(locationId, "leftAt", 29);
     await run();
     expect(await remembered()).toBe(2);
-    await age(locationId, "left_at", 31);
+    await age(locationId, "leftAt", 31);
     await run();
     expect(await remembered()).toBe(0);
   });
@@ -157,7 +157,7 @@ describe("what is forgotten", () => {
     await orderLive.upsert(principal, order, makeOrder({ isTraining: true }));
     const stream = await orderLive.stream(principal);
     await stream.received(1, "ready");
-    await age(locationId, "updated_at", 31);
+    await age(locationId, "updatedAt", 31);
     await run();
     const [left] = await stream.received(1, "left");
     expect(left?.data).toEqual({ id: order.id, locationId, tillId: order.tillId, reason: "forgotten" });

@@ -192,7 +192,7 @@ describe("revisions", () => {
     await service.db.sql`update tills set erased_at = now() where till_id = ${till.id}`;
     await push({ ...till, note: "erased" }, { locationId, revision, isErasure: true });
     const [row] = await service.db.sql`select erased_at is not null as is_erased from tills where till_id = ${till.id}`;
-    expect(row).toEqual({ is_erased: isErased });
+    expect(row).toEqual({ isErased });
   });
 
   it("takes the report away when the till has become a training till", async () => {
@@ -218,12 +218,12 @@ describe("revisions", () => {
     for (const which of sequence) await push(tills[which], { locationId, pushedAt: times[which] ?? "" });
     const current = await service.db.sql`
       select till_id from orders where location_id = ${locationId} and id = ${shared} and is_current`;
-    expect(current.map((row) => row.till_id)).toEqual([tills[1].id]);
+    expect(current.map((row) => row.tillId)).toEqual([tills[1].id]);
     // The newer till lets go of it: it is the older one's again.
     await push({ ...tills[1], orderList: [] }, { locationId, revision: 2, pushedAt: times[1] ?? "" });
     const later = await service.db.sql`
       select till_id from orders where location_id = ${locationId} and id = ${shared} and is_current`;
-    expect(later.map((row) => row.till_id)).toEqual([tills[0].id]);
+    expect(later.map((row) => row.tillId)).toEqual([tills[0].id]);
   });
 });
 

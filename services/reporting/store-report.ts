@@ -81,21 +81,21 @@ function reportRow(
   const v0 = joinObjects(JSON.stringify({ id: report.id, createdAt, updatedAt }), report.v0);
   return {
     id: report.id,
-    till_id: tillId,
-    location_id: locationId,
+    tillId,
+    locationId,
     revision,
-    report_version: report.reportVersion,
+    reportVersion: report.reportVersion,
     day: report.day,
-    started_at: report.startedAt,
-    created_at: createdAt,
-    updated_at: updatedAt,
-    order_count: report.orders.length,
+    startedAt: report.startedAt,
+    createdAt,
+    updatedAt,
+    orderCount: report.orders.length,
     etag: etagOf(versionOf({ object, revision }, report, { updatedAt }), report.id),
     finalized: JSON.stringify(finalized),
     v2: report.v2,
     v0,
-    list_item: report.listItem,
-    accounting_facts: report.accountingFacts,
+    listItem: report.listItem,
+    accountingFacts: report.accountingFacts,
   };
 }
 

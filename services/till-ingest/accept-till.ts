@@ -40,9 +40,9 @@ export async function acceptTill(
   if (known) return { till: sameTill(known, row), isNew: false };
 
   await consumeTillQuotas(db.sql, quotas, row);
-  row.object_key = await intend(db.sql, row.object_key);
+  row.objectKey = await intend(db.sql, row.objectKey);
   await context.step({ name: "keep the till's body" }, () =>
-    objects.put(row.object_key, till.bytes, { contentType: "application/json" }),
+    objects.put(row.objectKey, till.bytes, { contentType: "application/json" }),
   );
   return db.transaction(async (tx) => {
     const inserted = await insertTill(tx, row, { sweepAfter });
@@ -50,14 +50,14 @@ export async function acceptTill(
       const first = await findTill(tx, row.id);
       if (!first) throw new Error(`Till ${row.id} was there a moment ago and is gone.`);
       const same = sameTill(first, row);
-      await settleIntent(tx, row.object_key);
+      await settleIntent(tx, row.objectKey);
       return { till: same, isNew: false };
     }
     await insertVersion(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer });
     const { traceparent } = context;
     await announceTill(tx, inserted, { reason: "push", traceparent });
     await announceDevice(tx, inserted, { device: till.facts.device, traceparent });
-    await settleIntent(tx, inserted.object_key);
+    await settleIntent(tx, inserted.objectKey);
     return { till: inserted, isNew: true };
   });
 }
@@ -69,15 +69,15 @@ export function newTill(
 ): NewTill {
   return {
     id: facts.tillId,
-    location_id: locationId,
+    locationId,
     application,
-    server_id: facts.format === "V1" ? facts.serverId : null,
+    serverId: facts.format === "V1" ? facts.serverId : null,
     format: facts.format,
-    is_training: facts.isTraining,
+    isTraining: facts.isTraining,
     hash,
-    object_key: bodyKey(locationId, hash),
+    objectKey: bodyKey(locationId, hash),
     size: bytes.byteLength,
-    time_zone: timeZone,
+    timeZone,
   };
 }
 
@@ -88,11 +88,11 @@ export function bodyKey(locationId: string, hash: string): string {
 
 /** Whether a till came to be what it is by this body: it has it, or had it until its personal data was erased. */
 export function isBodyOf(known: TillRow, { hash }: Pick<NewTill, "hash">): boolean {
-  return known.hash === hash || known.pushed_hash === hash;
+  return known.hash === hash || known.pushedHash === hash;
 }
 
 function sameTill(known: TillRow, pushed: NewTill): TillRow {
-  if (known.location_id === pushed.location_id && isBodyOf(known, pushed)) return known;
+  if (known.locationId === pushed.locationId && isBodyOf(known, pushed)) return known;
   throw new ApiError("till_conflict", {
     detail:
       "This till id is taken. A till that was pushed is not changed by pushing it again: give each till an id of its own.",

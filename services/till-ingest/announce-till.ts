@@ -20,14 +20,14 @@ export async function announceTill(
   await publish(tx, "till.pushed", {
     subject: till.id,
     data: {
-      locationId: till.location_id,
+      locationId: till.locationId,
       tillId: till.id,
       revision: till.revision,
       reason,
-      pushedAt: till.created_at.toISOString(),
+      pushedAt: till.createdAt.toISOString(),
       version: till.format,
-      object: { key: till.object_key, hash: till.hash },
-      timeZone: till.time_zone,
+      object: { key: till.objectKey, hash: till.hash },
+      timeZone: till.timeZone,
       ...(isErasure && { isErasure }),
     },
     traceparent,
@@ -43,7 +43,7 @@ export async function announceDevice(
   if (!device) return;
   await publish(tx, "device.seen", {
     subject: device.deviceId,
-    data: { locationId: till.location_id, ...device, seenAt: till.created_at.toISOString() },
+    data: { locationId: till.locationId, ...device, seenAt: till.createdAt.toISOString() },
     traceparent,
   });
 }

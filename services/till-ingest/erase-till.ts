@@ -30,25 +30,25 @@ export async function eraseTill(
 ): Promise<void> {
   const known = await findTill(db.sql, tillId);
   if (!known) return;
-  const body = eraseOrders(await objects.get(known.object_key), orderIds && new Set(orderIds));
+  const body = eraseOrders(await objects.get(known.objectKey), orderIds && new Set(orderIds));
   const hash = createHash("sha256").update(body).digest("hex");
   const erased: TillRow = { ...known };
   if (hash !== known.hash) {
-    const object_key = await intend(db.sql, bodyKey(known.location_id, hash));
-    await objects.put(object_key, body, { contentType: "application/json" });
-    Object.assign(erased, { hash, object_key, size: body.byteLength });
+    const objectKey = await intend(db.sql, bodyKey(known.locationId, hash));
+    await objects.put(objectKey, body, { contentType: "application/json" });
+    Object.assign(erased, { hash, objectKey, size: body.byteLength });
   }
   const removed = await db.transaction(async (tx) => {
     const till = await lockTill(tx, tillId);
     if (till?.hash !== known.hash) throw new Error(`Till ${tillId} was replaced while it was being erased.`);
     if (hash !== known.hash) {
       const next = await nextRevision(tx, till, { body: erased, sweepAfter });
-      await noteErasure(tx, { tillId, pushedHash: known.pushed_hash ?? known.hash });
+      await noteErasure(tx, { tillId, pushedHash: known.pushedHash ?? known.hash });
       await insertVersion(tx, next, { reason: "replace", ...eraser });
       await announceTill(tx, next, { reason: "replace", isErasure: true, traceparent });
-      await settleIntent(tx, erased.object_key);
+      await settleIntent(tx, erased.objectKey);
     }
-    return removeOtherBodies(tx, { tillId, objectKey: erased.object_key });
+    return removeOtherBodies(tx, { tillId, objectKey: erased.objectKey });
   });
   for (const key of removed) await removeUnlessReferred({ db, objects }, key);
 }

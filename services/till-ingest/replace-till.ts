@@ -39,27 +39,27 @@ export async function replaceTill(
 ): Promise<TillRow> {
   const body = newTill(location, till);
   const before = await findTill(db.sql, body.id);
-  if (before?.location_id === location.id && isBodyOf(before, body)) return before;
+  if (before?.locationId === location.id && isBodyOf(before, body)) return before;
 
   await consumeTillQuotas(db.sql, quotas, body);
-  body.object_key = await intend(db.sql, body.object_key);
-  await objects.put(body.object_key, till.bytes, { contentType: "application/json" });
+  body.objectKey = await intend(db.sql, body.objectKey);
+  await objects.put(body.objectKey, till.bytes, { contentType: "application/json" });
   return db.transaction(async (tx) => {
     const known = await lockTill(tx, body.id);
-    if (known?.location_id !== location.id) {
+    if (known?.locationId !== location.id) {
       throw new ApiError("till_not_found", { detail: `This location has no till ${body.id} to replace: push it.` });
     }
     // Erased since: what was written above is nobody's then, and goes as an orphan.
-    if (known.pushed_hash === body.hash) return known;
+    if (known.pushedHash === body.hash) return known;
     if (known.hash === body.hash) {
-      await settleIntent(tx, body.object_key);
+      await settleIntent(tx, body.objectKey);
       return known;
     }
     await consumeDailyQuota(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
     const replaced = await nextRevision(tx, known, { body, sweepAfter });
     await insertVersion(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
     await announceTill(tx, replaced, { reason: "replace", traceparent: context.traceparent });
-    await settleIntent(tx, body.object_key);
+    await settleIntent(tx, body.objectKey);
     return replaced;
   });
 }

@@ -40,7 +40,7 @@ async function reprocessPortion(
     const order = await takeReprocessing(tx, id);
     if (!order) return;
     const tills = await takePortion(tx, order, portion);
-    const by = { keyId: order.key_id, consumer: order.consumer };
+    const by = { keyId: order.keyId, consumer: order.consumer };
     for (const till of tills) {
       if (!(await isBeingReprocessed(tx, till))) await announceNextRevision(tx, till, { sweepAfter, by, traceparent });
     }

@@ -31,9 +31,9 @@ export async function reprocessTill(
 ): Promise<TillRow> {
   return db.transaction(async (tx) => {
     const till = await lockTill(tx, id);
-    if (!till || (locationId !== null && till.location_id !== locationId)) throw tillNotFound(id);
+    if (!till || (locationId !== null && till.locationId !== locationId)) throw tillNotFound(id);
     if (await isBeingReprocessed(tx, till)) return till;
-    await consumeDailyQuota(tx, { locationId: till.location_id, quota: revisionQuota, amount: 1 });
+    await consumeDailyQuota(tx, { locationId: till.locationId, quota: revisionQuota, amount: 1 });
     return announceNextRevision(tx, till, { sweepAfter, by, traceparent: context.traceparent });
   });
 }
@@ -43,7 +43,7 @@ export async function reprocessTill(
  * not waited for: something was lost, or went wrong.
  */
 export async function isBeingReprocessed(tx: Transaction, till: TillRow): Promise<boolean> {
-  const isPending = till.next_sweep_at !== null && till.next_sweep_at > new Date() && till.sweeps === 0;
+  const isPending = till.nextSweepAt !== null && till.nextSweepAt > new Date() && till.sweeps === 0;
   return isPending && (await findReasons(tx, [till.id])).get(till.id) === "reprocess";
 }
 

@@ -41,7 +41,7 @@ export async function replacedLocation(
 ): Promise<LocationFacts> {
   if (facts.format === "V1") return legacyLocation(principal, facts.legacyLocation, locations, context);
   const till = await findTill(db.sql, facts.tillId);
-  if (till && till.location_id === principal.location?.id) return principal.location;
-  if (till && allows(principal.scopes, "locations:any")) return locations.byId(till.location_id, context);
+  if (till && till.locationId === principal.location?.id) return principal.location;
+  if (till && allows(principal.scopes, "locations:any")) return locations.byId(till.locationId, context);
   throw new ApiError("till_not_found", { detail: `This location has no till ${facts.tillId} to replace: push it.` });
 }

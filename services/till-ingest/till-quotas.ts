@@ -23,7 +23,7 @@ export type TillQuotas = z.output<z.ZodObject<typeof tillQuotaConfig>>;
 export async function consumeTillQuotas(
   sql: Sql,
   { TILLS_PER_DAY, TILL_BYTES_PER_DAY }: TillQuotas,
-  { location_id: locationId, size }: NewTill,
+  { locationId, size }: NewTill,
 ): Promise<void> {
   const tills = { name: "tills", maximum: TILLS_PER_DAY, unit: "tills" };
   const bytes = { name: "till_bytes", maximum: TILL_BYTES_PER_DAY, unit: "bytes" };

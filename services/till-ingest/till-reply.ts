@@ -5,11 +5,11 @@ import type { TillRow } from "./queries/tills.ts";
 export function tillReply(till: TillRow, origin: string): Till {
   return {
     id: till.id,
-    createdAt: till.created_at.toISOString(),
-    updatedAt: till.updated_at.toISOString(),
-    locationId: till.location_id,
+    createdAt: till.createdAt.toISOString(),
+    updatedAt: till.updatedAt.toISOString(),
+    locationId: till.locationId,
     application: till.application,
-    serverId: till.server_id,
+    serverId: till.serverId,
     objectUrl: `${origin}/v1/tills/${till.id}/object`,
   };
 }

@@ -6,8 +6,7 @@ import type { Stored } from "../stored.ts";
 type ConsumerRow = Stored<Consumer>;
 
 const everything = (sql: Sql | Transaction) => sql`
-  id, created_at as "createdAt", updated_at as "updatedAt", location_id as "locationId",
-  coalesce(given_name, name) as name, scopes, rate_limit as "rateLimit"`;
+  id, created_at, updated_at, location_id, coalesce(given_name, name) as name, scopes, rate_limit`;
 
 /**
  * Those that this location created. One that another location has keys of, as earlier versions allowed, is left to
@@ -25,8 +24,8 @@ export async function insertConsumer(
   tx: Transaction,
   { id, name, scopes, rateLimit, locationId }: NewConsumer,
 ): Promise<ConsumerRow | undefined> {
-  const names = locationId === null ? { name, given_name: null } : { name: `${locationId}:${name}`, given_name: name };
-  const row = { id, ...names, scopes, rate_limit: rateLimit && tx.json(rateLimit), location_id: locationId };
+  const names = locationId === null ? { name, givenName: null } : { name: `${locationId}:${name}`, givenName: name };
+  const row = { id, ...names, scopes, rateLimit: rateLimit && tx.json(rateLimit), locationId };
   const [inserted] = await tx<ConsumerRow[]>`
     insert into consumers ${tx(row)} on conflict do nothing returning ${everything(tx)}`;
   return inserted;

@@ -21,9 +21,9 @@ export async function insertKey(tx: Transaction, key: NewKey): Promise<void> {
       id: key.id,
       hash: key.hash,
       prefix: key.prefix,
-      consumer_id: key.consumerId,
-      location_id: key.locationId,
-      made_from: key.madeFrom,
+      consumerId: key.consumerId,
+      locationId: key.locationId,
+      madeFrom: key.madeFrom,
     })}`;
 }
 
@@ -42,7 +42,7 @@ interface KeyToRevoke extends ChangedKey {
 /** The key to revoke, with its consumer's scopes, kept from other changes until the transaction ends. */
 export async function keyForUpdate(tx: Transaction, id: string): Promise<KeyToRevoke | undefined> {
   const [row] = await tx<KeyToRevoke[]>`
-    select k.id, k.hash, k.location_id as "locationId", k.revoked_at as "revokedAt", c.scopes
+    select k.id, k.hash, k.location_id, k.revoked_at, c.scopes
     from api_keys k join consumers c on c.id = k.consumer_id
     where k.id = ${id} for update of k`;
   return row;
@@ -55,7 +55,7 @@ export async function markRevoked(tx: Transaction, id: string): Promise<void> {
 /** The keys of a consumer that are good, none of which is revoked until the transaction ends. */
 export async function liveKeysOf(tx: Transaction, consumerId: string): Promise<ChangedKey[]> {
   return tx<ChangedKey[]>`
-    select id, hash, location_id as "locationId" from api_keys
+    select id, hash, location_id from api_keys
     where consumer_id = ${consumerId} and revoked_at is null order by id for share`;
 }
 
@@ -74,8 +74,8 @@ export async function listKeys(
   const isAfter = after ? sql`(k.created_at, k.id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
   const [rows, [counted]] = await Promise.all([
     sql<Stored<ApiKey>[]>`
-      select k.id, k.prefix, coalesce(c.given_name, c.name) as "consumerName", k.location_id as "locationId", k.created_at as "createdAt",
-        k.last_used_at as "lastUsedAt", k.revoked_at as "revokedAt"
+      select k.id, k.prefix, coalesce(c.given_name, c.name) as consumer_name, k.location_id, k.created_at,
+        k.last_used_at, k.revoked_at
       from api_keys k join consumers c on c.id = k.consumer_id
       where ${passes} and ${isAfter}
       order by k.created_at desc, k.id desc offset ${offset} limit ${limit}`,
@@ -91,9 +91,8 @@ interface FoundKey extends Stored<KeyFacts> {
 /** What the key of this hash stands for, revoked or not. */
 export async function findKey({ sql }: Database, hash: string): Promise<FoundKey | undefined> {
   const [row] = await sql<(Omit<FoundKey, "location"> & NullableFacts)[]>`
-    select k.id as "keyId", c.name as consumer, c.scopes, c.rate_limit as "rateLimit", k.revoked_at as "revokedAt",
-      k.last_used_at as "lastUsedAt", l.id as "locationId", l.application, l.legacy_id as "legacyId",
-      l.time_zone as "timeZone"
+    select k.id as key_id, c.name as consumer, c.scopes, c.rate_limit, k.revoked_at, k.last_used_at,
+      l.id as location_id, l.application, l.legacy_id, l.time_zone
     from api_keys k join consumers c on c.id = k.consumer_id left join locations l on l.id = k.location_id
     where k.hash = ${hash}`;
   if (!row) return undefined;
@@ -117,7 +116,7 @@ export async function noteUse({ sql }: Database, id: string): Promise<void> {
 /** The rate limit of a key's consumer; null when it has none of its own, or there is no such key. */
 export async function rateLimitOfKey(tx: Transaction, id: string): Promise<RateLimit | null> {
   const [row] = await tx<{ rateLimit: RateLimit | null }[]>`
-    select c.rate_limit as "rateLimit" from api_keys k join consumers c on c.id = k.consumer_id where k.id = ${id}`;
+    select c.rate_limit from api_keys k join consumers c on c.id = k.consumer_id where k.id = ${id}`;
   return row?.rateLimit ?? null;
 }
 
@@ -128,7 +127,7 @@ interface KnownKey extends ChangedKey {
 
 export async function keyByHash(tx: Transaction, hash: string): Promise<KnownKey | undefined> {
   const [row] = await tx<KnownKey[]>`
-    select id, hash, location_id as "locationId", consumer_id as "consumerId", revoked_at is not null as "isRevoked"
+    select id, hash, location_id, consumer_id, revoked_at is not null as is_revoked
     from api_keys where hash = ${hash}`;
   return row;
 }
@@ -148,5 +147,5 @@ export async function everHadKey(tx: Transaction, consumerId: string): Promise<b
 export async function revokeKeysFromEnvironment(tx: Transaction): Promise<ChangedKey[]> {
   return tx<ChangedKey[]>`
     update api_keys set revoked_at = now() where made_from = 'environment' and revoked_at is null
-    returning id, hash, location_id as "locationId"`;
+    returning id, hash, location_id`;
 }

@@ -19,12 +19,10 @@ export interface LocationRow extends Stored<Location> {
 
 type NewLocation = Omit<LocationRow, "createdAt" | "updatedAt">;
 
-const summary = (sql: Sql | Transaction) => sql`
-  id, created_at as "createdAt", updated_at as "updatedAt", application, legacy_id as "legacyId"`;
+const summary = (sql: Sql | Transaction) => sql`id, created_at, updated_at, application, legacy_id`;
 
 const everything = (sql: Sql | Transaction) => sql`
-  ${summary(sql)}, organization_id as "organizationId", agency_id as "agencyId", options,
-  settings_id as "settingsId", settings`;
+  ${summary(sql)}, organization_id, agency_id, options, settings_id, settings`;
 
 /** Adds a location; undefined, and nothing is added, when its application and legacyId are taken. */
 export async function insertLocation(tx: Transaction, location: NewLocation): Promise<LocationRow | undefined> {
@@ -32,11 +30,11 @@ export async function insertLocation(tx: Transaction, location: NewLocation): Pr
     insert into locations ${tx({
       id: location.id,
       application: location.application,
-      legacy_id: location.legacyId,
-      organization_id: location.organizationId,
-      agency_id: location.agencyId,
+      legacyId: location.legacyId,
+      organizationId: location.organizationId,
+      agencyId: location.agencyId,
       options: tx.json(location.options),
-      settings_id: location.settingsId,
+      settingsId: location.settingsId,
       settings: tx.json(location.settings),
     })}
     on conflict (application, legacy_id) where legacy_id is not null do nothing
@@ -127,7 +125,7 @@ export async function noteDevice(
     )`;
 }
 
-const facts = (sql: Sql | Transaction) => sql`id, application, legacy_id as "legacyId", time_zone as "timeZone"`;
+const facts = (sql: Sql | Transaction) => sql`id, application, legacy_id, time_zone`;
 
 export async function locationFacts({ sql }: Database, id: string): Promise<LocationFacts | undefined> {
   const [row] = await sql<LocationFacts[]>`select ${facts(sql)} from locations where id = ${id}`;
@@ -152,7 +150,7 @@ export async function locationOwner(
   { application, legacyId }: LegacyName,
 ): Promise<Pick<LocationRow, "id" | "organizationId" | "agencyId"> | undefined> {
   const [row] = await tx<Pick<LocationRow, "id" | "organizationId" | "agencyId">[]>`
-    select id, organization_id as "organizationId", agency_id as "agencyId" from locations
+    select id, organization_id, agency_id from locations
     where application = ${application} and legacy_id = ${legacyId}`;
   return row;
 }

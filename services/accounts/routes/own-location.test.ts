@@ -66,9 +66,9 @@ describe("GET /v1/locations/own", () => {
     const other = await create({ locationName: "Other" });
     const { sql } = accounts.db;
     await sql`insert into devices ${sql([
-      { location_id: id, id: "d1", name: "Bar", model: "iPad Air" },
-      { location_id: id, id: "d2", name: null, model: null },
-      { location_id: other, id: "d1", name: "Other", model: null },
+      { locationId: id, id: "d1", name: "Bar", model: "iPad Air" },
+      { locationId: id, id: "d2", name: null, model: null },
+      { locationId: other, id: "d1", name: "Other", model: null },
     ])}`;
     expect((await accounts.get(`${path}/?devices=true`, LocationHeader, own)).deviceList).toEqual([
       { id: "d1", name: "Bar", model: "iPad Air" },

@@ -5,13 +5,13 @@ import { type CatalogTexts, emptyCatalog, type ListText } from "../catalog-texts
 /** Which catalogue a location has. */
 export interface HeldCatalog {
   etag: string;
-  updated_at: Date;
+  updatedAt: Date;
 }
 
 /** Locks the catalogue of a location until the transaction ends; that of a location that never had one is empty. */
 export async function lockCatalog(tx: Transaction, locationId: string): Promise<HeldCatalog> {
   await tx`
-    insert into catalogs ${tx({ location_id: locationId, etag: emptyCatalog.etag })}
+    insert into catalogs ${tx({ locationId, etag: emptyCatalog.etag })}
     on conflict (location_id) do nothing`;
   const [held] = await tx<HeldCatalog[]>`
     select etag, updated_at from catalogs where location_id = ${locationId} for update`;
@@ -30,7 +30,7 @@ export async function putCatalog(
   const tags = new Map(held.map((row) => [row.list, row.etag]));
   const changed = (Object.entries(lists) as [CatalogList, ListText][])
     .filter(([list, text]) => text.etag !== tags.get(list))
-    .map(([list, text]) => ({ location_id: locationId, list, ...text }));
+    .map(([list, text]) => ({ locationId, list, ...text }));
   if (changed.length > 0) {
     await tx`
       insert into catalog_lists ${tx(changed)}

@@ -4,41 +4,41 @@ import { PRIORITY_LIMIT } from "bullmq";
 
 /** What tells a job apart from all others. */
 export interface JobKey {
-  location_id: string;
+  locationId: string;
   id: string;
 }
 
 /** A job as it was asked for, and how far it is. */
 export interface JobRow extends JobKey {
-  key_id: string;
+  keyId: string;
   consumer: string;
   message: string;
   duration: number;
   options: JobOptions;
   timestamp: number;
-  created_at: Date;
+  createdAt: Date;
   /** When it may be done; null for a repeating job, whose runs are rows of their own. */
-  due_at: Date | null;
+  dueAt: Date | null;
   priority: number;
   /** When it was given to the queue; null while it waits. */
-  queued_at: Date | null;
+  queuedAt: Date | null;
   /** The lease of the process that does it. */
-  held_until: Date | null;
-  attempts_made: number;
+  heldUntil: Date | null;
+  attemptsMade: number;
   /** All is done but to wait for its children. */
-  is_performed: boolean;
-  pending_children: number;
+  isPerformed: boolean;
+  pendingChildren: number;
   progress: number;
   /** Of a repeating job: how often it was done. */
   runs: number;
   /** Of a repeating job: when its latest run is due, in milliseconds since 1970. */
-  last_due: number | null;
+  lastDue: number | null;
   /** The id of the repeating job that this is a run of. */
-  run_of: string | null;
+  runOf: string | null;
   result: JobResult | null;
   failure: string | null;
   outcome: "completed" | "failed" | null;
-  finished_at: Date | null;
+  finishedAt: Date | null;
   /** Of the request for it (W3C). */
   traceparent: string | null;
 }
@@ -46,8 +46,8 @@ export interface JobRow extends JobKey {
 /** A job as it comes in. */
 type NewJobRow = Pick<
   JobRow,
-  "location_id" | "id" | "key_id" | "consumer" | "message" | "duration" | "options" | "traceparent" | "timestamp"
-> & { run_of?: string };
+  "locationId" | "id" | "keyId" | "consumer" | "message" | "duration" | "options" | "traceparent" | "timestamp"
+> & { runOf?: string };
 
 /** Whoever creates jobs of a location, or with a key, does so after the other. */
 export async function lockCreation(tx: Transaction, locationId: string, keyId: string): Promise<void> {
@@ -56,15 +56,15 @@ export async function lockCreation(tx: Transaction, locationId: string, keyId: s
   }
 }
 
-export async function findJob(sql: Sql, { location_id, id }: JobKey): Promise<JobRow | undefined> {
-  const [job] = await sql<JobRow[]>`select * from jobs where location_id = ${location_id} and id = ${id}`;
+export async function findJob(sql: Sql, { locationId, id }: JobKey): Promise<JobRow | undefined> {
+  const [job] = await sql<JobRow[]>`select * from jobs where location_id = ${locationId} and id = ${id}`;
   return job;
 }
 
 /** A job that nothing changes until the transaction ends. */
-export async function lockJob(tx: Transaction, { location_id, id }: JobKey): Promise<JobRow | undefined> {
+export async function lockJob(tx: Transaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    select * from jobs where location_id = ${location_id} and id = ${id} for update`;
+    select * from jobs where location_id = ${locationId} and id = ${id} for update`;
   return job;
 }
 
@@ -84,18 +84,18 @@ export async function findSame(
 /** The unfinished jobs of a key and of a location, and those of the location that repeat. */
 export async function countUnfinished(tx: Transaction, locationId: string, keyId: string) {
   const [counts] = await tx<[{ ofKey: number; ofLocation: number; repeating: number }]>`
-    select count(*) filter (where key_id = ${keyId}) as "ofKey",
-      count(*) filter (where location_id = ${locationId}) as "ofLocation",
+    select count(*) filter (where key_id = ${keyId}) as of_key,
+      count(*) filter (where location_id = ${locationId}) as of_location,
       count(*) filter (where location_id = ${locationId} and options ? 'repeat') as repeating
     from jobs where (key_id = ${keyId} or location_id = ${locationId}) and finished_at is null and run_of is null`;
   return counts;
 }
 
 /** Counts one more child of a job, which the job then waits for; false when it has had `maximum` already. */
-export async function countChild(tx: Transaction, { location_id, id }: JobKey, maximum: number): Promise<boolean> {
+export async function countChild(tx: Transaction, { locationId, id }: JobKey, maximum: number): Promise<boolean> {
   const { count } = await tx`
     update jobs set children = children + 1, pending_children = pending_children + 1
-    where location_id = ${location_id} and id = ${id} and children < ${maximum}`;
+    where location_id = ${locationId} and id = ${id} and children < ${maximum}`;
   return count > 0;
 }
 
@@ -113,10 +113,10 @@ export async function insertJob(tx: Transaction, job: NewJobRow, dueAt?: Date): 
     ...job,
     options: tx.json(job.options),
     priority: Math.min(priority, PRIORITY_LIMIT),
-    due_at: repeat ? null : (dueAt ?? tx`clock_timestamp()`),
+    dueAt: repeat ? null : (dueAt ?? tx`clock_timestamp()`),
     position: lifo ? tx`-${position}` : position,
-    deduplication_id: deduplication?.id ?? null,
-    deduplicated_until: ttl > 0 ? tx`clock_timestamp() + make_interval(secs => ${ttl / 1000})` : null,
+    deduplicationId: deduplication?.id ?? null,
+    deduplicatedUntil: ttl > 0 ? tx`clock_timestamp() + make_interval(secs => ${ttl / 1000})` : null,
   };
   const [inserted] = await tx<[JobRow]>`insert into jobs ${tx(row as never)} returning *`;
   return inserted;
@@ -125,23 +125,23 @@ export async function insertJob(tx: Transaction, job: NewJobRow, dueAt?: Date): 
 /** Changes a job that has not finished; undefined when it has. */
 export async function updateJob(
   sql: Sql | Transaction,
-  { location_id, id }: JobKey,
+  { locationId, id }: JobKey,
   changes: { [Column in keyof JobRow | "position"]?: unknown },
 ): Promise<JobRow | undefined> {
   const [job] = await sql<JobRow[]>`
     update jobs set ${sql(changes as never)}
-    where location_id = ${location_id} and id = ${id} and finished_at is null
+    where location_id = ${locationId} and id = ${id} and finished_at is null
     returning *`;
   return job;
 }
 
-export async function deleteJob(tx: Transaction, { location_id, id }: JobKey): Promise<void> {
-  await tx`delete from jobs where location_id = ${location_id} and id = ${id}`;
+export async function deleteJob(tx: Transaction, { locationId, id }: JobKey): Promise<void> {
+  await tx`delete from jobs where location_id = ${locationId} and id = ${id}`;
 }
 
 /** How many runs of a repeating job have been inserted that have not finished. */
-export async function countRuns(tx: Transaction, { location_id, id }: JobKey): Promise<number> {
+export async function countRuns(tx: Transaction, { locationId, id }: JobKey): Promise<number> {
   const [row] = await tx<[{ count: number }]>`
-    select count(*) from jobs where location_id = ${location_id} and run_of = ${id}`;
+    select count(*) from jobs where location_id = ${locationId} and run_of = ${id}`;
   return row.count;
 }

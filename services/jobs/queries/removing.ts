@@ -7,14 +7,14 @@ const beyondAnyAge = 100 * 365 * 24 * 60 * 60;
 /** Removes what need not be kept now that this job has finished: the rule of removeOnComplete or removeOnFail. */
 export async function removeFinished(
   tx: Transaction,
-  { location_id, id, options }: JobRow,
+  { locationId, id, options }: JobRow,
   outcome: NonNullable<JobRow["outcome"]>,
 ): Promise<void> {
   const keep = (outcome === "completed" ? options.removeOnComplete : options.removeOnFail) ?? false;
   if (keep === false) return;
   const { age, count, limit = 1_000 } = typeof keep === "object" ? keep : { count: Number(keep !== true && keep) };
-  if (count === 0) return deleteJob(tx, { location_id, id });
-  const isAlike = tx`location_id = ${location_id} and outcome = ${outcome}`;
+  if (count === 0) return deleteJob(tx, { locationId, id });
+  const isAlike = tx`location_id = ${locationId} and outcome = ${outcome}`;
   if (age !== undefined) {
     await tx`
       delete from jobs where (location_id, id) in (

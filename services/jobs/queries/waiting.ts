@@ -31,10 +31,10 @@ export async function admitJobs(db: Database, maxPerLocation: number): Promise<J
 }
 
 /** Acquires the lease of a job that was given to the queue, unless another process has it. */
-export async function acquireJob(tx: Transaction, { location_id, id }: JobKey): Promise<JobRow | undefined> {
+export async function acquireJob(tx: Transaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
     update jobs set held_until = ${leaseEnd(tx)}
-    where location_id = ${location_id} and id = ${id} and ${isInQueue(tx)} and ${isUnleased(tx)}
+    where location_id = ${locationId} and id = ${id} and ${isInQueue(tx)} and ${isUnleased(tx)}
     returning *`;
   return job;
 }

@@ -78,14 +78,14 @@ async function createJob(
   refuseFaults(checkJob(job, config, Date.now()));
   const { message, duration, jobOptions: options } = job;
   const { jobId, deduplication, timestamp = Date.now(), delay = 0 } = options;
-  const { keyId: key_id, consumer } = principal;
+  const { keyId, consumer } = principal;
   return db.transaction(async (tx) => {
-    await lockCreation(tx, locationId, key_id);
+    await lockCreation(tx, locationId, keyId);
     const known = await findSame(tx, { locationId, jobId: jobId ?? null, duplicateOf: deduplication?.id ?? null });
     if (known) return { job: known, isNew: false };
     await refuseOrphan(tx, locationId, job);
     await checkLimits(tx, { locationId, principal, job }, config);
-    const owner = { location_id: locationId, key_id, consumer, traceparent: context.traceparent };
+    const owner = { locationId, keyId, consumer, traceparent: context.traceparent };
     const given = { ...owner, id: jobId ?? randomUUID(), message, duration, options, timestamp };
     const dueAt = delay > 0 && timestamp + delay > Date.now() ? new Date(timestamp + delay) : undefined;
     const row = await insertJob(tx, given, dueAt);
@@ -104,9 +104,9 @@ async function refuseOrphan(tx: Transaction, locationId: string, { jobOptions }:
   if (parent.queue !== undefined && parent.queue !== queueName) {
     refuse("queue", `Has to be ${queueName}, the queue of this location, or be left out`);
   }
-  const found = parent.id === jobId ? undefined : await lockJob(tx, { location_id: locationId, id: parent.id });
+  const found = parent.id === jobId ? undefined : await lockJob(tx, { locationId, id: parent.id });
   if (!found) refuse("id", "There is no such job in this location");
-  else if (found.finished_at) refuse("id", "The parent has finished: it cannot wait for another child");
+  else if (found.finishedAt) refuse("id", "The parent has finished: it cannot wait for another child");
   else if (found.options.repeat)
     refuse("id", "The parent repeats: it has many runs, and none of them waits for a child");
 }
@@ -124,7 +124,7 @@ async function checkLimits(
     throw reached("repeating_jobs", config.JOBS_REPEATING_PER_LOCATION, "repeating jobs per location");
   }
   const maxChildren = config.JOBS_CHILDREN_PER_PARENT;
-  if (parent && !(await countChild(tx, { location_id: locationId, id: parent.id }, maxChildren))) {
+  if (parent && !(await countChild(tx, { locationId, id: parent.id }, maxChildren))) {
     throw reached("children", maxChildren, "children per job");
   }
   const jobsPerDay = { name: "jobs", maximum: config.JOBS_PER_DAY, unit: "jobs" };

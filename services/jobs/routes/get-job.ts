@@ -29,7 +29,7 @@ export const getJob = defineRoute({
   errors: ["location_forbidden", "job_not_found"],
   async handle({ params, query, principal, services, header }) {
     const locationId = ownLocation(principal, query.locationId);
-    const job = await findJob(services.db.sql, { location_id: locationId, id: params.id });
+    const job = await findJob(services.db.sql, { locationId, id: params.id });
     if (!job) throw new ApiError("job_not_found", { detail: `This location has no job ${params.id}.` });
     return taggedByContent(JSON.stringify(jobStatusReply(job)), { ifNoneMatch: header("if-none-match") });
   },
@@ -38,9 +38,9 @@ export const getJob = defineRoute({
 /** What clients know as their location's queue. */
 export const queueNameOf = (locationId: string) => `jobs-${locationId}`;
 
-export function jobReply({ id, location_id, message, duration, options, timestamp }: JobRow): Job {
+export function jobReply({ id, locationId, message, duration, options, timestamp }: JobRow): Job {
   const payload = { message, duration };
-  return { id, queueName: queueNameOf(location_id), jobName, jobOptions: options, payload, timestamp };
+  return { id, queueName: queueNameOf(locationId), jobName, jobOptions: options, payload, timestamp };
 }
 
 /** A job and how far it is. */
@@ -49,20 +49,20 @@ function jobStatusReply(job: JobRow): JobStatus {
     ...jobReply(job),
     state: stateOf(job),
     progress: job.progress,
-    attemptsMade: job.attempts_made,
+    attemptsMade: job.attemptsMade,
     runs: job.runs,
     result: job.result,
     failure: job.failure === null ? null : { message: job.failure },
-    finishedAt: job.finished_at?.toISOString() ?? null,
+    finishedAt: job.finishedAt?.toISOString() ?? null,
   };
 }
 
-function stateOf({ outcome, options, held_until, due_at, pending_children, priority }: JobRow): JobStatus["state"] {
+function stateOf({ outcome, options, heldUntil, dueAt, pendingChildren, priority }: JobRow): JobStatus["state"] {
   const now = new Date();
   if (outcome) return outcome;
   if (options.repeat) return "repeating";
-  if (held_until && held_until > now) return "active";
-  if (due_at && due_at > now) return "delayed";
-  if (pending_children > 0) return "waiting-children";
+  if (heldUntil && heldUntil > now) return "active";
+  if (dueAt && dueAt > now) return "delayed";
+  if (pendingChildren > 0) return "waiting-children";
   return priority > 0 ? "prioritized" : "waiting";
 }

@@ -89,7 +89,7 @@ export async function startJobs(variables: Record<string, string> = {}): Promise
     return {
       principal,
       locationId,
-      queued: (id) => queue.getJob(queuedId({ location_id: locationId, id })),
+      queued: (id) => queue.getJob(queuedId({ locationId, id })),
       ask,
       status,
       async create(body) {
@@ -110,10 +110,10 @@ export async function startJobs(variables: Record<string, string> = {}): Promise
           return job.state === state && job;
         }),
       async nextRun(id) {
-        const [run] = await service.db.sql<{ due_at: Date }[]>`
+        const [run] = await service.db.sql<{ dueAt: Date }[]>`
           select due_at from jobs
           where location_id = ${locationId} and run_of = ${id} and queued_at is null order by due_at desc limit 1`;
-        return run?.due_at;
+        return run?.dueAt;
       },
       async isForgotten(id) {
         const response = await service.ask("GET", `/v1/jobs/${encodeURIComponent(id)}`, { principal });

@@ -13,10 +13,10 @@ export async function listKept(
   { locationId, orderIds }: { locationId: string; orderIds: string[] },
 ): Promise<Kept[]> {
   const live = await tx<Kept[]>`
-    select id as "orderId", null as position, body from orders
+    select id as order_id, null as position, body from orders
     where location_id = ${locationId} and id = any(${orderIds}::uuid[]) and body is not null for update`;
   const logged = await tx<Kept[]>`
-    select order_id as "orderId", position, body from revisions
+    select order_id, position, body from revisions
     where location_id = ${locationId} and order_id = any(${orderIds}::uuid[]) for update`;
   return [...live, ...logged];
 }

@@ -5,10 +5,8 @@ import type { OrderState } from "../order-state.ts";
 type StoredState = Omit<OrderState, "createdAt"> & { id: string; createdAt: Date };
 
 const state = (sql: Sql | Transaction) => sql`
-  id, till_id as "tillId", revision_hash as "revisionHash", modified_at as "modifiedAt", is_training as "isTraining",
-  is_paid as "isPaid", is_transferred as "isTransferred", is_canceled as "isCanceled",
-  is_manually_closed as "isManuallyClosed", rows_hash as "rowsHash", sequence, position, created_at as "createdAt",
-  left_at is not null as "hasLeft", closed_at as "closedAt"`;
+  id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled, is_manually_closed,
+  rows_hash, sequence, position, created_at, left_at is not null as has_left, closed_at`;
 
 function stateOf({ id, createdAt, ...rest }: StoredState): [string, OrderState] {
   return [id, { ...rest, createdAt: createdAt.toISOString() }];
@@ -68,9 +66,9 @@ export async function putOrders(tx: Transaction, locationId: string, orders: Liv
       (location_id, id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled,
        is_manually_closed, rows_hash, sequence, position, opened_at, created_at, updated_at, etag, body)
     select ${locationId}, given.* from jsonb_to_recordset(${recordset(tx, orders)}) as given (
-      id uuid, "tillId" uuid, "revisionHash" text, "modifiedAt" text, "isTraining" boolean, "isPaid" boolean,
-      "isTransferred" boolean, "isCanceled" boolean, "isManuallyClosed" boolean, "rowsHash" text, sequence int,
-      position bigint, "openedAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz, etag text, body text
+      id uuid, till_id uuid, revision_hash text, modified_at text, is_training boolean, is_paid boolean,
+      is_transferred boolean, is_canceled boolean, is_manually_closed boolean, rows_hash text, sequence int,
+      position bigint, opened_at timestamptz, created_at timestamptz, updated_at timestamptz, etag text, body text
     )
     on conflict (location_id, id) do update set
       till_id = excluded.till_id, revision_hash = excluded.revision_hash, modified_at = excluded.modified_at,

@@ -30,7 +30,7 @@ export async function appendRevisions(tx: Transaction, locationId: string, revis
     tx`
       insert into revisions (location_id, position, order_id, before, after, body)
       select ${locationId}, given.* from jsonb_to_recordset(${recordset(tx, revisions)})
-        as given (position bigint, "orderId" uuid, before jsonb, after jsonb, body text)`,
+        as given (position bigint, order_id uuid, before jsonb, after jsonb, body text)`,
     tx`update streams set position = ${last.position} where location_id = ${locationId}`,
   ]);
 }
@@ -45,11 +45,11 @@ export async function findRevisions(
       select * from revisions
       where location_id = ${locationId} and position > ${after} order by position limit ${limit}
     ), measured as (
-      select position, order_id as "orderId", before, after, body, row_number() over in_order as number,
+      select position, order_id, before, after, body, row_number() over in_order as number,
         sum(octet_length(body)) over in_order as bytes
       from batch window in_order as (order by position)
     )
-    select position, "orderId", before, after, body from measured
+    select position, order_id, before, after, body from measured
     where number = 1 or bytes <= ${maxBytes} order by position`;
 }
 
@@ -69,7 +69,7 @@ export async function findPositions(
   locationIds: string[],
 ): Promise<{ locationId: string; position: number }[]> {
   return sql<{ locationId: string; position: number }[]>`
-    select location_id as "locationId", position from streams where location_id = any(${locationIds}::uuid[])`;
+    select location_id, position from streams where location_id = any(${locationIds}::uuid[])`;
 }
 
 /** Removes what entered the log before then, so many entries at most; gives how many. */

@@ -102,9 +102,9 @@ describe("exports that wait", () => {
   it("take turns by location: one that asks for many does not hold up another", async () => {
     const { sql } = service.db;
     const [many, one] = [randomUUID(), randomUUID()];
-    const row = { key_id: many, consumer: "", state: "pending" };
-    const rows = [many, many, many, one].map((location_id, second) => {
-      return { ...row, id: randomUUID(), location_id, created_at: new Date(Date.UTC(2020, 0, 1, 0, 0, second)) };
+    const row = { keyId: many, consumer: "", state: "pending" };
+    const rows = [many, many, many, one].map((locationId, second) => {
+      return { ...row, id: randomUUID(), locationId, createdAt: new Date(Date.UTC(2020, 0, 1, 0, 0, second)) };
     });
     await sql.begin(async (tx) => {
       await tx`insert into accounting_exports ${tx(rows)}`;

@@ -103,7 +103,7 @@ async function outcomesOf(
 
 /** One till with a fault that nobody has foreseen does not keep the others from being exported. */
 async function outcomeOf({ db, log }: Making, planned: PlannedFile, tillId: string): Promise<TillOutcome> {
-  const { location_id: locationId } = planned;
+  const { locationId } = planned;
   try {
     return exportTill(await reportOfTill(db.sql, { tillId, locationId }), configOf(planned));
   } catch (error) {
@@ -126,14 +126,14 @@ function itemResult(position: number, outcome: TillOutcome | undefined): ItemRes
 /** Makes a till's entries from what the service has of it: undefined when it has no report. */
 function exportTill(stored: TillReport | undefined, config: AccountingRules): TillOutcome {
   if (!stored) return failed("no_report", "The till has no report: it was made in school mode.");
-  if (stored.accounting_facts === null) {
+  if (stored.accountingFacts === null) {
     return failed(
       "outdated_report",
       "The report was made before there were exports: have the till processed again, then export it.",
     );
   }
   const report = JSON.parse(stored.v2) as ReportV2;
-  const facts = JSON.parse(stored.accounting_facts) as TillFacts;
+  const facts = JSON.parse(stored.accountingFacts) as TillFacts;
   const { entries, gaps } = journalOfTill(report, facts, config);
   if (!entries) return failed("unbalanced", "Debit and credit of this till would differ: see gaps.", gaps);
   const { tillId, finalizedAt, siretCode: siret } = report;

@@ -36,15 +36,15 @@ export async function requestExport(
     const locations = new Set(items.map(({ locationId }) => locationId));
     await insertExport(tx, {
       id,
-      location_id: locations.size === 1 ? (items[0]?.locationId ?? null) : null,
-      key_id: principal.keyId,
+      locationId: locations.size === 1 ? (items[0]?.locationId ?? null) : null,
+      keyId: principal.keyId,
       consumer: principal.consumer,
       traceparent: context.traceparent,
       files: [...files.values()],
       items: items.map((item, position) => ({
         position,
-        till_id: item.tillId,
-        file_number: files.get(fileKey(item))?.number ?? 0,
+        tillId: item.tillId,
+        fileNumber: files.get(fileKey(item))?.number ?? 0,
       })),
     });
     afterCommit(tx, wakeExports);
@@ -88,7 +88,7 @@ async function faultsOf(tx: Transaction, items: Item[], configOf: Map<string, Co
     if (tillLocations.get(item.tillId) !== item.locationId) {
       add(".tillId", "unknown_till", "must be the id of a till of the location that has come to its report");
     }
-    if (configOf.get(item.accountingConfigId)?.location_id !== item.locationId) {
+    if (configOf.get(item.accountingConfigId)?.locationId !== item.locationId) {
       add(".accountingConfigId", "unknown_config", "must be the id of an accounting config of the location");
     }
     const key = `${fileKey(item)} ${item.tillId}`;
@@ -110,8 +110,8 @@ function filesOf(items: Item[], configOf: Map<string, ConfigRow>) {
       key,
       {
         number: index + 1,
-        location_id: locationId,
-        config_id: accountingConfigId,
+        locationId,
+        configId: accountingConfigId,
         provider: accountingProvider,
         config: configOf.get(accountingConfigId)?.body ?? "",
       },

@@ -4,8 +4,8 @@ import { type FoundPage, type PageRange, placeOf } from "@pragma/runtime/reply-w
 /** A config: the reply that is sent, and what it is found by. */
 export interface ConfigRow {
   id: string;
-  location_id: string;
-  created_at: Date;
+  locationId: string;
+  createdAt: Date;
   body: string;
   etag: string;
 }
@@ -59,7 +59,7 @@ export async function listConfigs(
           sum(octet_length(body)) over newest_first as bytes
         from page window newest_first as (order by created_at desc, id desc)
       )
-      select id, created_at as "createdAt", body, found from measured
+      select id, created_at, body, found from measured
       where number = 1 or (number <= ${limit} and bytes <= ${maxBytes}) order by number`,
     sql<[{ total: number }]>`select count(*) as total from accounting_configs where location_id = ${locationId}`,
   ]);

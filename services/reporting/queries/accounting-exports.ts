@@ -1,20 +1,20 @@
 import type { AccountingExport, AccountingProvider } from "@pragma/contracts/accounting-export";
-import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import { recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
 
 export interface ExportRow {
   id: string;
-  location_id: string | null;
+  locationId: string | null;
   state: AccountingExport["state"];
   attempt: number;
-  created_at: Date;
-  started_at: Date | null;
-  finished_at: Date | null;
+  createdAt: Date;
+  startedAt: Date | null;
+  finishedAt: Date | null;
 }
 
 export interface ItemRow {
   position: number;
-  till_id: string;
-  file_number: number;
+  tillId: string;
+  fileNumber: number;
   state: "pending" | "done" | "failed";
   failure: string | null;
 }
@@ -22,8 +22,8 @@ export interface ItemRow {
 /** A file without its content. */
 export interface FileRow {
   number: number;
-  location_id: string;
-  config_id: string;
+  locationId: string;
+  configId: string;
   provider: AccountingProvider;
   name: string | null;
   etag: string | null;
@@ -32,18 +32,18 @@ export interface FileRow {
   size: number | null;
 }
 
-interface NewExport extends Pick<ExportRow, "id" | "location_id"> {
-  key_id: string;
+interface NewExport extends Pick<ExportRow, "id" | "locationId"> {
+  keyId: string;
   consumer: string;
   traceparent: string;
-  files: (Pick<FileRow, "number" | "location_id" | "config_id" | "provider"> & { config: string })[];
-  items: Pick<ItemRow, "position" | "till_id" | "file_number">[];
+  files: (Pick<FileRow, "number" | "locationId" | "configId" | "provider"> & { config: string })[];
+  items: Pick<ItemRow, "position" | "tillId" | "fileNumber">[];
 }
 
 export async function insertExport(tx: Transaction, { files, items, ...row }: NewExport): Promise<void> {
   await tx`insert into accounting_exports ${tx({ ...row, state: "pending" })}`;
-  await tx`insert into accounting_files ${tx(files.map((file) => ({ export_id: row.id, ...file })))}`;
-  await tx`insert into accounting_items ${tx(items.map((item) => ({ export_id: row.id, ...item })))}`;
+  await tx`insert into accounting_files ${tx(files.map((file) => ({ exportId: row.id, ...file })))}`;
+  await tx`insert into accounting_items ${tx(items.map((item) => ({ exportId: row.id, ...item })))}`;
 }
 
 /** An export with its items in their order, and its files; `locationId` null finds those of any location. */
@@ -141,9 +141,7 @@ export async function countUnfinished(sql: Sql): Promise<number> {
 /** The exports that have not come to their end, oldest first, as operators see them. */
 export async function listUnfinished(sql: Sql, limit: number) {
   return sql`
-    select
-      id as "exportId", location_id as "locationId", state, created_at as "createdAt", attempt as attempts,
-      claimed_until as "claimedUntil"
+    select id as export_id, location_id, state, created_at, attempt as attempts, claimed_until
     from accounting_exports where state in ('pending', 'running') order by created_at limit ${limit}`;
 }
 
@@ -168,16 +166,13 @@ export async function finishExport(tx: Transaction, claim: Claim, { state, items
   }
   await tx`
     update accounting_items as item set state = found.state, failure = found.failure
-    from unnest(
-      ${items.map(({ position }) => position)}::int[], ${items.map((item) => item.state)}::text[],
-      ${items.map(({ failure }) => failure)}::text[]
-    ) as found (position, state, failure)
+    from jsonb_to_recordset(${recordset(tx, items)}) as found (position int, state text, failure text)
     where item.export_id = ${claim.id} and item.position = found.position`;
   return true;
 }
 
 /** A file to make: how, and of which tills. */
-export interface PlannedFile extends Pick<FileRow, "number" | "location_id" | "provider"> {
+export interface PlannedFile extends Pick<FileRow, "number" | "locationId" | "provider"> {
   config: string;
   tills: { position: number; tillId: string }[];
 }
@@ -211,7 +206,7 @@ export async function removeExportsOlderThan(
 /** What the reporting service has of a till: its report and what entries need beside it, when it has them. */
 export interface TillReport {
   v2: string;
-  accounting_facts: string | null;
+  accountingFacts: string | null;
 }
 
 export async function reportOfTill(
@@ -225,9 +220,9 @@ export async function reportOfTill(
 
 /** The locations of those of these tills that there are. */
 export async function locationsOfTills(tx: Transaction, ids: string[]): Promise<Map<string, string>> {
-  const rows = await tx<{ till_id: string; location_id: string }[]>`
+  const rows = await tx<{ tillId: string; locationId: string }[]>`
     select till_id, location_id from tills where till_id = any(${ids}::uuid[])`;
-  return new Map(rows.map(({ till_id, location_id }) => [till_id, location_id]));
+  return new Map(rows.map(({ tillId, locationId }) => [tillId, locationId]));
 }
 
 function isHeld(sql: Sql | Transaction, { id, attempt }: Claim) {

@@ -1,4 +1,4 @@
-import type { Transaction } from "@pragma/runtime/postgres";
+import { recordset, type Transaction } from "@pragma/runtime/postgres";
 
 export type Kind = "report" | "order";
 
@@ -19,10 +19,10 @@ export async function adjustDayCounts(tx: Transaction, { locationId, kind, befor
   if (changed.length === 0) return;
   await tx`
     insert into day_counts (location_id, kind, day, count)
-    select ${locationId}, ${kind}, day, 0 from jsonb_to_recordset(${tx.json(changed)}::jsonb) as given (day date)
+    select ${locationId}, ${kind}, day, 0 from jsonb_to_recordset(${recordset(tx, changed)}) as given (day date)
     on conflict do nothing`;
   await tx`
     update day_counts set count = count + change
-    from jsonb_to_recordset(${tx.json(changed)}::jsonb) as given (day date, change int)
+    from jsonb_to_recordset(${recordset(tx, changed)}) as given (day date, change int)
     where location_id = ${locationId} and kind = ${kind} and day_counts.day = given.day`;
 }

@@ -6,7 +6,7 @@ export async function listTillsOfOrders(
   { locationId, orderIds }: { locationId: string; orderIds: string[] },
 ): Promise<{ tillId: string; ids: string[] }[]> {
   return tx<{ tillId: string; ids: string[] }[]>`
-    select till_id as "tillId", array_agg(id) as ids from orders
+    select till_id, array_agg(id) as ids from orders
     where location_id = ${locationId} and id = any(${orderIds}::uuid[]) group by till_id`;
 }
 
@@ -19,7 +19,7 @@ export async function takeTillsToErase(
   { locationId, before, limit }: { locationId: string | undefined; before: string; limit: number },
 ): Promise<{ tillId: string; locationId: string }[]> {
   return tx<{ tillId: string; locationId: string }[]>`
-    select till_id as "tillId", location_id as "locationId" from tills
+    select till_id, location_id from tills
     where pushed_at < ${before} and erased_at is null
       ${locationId === undefined ? tx`` : tx`and location_id = ${locationId}`}
     order by pushed_at, till_id limit ${limit} for update`;

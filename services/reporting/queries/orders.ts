@@ -1,4 +1,4 @@
-import type { Database, Transaction } from "@pragma/runtime/postgres";
+import { type Database, recordset, type Transaction } from "@pragma/runtime/postgres";
 
 export interface OrderRow {
   id: string;
@@ -48,19 +48,19 @@ export async function replaceOfTill(
   const ids = rows.map(({ id }) => id);
   const held = new Set(await idsHeld(tx, { locationId, ids }));
   const stored = rows.map((row) => ({
-    till_id: tillId,
-    location_id: locationId,
+    tillId,
+    locationId,
     id: row.id,
-    report_id: row.reportId,
+    reportId: row.reportId,
     day: row.day,
-    opened_at: row.openedAt,
-    created_at: row.createdAt,
-    updated_at: row.updatedAt,
-    pushed_at: row.pushedAt,
+    openedAt: row.openedAt,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    pushedAt: row.pushedAt,
     etag: row.etag,
     v1: row.v1,
     v2: row.v2,
-    is_current: !held.has(row.id),
+    isCurrent: !held.has(row.id),
   }));
   // As rows of values: in an array every quote of the replies would have to be escaped, and so few at a time that
   // putting them on the wire does not hold up the process.
@@ -92,7 +92,7 @@ export async function settleOwners(tx: Transaction, { locationId, ids }: SomeOrd
     where location_id = ${locationId} and id = any(${contestedIds}::uuid[]) and is_current`;
   await tx`
     update orders set is_current = true
-    from unnest(${contestedIds}::uuid[], ${contested.map(({ owner }) => owner)}::uuid[]) as owned (id, owner)
+    from jsonb_to_recordset(${recordset(tx, contested)}) as owned (id uuid, owner uuid)
     where orders.location_id = ${locationId} and orders.id = owned.id and orders.till_id = owned.owner`;
 }
 

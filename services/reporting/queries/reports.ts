@@ -3,21 +3,21 @@ import type { Database, Transaction } from "@pragma/runtime/postgres";
 
 export interface ReportRow {
   id: string;
-  till_id: string;
-  location_id: string;
+  tillId: string;
+  locationId: string;
   revision: number;
-  report_version: number;
+  reportVersion: number;
   day: string;
-  started_at: string;
-  created_at: string;
-  updated_at: string;
-  order_count: number;
+  startedAt: string;
+  createdAt: string;
+  updatedAt: string;
+  orderCount: number;
   etag: string;
   finalized: string;
   v2: string;
   v0: string;
-  list_item: string;
-  accounting_facts: string;
+  listItem: string;
+  accountingFacts: string;
 }
 
 /** The day of the till's report, if it has one, and when it was first made. */
@@ -26,7 +26,7 @@ export async function dayOfTill(
   tillId: string,
 ): Promise<{ day: string; createdAt: string } | undefined> {
   const [row] = await tx<{ day: string; createdAt: Date }[]>`
-    select day::text as day, created_at as "createdAt" from reports where till_id = ${tillId}`;
+    select day::text as day, created_at from reports where till_id = ${tillId}`;
   return row && { ...row, createdAt: row.createdAt.toISOString() };
 }
 

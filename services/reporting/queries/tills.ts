@@ -34,14 +34,14 @@ export async function takeTill(
   const [known] = await tx<{ revision: number; hash: string | null }[]>`
     select revision, hash from tills where till_id = ${tillId} for update`;
   if (!known) {
-    await tx`insert into tills ${tx({ till_id: tillId, location_id: locationId, revision, pushed_at: pushedAt, hash })}`;
+    await tx`insert into tills ${tx({ tillId, locationId, revision, pushedAt, hash })}`;
     return 0;
   }
   if (known.revision < revision) {
     // Between the two there may have been a body with personal data, of which only a part was erased.
     const hasSkipped = revision > known.revision + 1;
     const isOther = (!isErasure || hasSkipped) && known.hash !== hash;
-    await tx`update tills set ${tx({ revision, hash, ...(isOther && { erased_at: null }) })} where till_id = ${tillId}`;
+    await tx`update tills set ${tx({ revision, hash, ...(isOther && { erasedAt: null }) })} where till_id = ${tillId}`;
   }
   if (known.revision === revision && known.hash !== null && known.hash !== hash) {
     throw new PermanentError(

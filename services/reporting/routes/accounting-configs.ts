@@ -46,7 +46,7 @@ export const createAccountingConfig = defineRoute({
     const id = randomUUID();
     const now = new Date();
     const reply = configReply({ id, locationId, createdAt: now, updatedAt: now }, content);
-    await services.db.transaction((tx) => insertConfig(tx, { id, location_id: locationId, created_at: now, ...reply }));
+    await services.db.transaction((tx) => insertConfig(tx, { id, locationId, createdAt: now, ...reply }));
     return text(201, reply.body, { location: `/v1/accounting/configs/${id}` });
   },
 });
@@ -116,7 +116,7 @@ export const replaceAccountingConfig = defineRoute({
     return services.db.transaction(async (tx) => {
       const known = await lockConfig(tx, which);
       if (!known) throw notFound(id);
-      const { location_id: locationId, created_at: createdAt } = known;
+      const { locationId, createdAt } = known;
       const reply = configReply({ id: known.id, locationId, createdAt, updatedAt: new Date() }, content);
       await updateConfig(tx, { id: known.id, ...reply });
       return text(200, reply.body, { etag: `"${reply.etag}"` });

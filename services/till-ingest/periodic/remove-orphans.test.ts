@@ -46,8 +46,8 @@ const isIntended = async (key: string) =>
 async function pushed(): Promise<{ till: ReturnType<typeof makeTill>; key: string }> {
   const till = makeTill();
   await service.ask("POST", "/v2/tills/", { principal, body: till });
-  const [row] = await service.db.sql<{ object_key: string }[]>`select object_key from tills where id = ${till.id}`;
-  return { till, key: row?.object_key ?? "" };
+  const [row] = await service.db.sql<{ objectKey: string }[]>`select object_key from tills where id = ${till.id}`;
+  return { till, key: row?.objectKey ?? "" };
 }
 
 describe("the removal of orphans", () => {

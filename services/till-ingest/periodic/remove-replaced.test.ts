@@ -25,10 +25,10 @@ async function replaced({ days }: { days: number }): Promise<{ id: string; keys:
   ).toBe(200);
   const { sql } = service.db;
   await sql`update tills set updated_at = now() - make_interval(days => ${days}) where id = ${till.id}`;
-  const versions = await sql<{ object_key: string }[]>`
+  const versions = await sql<{ objectKey: string }[]>`
     update till_versions set created_at = now() - make_interval(days => ${days}) where till_id = ${till.id}
     returning object_key, revision`;
-  return { id: till.id, keys: versions.map(({ object_key }) => object_key) };
+  return { id: till.id, keys: versions.map(({ objectKey }) => objectKey) };
 }
 
 async function areThere(keys: string[]): Promise<boolean[]> {

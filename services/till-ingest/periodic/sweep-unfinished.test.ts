@@ -107,7 +107,7 @@ describe("report.finalized", () => {
     await finalize(id);
     expect(await secondsToSweep(id)).toBeNull();
     const [row] = await service.db.sql`select result_revision, report_version, report_id from tills where id = ${id}`;
-    expect(row).toMatchObject({ result_revision: 1, report_version: 1, report_id: expect.any(String) });
+    expect(row).toMatchObject({ resultRevision: 1, reportVersion: 1, reportId: expect.any(String) });
   });
 
   it("of an earlier revision does not end the wait for a later one", async () => {
@@ -125,7 +125,7 @@ describe("report.finalized", () => {
     await finalize(id, 2);
     await finalize(id, 1);
     const [row] = await service.db.sql`select result_revision from tills where id = ${id}`;
-    expect(row).toEqual({ result_revision: 2 });
+    expect(row).toEqual({ resultRevision: 2 });
   });
 
   it("of a till that nobody pushed here changes nothing", async () => {

@@ -4,34 +4,34 @@ import type { TillRow } from "./tills.ts";
 /** An order to process many tills again. */
 export interface ReprocessingRow {
   id: string;
-  location_id: string | null;
-  lte_report_version: number;
-  key_id: string;
+  locationId: string | null;
+  lteReportVersion: number;
+  keyId: string;
   consumer: string;
   total: number;
   done: number;
   place: string | null;
-  created_at: Date;
-  finished_at: Date | null;
+  createdAt: Date;
+  finishedAt: Date | null;
 }
 
-type NewReprocessing = Pick<ReprocessingRow, "id" | "location_id" | "lte_report_version" | "key_id" | "consumer">;
+type NewReprocessing = Pick<ReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
 
 /**
  * Returns the order of a location to process its tills again: the one that is not finished when it means these tills,
  * too, and else a new one in its place. So a location has one at a time, however often it asks.
  */
 export async function insertReprocessing(tx: Transaction, row: NewReprocessing): Promise<ReprocessingRow> {
-  const lock = advisoryLockKey(`reprocessing of ${row.location_id}`);
+  const lock = advisoryLockKey(`reprocessing of ${row.locationId}`);
   await tx`select pg_advisory_xact_lock(${lock}::bigint)`;
   const [unfinished] = await tx<ReprocessingRow[]>`
     select * from reprocessings
-    where finished_at is null and location_id is not distinct from ${row.location_id}
+    where finished_at is null and location_id is not distinct from ${row.locationId}
     order by lte_report_version desc limit 1`;
-  if (unfinished && unfinished.lte_report_version >= row.lte_report_version) return unfinished;
+  if (unfinished && unfinished.lteReportVersion >= row.lteReportVersion) return unfinished;
   await tx`
     update reprocessings set finished_at = now()
-    where finished_at is null and location_id is not distinct from ${row.location_id}`;
+    where finished_at is null and location_id is not distinct from ${row.locationId}`;
   const [counted] = await tx<{ total: number }[]>`
     select count(*)::int as total from tills where ${isMeant(tx, row)}`;
   const [inserted] = await tx<ReprocessingRow[]>`
@@ -83,9 +83,9 @@ export async function noteProgress(
 /** Training tills have no report to make again. */
 function isMeant(
   tx: Transaction,
-  { location_id, lte_report_version }: Pick<ReprocessingRow, "location_id" | "lte_report_version">,
+  { locationId, lteReportVersion }: Pick<ReprocessingRow, "locationId" | "lteReportVersion">,
 ) {
   return tx`
-    coalesce(report_version, 0) <= ${lte_report_version} and not is_training
-    ${location_id === null ? tx`` : tx`and location_id = ${location_id}`}`;
+    coalesce(report_version, 0) <= ${lteReportVersion} and not is_training
+    ${locationId === null ? tx`` : tx`and location_id = ${locationId}`}`;
 }

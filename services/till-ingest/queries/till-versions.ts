@@ -8,20 +8,20 @@ export type RevisionReason = EventData<"till.pushed">["reason"];
 /** Keeps what a till's revision is, and who brought it about. */
 export async function insertVersion(
   tx: Transaction,
-  { id, revision, format, hash, object_key, size }: TillRow,
+  { id, revision, format, hash, objectKey, size }: TillRow,
   { reason, keyId, consumer }: { reason: RevisionReason; keyId: string; consumer: string },
 ): Promise<void> {
-  const row = { till_id: id, revision, reason, format, hash, object_key, size, key_id: keyId, consumer };
+  const row = { tillId: id, revision, reason, format, hash, objectKey, size, keyId, consumer };
   await tx`insert into till_versions ${tx(row)}`;
 }
 
 /** What brought the current revisions of these tills about, by till id. */
 export async function findReasons(tx: Transaction, tillIds: string[]): Promise<Map<string, RevisionReason>> {
-  const rows = await tx<{ till_id: string; reason: RevisionReason }[]>`
+  const rows = await tx<{ tillId: string; reason: RevisionReason }[]>`
     select till_versions.till_id, till_versions.reason
     from till_versions join tills on tills.id = till_versions.till_id and tills.revision = till_versions.revision
     where tills.id = any(${tillIds}::uuid[])`;
-  return new Map(rows.map(({ till_id, reason }) => [till_id, reason]));
+  return new Map(rows.map(({ tillId, reason }) => [tillId, reason]));
 }
 
 /**
@@ -33,7 +33,7 @@ export async function removeOtherBodies(
   tx: Transaction,
   { tillId, objectKey }: { tillId: string; objectKey: string },
 ): Promise<string[]> {
-  const removed = await tx<{ object_key: string }[]>`
+  const removed = await tx<{ objectKey: string }[]>`
     update till_versions set body_removed_at = now()
     where till_id = ${tillId} and object_key <> ${objectKey} and body_removed_at is null returning object_key`;
   return haveRemoved(tx, removed);
@@ -44,7 +44,7 @@ export async function removeReplacedBodies(
   tx: Transaction,
   { days, limit }: { days: number; limit: number },
 ): Promise<string[]> {
-  const removed = await tx<{ object_key: string }[]>`
+  const removed = await tx<{ objectKey: string }[]>`
     update till_versions v set body_removed_at = now()
     from (
       select old.till_id, old.revision from till_versions old join tills on tills.id = old.till_id
@@ -58,8 +58,8 @@ export async function removeReplacedBodies(
 }
 
 /** An intent that is old enough has an object removed that nothing refers to. */
-async function haveRemoved(tx: Transaction, removed: { object_key: string }[]): Promise<string[]> {
-  const keys = [...new Set(removed.map(({ object_key }) => object_key))];
+async function haveRemoved(tx: Transaction, removed: { objectKey: string }[]): Promise<string[]> {
+  const keys = [...new Set(removed.map(({ objectKey }) => objectKey))];
   await tx`
     insert into object_intents (key, created_at)
     select key, now() - interval '25 hours' from unnest(${keys}::text[]) as gone (key)

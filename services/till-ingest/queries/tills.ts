@@ -5,31 +5,28 @@ import type { PageRange } from "@pragma/runtime/reply-with-page";
 /** A till as it is held now. */
 export interface TillRow {
   id: string;
-  location_id: string;
+  locationId: string;
   application: Application;
-  server_id: number | null;
+  serverId: number | null;
   format: "V1" | "V2";
   revision: number;
-  is_training: boolean;
+  isTraining: boolean;
   hash: string;
-  object_key: string;
+  objectKey: string;
   size: number;
-  time_zone: string;
-  created_at: Date;
-  updated_at: Date;
+  timeZone: string;
+  createdAt: Date;
+  updatedAt: Date;
   /** Of the body that was pushed, once its personal data was erased. */
-  pushed_hash: string | null;
+  pushedHash: string | null;
   /** When the till is announced again unless it has its result by then; null when it has. */
-  next_sweep_at: Date | null;
+  nextSweepAt: Date | null;
   /** How often it was announced again. */
   sweeps: number;
 }
 
 /** A till as it comes in for the first time. */
-export type NewTill = Omit<
-  TillRow,
-  "revision" | "created_at" | "updated_at" | "pushed_hash" | "next_sweep_at" | "sweeps"
->;
+export type NewTill = Omit<TillRow, "revision" | "createdAt" | "updatedAt" | "pushedHash" | "nextSweepAt" | "sweeps">;
 
 export async function findTill(sql: Sql | Transaction, id: string): Promise<TillRow | undefined> {
   const [till] = await sql<TillRow[]>`select * from tills where id = ${id}`;
@@ -39,7 +36,7 @@ export async function findTill(sql: Sql | Transaction, id: string): Promise<Till
 /** The till, if it belongs to this location; to any when that is null. */
 export async function findTillOf(sql: Sql, locationId: string | null, id: string): Promise<TillRow | undefined> {
   const till = await findTill(sql, id);
-  return locationId === null || till?.location_id === locationId ? till : undefined;
+  return locationId === null || till?.locationId === locationId ? till : undefined;
 }
 
 /** Inserts a till as its first revision, unless its id is taken; waits for whoever is inserting one of the same id. */
@@ -76,16 +73,16 @@ export async function nextRevision(
   till: TillRow,
   { body, sweepAfter }: { body?: NewTill; sweepAfter: number },
 ): Promise<TillRow> {
-  const next = { revision: till.revision + 1, is_training: body?.is_training ?? till.is_training };
+  const next = { revision: till.revision + 1, isTraining: body?.isTraining ?? till.isTraining };
   const replaced = body && {
     format: body.format,
-    server_id: body.server_id,
+    serverId: body.serverId,
     hash: body.hash,
-    object_key: body.object_key,
+    objectKey: body.objectKey,
     size: body.size,
-    time_zone: body.time_zone,
-    pushed_hash: null,
-    updated_at: new Date(),
+    timeZone: body.timeZone,
+    pushedHash: null,
+    updatedAt: new Date(),
   };
   const [updated] = await tx<TillRow[]>`
     update tills set ${tx({ ...next, ...replaced, ...awaitingResult(next, sweepAfter) })}
@@ -99,11 +96,11 @@ export async function nextRevision(
  * A training till yields no report: pushed as one, it is done as soon as it is accepted. One that has become a training
  * till waits for the report of its earlier revision to be taken away.
  */
-function awaitingResult({ revision, is_training }: Pick<TillRow, "revision" | "is_training">, sweepAfter: number) {
+function awaitingResult({ revision, isTraining }: Pick<TillRow, "revision" | "isTraining">, sweepAfter: number) {
   const now = Date.now();
-  return is_training && revision === 1
-    ? { result_revision: revision, result_at: new Date(now), next_sweep_at: null, sweeps: 0 }
-    : { result_revision: null, result_at: null, next_sweep_at: new Date(now + sweepAfter * 1000), sweeps: 0 };
+  return isTraining && revision === 1
+    ? { resultRevision: revision, resultAt: new Date(now), nextSweepAt: null, sweeps: 0 }
+    : { resultRevision: null, resultAt: null, nextSweepAt: new Date(now + sweepAfter * 1000), sweeps: 0 };
 }
 
 interface TillResult {
@@ -162,9 +159,7 @@ export interface UnfinishedTill {
 /** The tills that have had no result for so many seconds, longest first. */
 export async function listUnfinished(sql: Sql, { seconds, limit }: { seconds: number; limit: number }) {
   return sql<UnfinishedTill[]>`
-    select
-      id as "tillId", location_id as "locationId", tills.revision, version.created_at as "waitingSince", sweeps,
-      next_sweep_at as "nextSweepAt"
+    select id as till_id, location_id, tills.revision, version.created_at as waiting_since, sweeps, next_sweep_at
     from tills join till_versions version on till_id = id and version.revision = tills.revision
     where next_sweep_at is not null and version.created_at < now() - make_interval(secs => ${seconds})
     order by version.created_at limit ${limit}`;
@@ -209,8 +204,8 @@ export async function listTillsSince(
 
 /** Which of these tills of a legacy backoffice a location has. */
 export async function findHeldServerIds(sql: Sql, locationId: string, serverIds: number[]): Promise<Set<number>> {
-  const rows = await sql<{ server_id: number }[]>`
+  const rows = await sql<{ serverId: number }[]>`
     select server_id from tills
     where location_id = ${locationId} and server_id = any(${serverIds}::bigint[]) and server_id is not null`;
-  return new Set(rows.map((row) => row.server_id));
+  return new Set(rows.map((row) => row.serverId));
 }

@@ -29,7 +29,7 @@ export const getTillObject = defineRoute({
     const tag = { etag: till.hash, ifNoneMatch: header("if-none-match") };
     const already = unchanged(tag);
     if (already) return already;
-    const { body, size } = await services.objects.stream(till.object_key);
+    const { body, size } = await services.objects.stream(till.objectKey);
     return tagged(body, tag, { "content-type": "application/json", "content-length": String(size) });
   },
 });

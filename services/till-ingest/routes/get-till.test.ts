@@ -75,11 +75,11 @@ describe("GET /v1/tills/{id}/object", () => {
   it("answers 500 and tells nothing when the object is gone", async () => {
     const lost = makeTill();
     await service.ask("POST", "/v2/tills/", { principal, body: lost });
-    const [row] = await service.db.sql<{ object_key: string }[]>`select object_key from tills where id = ${lost.id}`;
-    await service.objects.delete(row?.object_key ?? "");
+    const [row] = await service.db.sql<{ objectKey: string }[]>`select object_key from tills where id = ${lost.id}`;
+    await service.objects.delete(row?.objectKey ?? "");
     const problem = await service.refusal("GET", `/v1/tills/${lost.id}/object`, { principal });
     expect(problem).toMatchObject({ code: "internal_error" });
-    expect(JSON.stringify(problem)).not.toContain(row?.object_key);
+    expect(JSON.stringify(problem)).not.toContain(row?.objectKey);
   });
 });
 

@@ -122,7 +122,7 @@ describe("POST /v2/tills/ accepts", () => {
     expect((await push(till)).status).toBe(201);
     expect(await service.announced(String(till.id))).toHaveLength(1);
     const [row] = await service.db.sql`select result_revision, next_sweep_at from tills where id = ${till.id}`;
-    expect(row).toEqual({ result_revision: 1, next_sweep_at: null });
+    expect(row).toEqual({ resultRevision: 1, nextSweepAt: null });
   });
 
   it("a till for another location when the key may act for any", async () => {

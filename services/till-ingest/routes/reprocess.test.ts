@@ -72,7 +72,7 @@ describe("POST /v1/tills/{id}/reprocess", () => {
     const { id: locationId } = principal.location ?? expect.unreachable();
     await service.db.sql`
       insert into daily_usage ${service.db.sql({
-        location_id: locationId,
+        locationId,
         day: new Date().toISOString().slice(0, 10),
         quota: "till_revisions",
         used: 4_999,

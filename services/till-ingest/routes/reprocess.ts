@@ -72,9 +72,9 @@ export const reprocessTills = defineRoute({
     const isForAll = locationId === undefined && allows(principal.scopes, "locations:any");
     const row = {
       id: randomUUID(),
-      location_id: isForAll ? null : ownLocation(principal, locationId),
-      lte_report_version: Math.min(lteReportVersion, highestVersion),
-      key_id: principal.keyId,
+      locationId: isForAll ? null : ownLocation(principal, locationId),
+      lteReportVersion: Math.min(lteReportVersion, highestVersion),
+      keyId: principal.keyId,
       consumer: principal.consumer,
     };
     const reprocessing = await db.transaction((tx) => insertReprocessing(tx, row));
@@ -98,7 +98,7 @@ export const getReprocessing = defineRoute({
   async handle({ params, principal, services: { db } }) {
     const locationId = readableLocation(principal);
     const row = await findReprocessing(db.sql, params.id);
-    if (!row || (locationId !== null && row.location_id !== locationId)) {
+    if (!row || (locationId !== null && row.locationId !== locationId)) {
       throw new ApiError("reprocessing_not_found", { detail: `This location has no reprocessing ${params.id}.` });
     }
     return json(200, reprocessingReply(row), { "cache-control": "no-store" });
@@ -109,11 +109,11 @@ export const getReprocessing = defineRoute({
 function reprocessingReply(row: ReprocessingRow): Reprocessing {
   return {
     id: row.id,
-    locationId: row.location_id,
-    lteReportVersion: row.lte_report_version,
+    locationId: row.locationId,
+    lteReportVersion: row.lteReportVersion,
     total: row.total,
     done: row.done,
-    createdAt: row.created_at.toISOString(),
-    finishedAt: row.finished_at?.toISOString() ?? null,
+    createdAt: row.createdAt.toISOString(),
+    finishedAt: row.finishedAt?.toISOString() ?? null,
   };
 }

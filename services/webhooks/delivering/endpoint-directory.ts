@@ -41,7 +41,7 @@ export function openEndpointDirectory(
   async function loadAll(webhookIds: string[]): Promise<(Endpoint | undefined)[]> {
     const rows = await db.sql<Row[]>`
       select
-        w.id as "webhookId", w.revision, w.endpoint_url as url, r.sealed_api_key as "sealedApiKey",
+        w.id as webhook_id, w.revision, w.endpoint_url as url, r.sealed_api_key,
         (
           select json_agg(json_build_object('sealed', s.sealed_secret, 'expiresAt', s.expires_at) order by s.number desc)
           from recipient_secrets s where s.recipient_id = r.id

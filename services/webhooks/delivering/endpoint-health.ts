@@ -86,16 +86,15 @@ export async function recordFailures(
 ): Promise<void> {
   const stillSentTo = await tx<FailingWebhook[]>`
     update webhooks w set
-      failing_since = case when given."hasWorked" then given.since else coalesce(w.failing_since, given.since) end,
-      warned_at = case when not given."hasWorked" then w.warned_at end,
-      last_error = given."lastError"
+      failing_since = case when given.has_worked then given.since else coalesce(w.failing_since, given.since) end,
+      warned_at = case when not given.has_worked then w.warned_at end,
+      last_error = given.last_error
     from jsonb_to_recordset(${recordset(tx, failing)}) as given (
-      "webhookId" uuid, since timestamptz, "hasWorked" boolean, "lastError" text, "isGone" boolean, traceparent text
+      webhook_id uuid, since timestamptz, has_worked boolean, last_error text, is_gone boolean, traceparent text
     )
-    where w.id = given."webhookId" and w.state = 'active'
+    where w.id = given.webhook_id and w.state = 'active'
     returning
-      w.id as "webhookId", w.location_id as "locationId", w.endpoint_url as "endpointUrl",
-      w.failing_since as "failingSince", w.warned_at as "warnedAt", w.last_error as "lastError", given."isGone",
+      w.id as webhook_id, w.location_id, w.endpoint_url, w.failing_since, w.warned_at, w.last_error, given.is_gone,
       given.traceparent`;
   for (const { traceparent, warnedAt, isGone, ...webhook } of stillSentTo) {
     const { webhookId: subject, failingSince } = webhook;

@@ -33,8 +33,8 @@ const claim = (sql: Sql, { lapsesAt }: Lease, states: string[]) => sql`
   from due, webhooks w, messages m
   where d.id = due.id and w.id = d.webhook_id and w.state = any(${states}) and m.id = d.message_id
   returning
-    d.id as "deliveryId", d.generation, d.attempt, d.failures, d.event, d.message_id as "messageId",
-    d.webhook_id as "webhookId", w.revision, m.body, m.traceparent, d.due_at as "lapsesAt"`;
+    d.id as delivery_id, d.generation, d.attempt, d.failures, d.event, d.message_id, d.webhook_id, w.revision, m.body,
+    m.traceparent, d.due_at as lapses_at`;
 
 /** How many deliveries of a webhook are wanted at most. */
 export interface Pull {
@@ -46,9 +46,8 @@ export interface Pull {
 export async function claimDue(sql: Sql, pulls: Pull[], lease: Lease): Promise<Claim[]> {
   return sql<Claim[]>`
     with due as (
-      select due.id from unnest(
-        ${pulls.map(({ webhookId }) => webhookId)}::uuid[], ${pulls.map(({ max }) => max)}::int[]
-      ) as pull (webhook_id, max)
+      select due.id
+      from jsonb_to_recordset(${recordset(sql, pulls)}) as pull (webhook_id uuid, max int)
       cross join lateral (
         select id from deliveries
         where webhook_id = pull.webhook_id and state = 'pending' and due_at <= ${lease.now}
@@ -91,10 +90,10 @@ export async function releaseClaims(sql: Sql, released: ReleasedClaim[]): Promis
     dueAt,
   }));
   await sql`
-    update deliveries d set ${goneOn(sql, { attempts: 0 })}, due_at = given."dueAt"
+    update deliveries d set ${goneOn(sql, { attempts: 0 })}, due_at = given.due_at
     from jsonb_to_recordset(${recordset(sql, rows)})
-      as given ("deliveryId" uuid, generation int, attempt int, "dueAt" timestamptz)
-    where d.id = given."deliveryId" and d.generation = given.generation and d.attempt = given.attempt
+      as given (delivery_id uuid, generation int, attempt int, due_at timestamptz)
+    where d.id = given.delivery_id and d.generation = given.generation and d.attempt = given.attempt
       and d.state = 'sending'`;
 }
 

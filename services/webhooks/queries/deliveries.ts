@@ -7,8 +7,8 @@ export type DeliveryRow = Dated<Delivery, "createdAt" | "nextAttemptAt" | "settl
 
 /** The columns of a `DeliveryRow`, of deliveries `d`. */
 export const deliveryColumns = (sql: Sql | Transaction) => sql`
-  d.id, d.created_at as "createdAt", d.webhook_id as "webhookId", d.message_id as "messageId", d.event, d.state,
-  case when d.state = 'pending' then d.due_at end as "nextAttemptAt", d.settled_at as "settledAt"`;
+  d.id, d.created_at, d.webhook_id, d.message_id, d.event, d.state,
+  case when d.state = 'pending' then d.due_at end as next_attempt_at, d.settled_at`;
 
 /** The condition of being this delivery `d`, of a webhook `w` that is not deleted. */
 export const isDelivery = (sql: Sql | Transaction, which: Which) =>

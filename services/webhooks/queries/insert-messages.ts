@@ -45,7 +45,7 @@ export async function insertMessages(
 ): Promise<Inserted[]> {
   // In one order, so that two that write the same at the same time wait for each other in turn.
   const sorted = messages.toSorted((one, other) => (one.messageId < other.messageId ? -1 : 1));
-  const isSending = sql`(given."isClaimed" and w.state = 'active')`;
+  const isSending = sql`(given.is_claimed and w.state = 'active')`;
   return sql<Inserted[]>`
     with given_message as (
       select * from unnest(
@@ -53,31 +53,31 @@ export async function insertMessages(
         ${sorted.map(({ traceparent }) => traceparent)}::text[],
         -- As one text: to read it from JSON would double what a message costs PostgreSQL.
         string_to_array(${sorted.map(({ body }) => body).join(separator)}, ${separator})
-      ) as message ("messageId", event, traceparent, body)
+      ) as message (message_id, event, traceparent, body)
     ), noted as (
-      insert into inbox (event_id, subscription) select "messageId", event from given_message
+      insert into inbox (event_id, subscription) select message_id, event from given_message
       on conflict do nothing returning event_id
     ), message as (
       insert into messages (id, body, traceparent, created_at)
-      select m."messageId", m.body, m.traceparent, ${now} from given_message m join noted on event_id = m."messageId"
+      select m.message_id, m.body, m.traceparent, ${now} from given_message m join noted on event_id = m.message_id
       on conflict (id) do nothing
     ), delivery as (
       insert into deliveries (
         id, webhook_id, message_id, event, state, generation, attempt, failures, due_at, created_at
       )
       select
-        given."deliveryId", w.id, m."messageId", m.event, case when ${isSending} then 'sending' else 'pending' end,
+        given.delivery_id, w.id, m.message_id, m.event, case when ${isSending} then 'sending' else 'pending' end,
         1, 1, 0, case when ${isSending} then ${lapsesAt}::timestamptz else ${now} end, ${now}
       from jsonb_to_recordset(${recordset(sql, deliveries)})
-        as given ("deliveryId" uuid, "webhookId" uuid, "messageId" uuid, "isClaimed" boolean)
-      join given_message m on m."messageId" = given."messageId"
-      join noted on noted.event_id = m."messageId"
-      join webhooks w on w.id = given."webhookId" and w.state <> 'deleted'
+        as given (delivery_id uuid, webhook_id uuid, message_id uuid, is_claimed boolean)
+      join given_message m on m.message_id = given.message_id
+      join noted on noted.event_id = m.message_id
+      join webhooks w on w.id = given.webhook_id and w.state <> 'deleted'
       on conflict (message_id, webhook_id) do nothing
       returning id, message_id, webhook_id, state
     )
     select
-      noted.event_id as "messageId", d.id as "deliveryId", d.webhook_id as "webhookId",
-      d.state = 'sending' as "isClaimed", w.state = 'active' as "isActive", w.revision
+      noted.event_id as message_id, d.id as delivery_id, d.webhook_id,
+      d.state = 'sending' as is_claimed, w.state = 'active' as is_active, w.revision
     from noted left join delivery d on d.message_id = noted.event_id left join webhooks w on w.id = d.webhook_id`;
 }

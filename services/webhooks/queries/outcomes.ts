@@ -31,15 +31,15 @@ export async function recordAttempts(
   await sql`
     with made as (
       select * from jsonb_to_recordset(${recordset(sql, rows)}) as made (
-        "deliveryId" uuid, "webhookId" uuid, generation int, attempt int, state text, status int, error text,
-        response text, "startedAt" timestamptz, "endedAt" timestamptz, milliseconds int, "nextAttemptAt" timestamptz
+        delivery_id uuid, webhook_id uuid, generation int, attempt int, state text, status int, error text,
+        response text, started_at timestamptz, ended_at timestamptz, milliseconds int, next_attempt_at timestamptz
         -- The limit tells the planner how few they are.
       ) limit ${rows.length}::int
     ), logged as (
       insert into attempts (
         delivery_id, generation, number, started_at, milliseconds, status, error, response, next_attempt_at
       )
-      select "deliveryId", generation, attempt, "startedAt", milliseconds, status, error, response, "nextAttemptAt"
+      select delivery_id, generation, attempt, started_at, milliseconds, status, error, response, next_attempt_at
       from made
       on conflict (delivery_id, generation, number) do update set
         started_at = excluded.started_at, milliseconds = excluded.milliseconds, status = excluded.status,
@@ -47,9 +47,9 @@ export async function recordAttempts(
     ), counted as (
       insert into webhook_hours (webhook_id, hour, succeeded, failed, milliseconds, last_succeeded_at, last_failed_at)
       select
-        w.id, date_trunc('hour', "endedAt", 'UTC'), count(*) filter (where error is null), count(error),
-        sum(milliseconds), max("endedAt") filter (where error is null), max("endedAt") filter (where error is not null)
-      from made join webhooks w on w.id = "webhookId"
+        w.id, date_trunc('hour', ended_at, 'UTC'), count(*) filter (where error is null), count(error),
+        sum(milliseconds), max(ended_at) filter (where error is null), max(ended_at) filter (where error is not null)
+      from made join webhooks w on w.id = webhook_id
       group by 1, 2
       -- So that batches which count for the same webhooks wait for one another in turn.
       order by 1, 2
@@ -65,13 +65,13 @@ export async function recordAttempts(
     )
     update deliveries d set
       state = case when ${isMadeAgain} then 'pending' else made.state end, again = false,
-      due_at = case when ${isMadeAgain} then made."endedAt" else made."nextAttemptAt" end,
+      due_at = case when ${isMadeAgain} then made.ended_at else made.next_attempt_at end,
       generation = d.generation + ${isMadeAgain}::int,
       attempt = case when ${isMadeAgain} then 1 else d.attempt + (made.state = 'pending')::int end,
       failures = case when ${isMadeAgain} then 0 else d.failures + (made.error is not null)::int end,
-      settled_at = case when made.state <> 'pending' then made."endedAt" else d.settled_at end
+      settled_at = case when made.state <> 'pending' then made.ended_at else d.settled_at end
     from made
-    where d.id = made."deliveryId" and d.generation = made.generation and (
+    where d.id = made.delivery_id and d.generation = made.generation and (
       (d.state = 'sending' and d.attempt = made.attempt)
       or (made.state = 'succeeded' and d.state in ('pending', 'sending'))
     )`;

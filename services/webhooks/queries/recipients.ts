@@ -7,8 +7,8 @@ export type RecipientRow = Dated<Recipient, "createdAt" | "updatedAt">;
 
 /** The columns of a `RecipientRow`, of recipients `r`. */
 export const recipientColumns = (sql: Sql | Transaction, now: Date) => sql`
-  r.id, r.created_at as "createdAt", r.updated_at as "updatedAt", r.location_id as "locationId", r.name,
-  r.sealed_api_key is not null as "hasApiKey", (
+  r.id, r.created_at, r.updated_at, r.location_id, r.name,
+  r.sealed_api_key is not null as has_api_key, (
     select json_agg(json_build_object('createdAt', ${iso(sql, "created_at")}, 'expiresAt', ${iso(sql, "expires_at")})
       order by number desc)
     from recipient_secrets where recipient_id = r.id and (expires_at is null or expires_at > ${now})

@@ -8,9 +8,8 @@ export type RecoveryRow = Dated<Recovery, "createdAt" | "since" | "finishedAt">;
 
 /** The columns of a `RecoveryRow`. */
 export const recoveryColumns = (sql: Sql | Transaction) => sql`
-  id, created_at as "createdAt", webhook_id as "webhookId", since,
-  case when finished_at is null then 'running' else 'done' end as state, total, recovered,
-  finished_at as "finishedAt"`;
+  id, created_at, webhook_id, since, case when finished_at is null then 'running' else 'done' end as state, total,
+  recovered, finished_at`;
 
 /** Deliveries that failed for good, or failed and wait for another attempt, or are in the midst of one. */
 const hasFailed = (sql: Sql | Transaction) => sql`(state = 'failed' or (state <> 'succeeded' and failures > 0))`;
@@ -50,13 +49,12 @@ interface Unfinished {
 export async function continueRecovery(tx: Transaction, now: Date): Promise<string | undefined> {
   const [recovery] = await tx<Unfinished[]>`
     select
-      id, webhook_id as "webhookId", since, created_at as "createdAt", reached_at as "reachedAt",
-      reached_id as "reachedId"
+      id, webhook_id, since, created_at, reached_at, reached_id
     from recoveries where finished_at is null order by recovered, created_at limit 1 for update skip locked`;
   if (!recovery) return undefined;
   const { id, webhookId, since, createdAt, reachedAt, reachedId } = recovery;
   const isLeft = reachedAt ? tx`(created_at, id) > (${reachedAt}, ${reachedId})` : tx`true`;
-  const portion = await tx<{ id: string; created_at: Date }[]>`
+  const portion = await tx<{ id: string; createdAt: Date }[]>`
     select id, created_at from deliveries
     where webhook_id = ${webhookId} and created_at >= ${since} and created_at <= ${createdAt} and ${isLeft}
       and ${hasFailed(tx)}
@@ -72,7 +70,7 @@ export async function continueRecovery(tx: Transaction, now: Date): Promise<stri
   await tx`
     update recoveries set
       recovered = recovered + ${portion.length},
-      reached_at = ${last?.created_at ?? reachedAt}, reached_id = ${last?.id ?? reachedId},
+      reached_at = ${last?.createdAt ?? reachedAt}, reached_id = ${last?.id ?? reachedId},
       finished_at = ${portion.length < portionSize ? now : null}
     where id = ${id}`;
   return webhookId;

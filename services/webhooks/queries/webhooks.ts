@@ -1,5 +1,5 @@
 import type { SentEvent, Webhook } from "@pragma/contracts/webhook";
-import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import { recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
 import { type Dated, isOfLocation, type Which } from "./rows.ts";
 
 /** A webhook as replies show it, with dates. */
@@ -7,9 +7,8 @@ export type WebhookRow = Dated<Webhook, "createdAt" | "updatedAt" | "failingSinc
 
 /** The columns of a `WebhookRow`. */
 export const webhookColumns = (sql: Sql | Transaction) => sql`
-  id, created_at as "createdAt", updated_at as "updatedAt", location_id as "locationId",
-  recipient_id as "recipientId", endpoint_url as "endpointUrl", events, state, disabled_reason as "disabledReason",
-  failing_since as "failingSince", last_error as "lastError"`;
+  id, created_at, updated_at, location_id, recipient_id, endpoint_url, events, state, disabled_reason, failing_since,
+  last_error`;
 
 /** The condition of being this webhook, if it is not deleted. */
 export const isWebhook = (sql: Sql | Transaction, which: Which) =>
@@ -30,10 +29,9 @@ export interface EventMatch {
 /** The webhooks that listen to each of these, in their order. */
 export async function findListeners(sql: Sql, matches: EventMatch[]): Promise<Listener[][]> {
   const rows = await sql<(Listener & { place: number })[]>`
-    select match.place, w.id, w.state = 'active' as "isActive"
-    from unnest(
-      ${matches.map(({ locationId }) => locationId)}::uuid[], ${matches.map(({ event }) => event)}::text[]
-    ) with ordinality as match (location_id, event, place)
+    select match.place, w.id, w.state = 'active' as is_active
+    from rows from (jsonb_to_recordset(${recordset(sql, matches)}) as (location_id uuid, event text))
+      with ordinality as match (location_id, event, place)
     join webhooks w on w.location_id = match.location_id
     where w.state <> 'deleted' and match.event = any(w.events)`;
   const listeners = matches.map((): Listener[] => []);

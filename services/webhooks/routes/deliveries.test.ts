@@ -247,12 +247,12 @@ describe("a recovery", () => {
       select gen_random_uuid(), id, ${webhook.id}, 'order.paid', 'failed', 1, 2, 2, now() from made`;
     // As a process leaves it that dies after its first portion.
     const id = randomUUID();
-    const reached = await sql<[{ created_at: Date; id: string }]>`
+    const reached = await sql<[{ createdAt: Date; id: string }]>`
       select created_at, id from deliveries where webhook_id = ${webhook.id}
       order by created_at, id offset 499 limit 1`;
     await sql`
       insert into recoveries (id, webhook_id, since, created_at, total, recovered, reached_at, reached_id)
-      values (${id}, ${webhook.id}, '2026-01-01', now() + interval '1 second', 1200, 500, ${reached[0].created_at}, ${reached[0].id})`;
+      values (${id}, ${webhook.id}, '2026-01-01', now() + interval '1 second', 1200, 500, ${reached[0].createdAt}, ${reached[0].id})`;
     const recovery = await done(subscription, { id } as Recovery);
     expect(recovery).toMatchObject({ total: 1200, recovered: 1200 });
     expect((await page(subscription, "?state=pending&size=1")).meta.totalCount).toBe(700);

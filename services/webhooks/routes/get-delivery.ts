@@ -31,8 +31,7 @@ export const getDeliveryRoute = defineRoute({
     const attempts = await sql<Dated<Attempt, "startedAt" | "nextAttemptAt">[]>`
       select * from (
         select
-          generation, number, started_at as "startedAt", milliseconds, status, error, response,
-          next_attempt_at as "nextAttemptAt"
+          generation, number, started_at, milliseconds, status, error, response, next_attempt_at
         from attempts where delivery_id = ${delivery.id}
         union all
         select

@@ -34,8 +34,8 @@ export const getWebhookRoute = defineRoute({
             'averageMilliseconds', round(sum(milliseconds) / nullif(sum(succeeded + failed), 0))
           ) from webhook_hours
           where webhook_id = ${webhook.id} and hour > ${clock()}::timestamptz - interval '24 hours'
-        ) as "lastDay",
-        max(last_succeeded_at) as "lastSucceededAt", max(last_failed_at) as "lastFailedAt"
+        ) as last_day,
+        max(last_succeeded_at) as last_succeeded_at, max(last_failed_at) as last_failed_at
       from webhook_hours where webhook_id = ${webhook.id}`;
     return taggedByContent(JSON.stringify({ ...webhook, statistics }), { ifNoneMatch: header("if-none-match") });
   },

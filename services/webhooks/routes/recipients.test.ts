@@ -55,7 +55,7 @@ describe("a new recipient", () => {
     const base64 = made.signingSecret?.replace("whsec_", "") ?? "";
     expect(Buffer.from(base64, "base64").toString()).toBe(made.hmacSecret);
     const [row] = await service.db.sql`select sealed_secret from recipient_secrets where recipient_id = ${made.id}`;
-    expect(row?.sealed_secret).not.toContain(made.hmacSecret);
+    expect(row?.sealedSecret).not.toContain(made.hmacSecret);
     const listed = (await list()).find(({ id }) => id === made.id);
     expect(JSON.stringify(listed)).not.toContain(made.hmacSecret);
     expect(listed).toMatchObject({ name: "Stock keeper", hasApiKey: false, secrets: [{ expiresAt: null }] });

@@ -40,9 +40,9 @@ async function upsertRecipient(
   return db.transaction(async (tx) => {
     await lockLocation(tx, db, locationId);
     const now = clock();
-    const content = { name, updated_at: now, ...(sealedApiKey !== undefined && { sealed_api_key: sealedApiKey }) };
+    const content = { name, updatedAt: now, ...(sealedApiKey !== undefined && { sealedApiKey }) };
     const inserted = await tx`
-      insert into recipients ${tx({ ...content, id, location_id: locationId, created_at: now })}
+      insert into recipients ${tx({ ...content, id, locationId, createdAt: now })}
       on conflict (id) do nothing`;
     const isNew = inserted.count === 1;
     if (isNew) {

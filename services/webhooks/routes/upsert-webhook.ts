@@ -61,8 +61,8 @@ async function upsertWebhook(
       refuseFaults([{ in: "body", path: "recipientId", code: "unknown_recipient", message }]);
     }
     const now = clock();
-    const content = { recipient_id: recipientId, endpoint_url: endpointUrl, events: [...events], updated_at: now };
-    const unchanging = { id, location_id: locationId, state: "active", revision: 1, created_at: now };
+    const content = { recipientId, endpointUrl, events: [...events], updatedAt: now };
+    const unchanging = { id, locationId, state: "active", revision: 1, createdAt: now };
     const [inserted] = await tx<WebhookRow[]>`
       insert into webhooks ${tx({ ...content, ...unchanging })} on conflict (id) do nothing
       returning ${webhookColumns(tx)}`;

@@ -9,7 +9,7 @@ export const endpointEvents = (["endpoint.failing", "endpoint.disabled"] as cons
     async ({ eventId: messageId, time, data, services: { db, messages }, context: { traceparent } }) => {
       // Once each, as far as they are sent to.
       const listeners = await db.sql<Listener[]>`
-        select distinct on (other.endpoint_url) other.id, true as "isActive"
+        select distinct on (other.endpoint_url) other.id, true as is_active
         from webhooks w join webhooks other on other.recipient_id = w.recipient_id
         where w.id = ${data.webhookId} and other.state = 'active' and other.endpoint_url <> ${data.endpointUrl}
         order by other.endpoint_url, other.created_at, other.id`;
