@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { canInstall, installPackages } from "./apt.ts";
-import { dockerEngine } from "./data-folder.mjs";
+import { containerRuntime } from "./data-folder.mjs";
 import { Failure } from "./failure.mjs";
 
 export type ServerKind = keyof typeof software;
@@ -87,7 +87,7 @@ async function lookAround(kinds: readonly ServerKind[]): Promise<Map<ServerKind,
   const found = new Map<ServerKind, Binary[]>();
   for (const kind of kinds) {
     const binaries = process.env.PRAGMA_SERVERS === "docker" ? [] : binariesOf(kind);
-    const canRun = binaries.length > 0 || (await dockerEngine().catch(() => undefined)) !== undefined;
+    const canRun = binaries.length > 0 || (await containerRuntime().catch(() => undefined)) !== undefined;
     if (canRun) found.set(kind, binaries);
   }
   return found;

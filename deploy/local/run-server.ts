@@ -7,7 +7,6 @@ import { Failure } from "./failure.mjs";
 import { freePort, isPortFree } from "./free-port.ts";
 import { isEnding, spawnGuarded } from "./guarded.mjs";
 import { beginLog, endOfLog, limitLog } from "./log-file.ts";
-import { endProcess, isRunning, knownProcess, sendSignal } from "./process-identity.mjs";
 
 /** How to start a server. */
 export interface Launch {
@@ -45,20 +44,20 @@ export interface Instance {
   pid: number;
   /** Resolves to how it ended. */
   ended: Promise<string>;
-  /** Ends it gracefully. */
-  stop(): Promise<void>;
-  /** SIGKILL, as a power cut; the data stays. */
-  kill(): void | Promise<void>;
-  /** Stops it in its tracks, so that it takes connections and answers nobody, until it is resumed. */
-  hang(): void | Promise<void>;
-  resume(): void | Promise<void>;
+  /** Signals it, unless it has ended. */
+  send(signal: NodeJS.Signals): unknown;
 }
 
-/** `stop` and `kill` wait until it has ended. */
-export interface RunningServer extends Instance {
+export interface RunningServer {
+  pid: number;
   port: number;
+  /** Ends it gracefully and waits until it has ended; past its time it is killed. */
   stop(): Promise<void>;
+  /** SIGKILL, as a power cut: waits until it is gone; the data stays. */
   kill(): Promise<void>;
+  /** Stops it in its tracks, so that it takes connections and answers nobody, until it is resumed. */
+  hang(): Promise<void>;
+  resume(): Promise<void>;
 }
 
 const readyTimeoutMs = 60_000;
@@ -76,29 +75,39 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
   if (!(await isPortFree(port))) throw new Failure(`${name} cannot listen on port ${port}: another program does.`);
   const launch = plan.launch(port);
   const logFrom = beginLog(logFile);
-  const start = launch.container === undefined ? startProgram : startContainer;
+  const start = { ...launch, folder, port, logFile, stopSignal, stopTimeoutMs };
+  const starting = launch.container === undefined ? startProgram(start) : startContainer(launch.container, start);
   const failure = (problem: string) =>
     new Failure(`${name} did not come up: ${problem}. ${endOfLog(logFile, logFrom)}`);
-  const instance = await start({ ...launch, folder, port, logFile, stopSignal, stopTimeoutMs }).catch((error) => {
+  const { pid, ended, send } = await starting.catch((error) => {
     throw failure(error.message);
   });
-  void instance.ended.then(limitLog(logFile));
+  void ended.then(limitLog(logFile));
 
   let isStopping = false;
-  const endBy = async (end: () => unknown) => {
+  const endBy = async (signal: NodeJS.Signals) => {
     isStopping = true;
-    await end();
-    await instance.ended;
+    await send(signal);
+    const timer = setTimeout(send, stopTimeoutMs, "SIGKILL");
+    await ended;
+    clearTimeout(timer);
   };
-  const problem = await whyNotReady(() => plan.isReady(port), instance.ended);
+  const problem = await whyNotReady(() => plan.isReady(port), ended);
   if (problem !== undefined) {
-    await endBy(instance.kill);
+    await endBy("SIGKILL");
     throw failure(problem);
   }
-  void instance.ended.then((how) => {
+  void ended.then((how) => {
     if (!isStopping && !isEnding()) log(`${name} ended by itself (${how}). ${endOfLog(logFile, logFrom)}`);
   });
-  return { ...instance, port, stop: () => endBy(instance.stop), kill: () => endBy(instance.kill) };
+  return {
+    pid,
+    port,
+    stop: () => endBy(stopSignal),
+    kill: () => endBy("SIGKILL"),
+    hang: async () => void (await send("SIGSTOP")),
+    resume: async () => void (await send("SIGCONT")),
+  };
 }
 
 /** What starts an instance: all that is known about it by then. */
@@ -119,22 +128,11 @@ async function startProgram(start: Start): Promise<Instance> {
     child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
   });
   if (child.pid === undefined) throw new Error(await ended);
-  const known = knownProcess(child.pid);
   const send = (signal: NodeJS.Signals) => {
     child.ref();
-    if (isRunning(known)) sendSignal(known.pid, signal);
+    child.kill(signal);
   };
-  return {
-    pid: child.pid,
-    ended,
-    stop: () => {
-      child.ref();
-      return endProcess(known, stopSignal, stopTimeoutMs);
-    },
-    kill: () => send("SIGKILL"),
-    hang: () => send("SIGSTOP"),
-    resume: () => send("SIGCONT"),
-  };
+  return { pid: child.pid, ended, send };
 }
 
 /** Waits until a server is ready. Returns why it will not be; undefined when it is. */
