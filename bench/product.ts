@@ -91,7 +91,9 @@ export async function startProduct({ folder, servers, namespace, roles, profiles
       port: opsPort,
       log: complain,
       stopTimeoutMs: 35_000,
-      launch: () => ({ command: process.execPath, args: [...flags, main], env: { ...env, ...own } }),
+      command: process.execPath,
+      args: [...flags, main],
+      env: { ...env, ...own },
       isReady: () => isReady(opsPort),
     });
     return { role, url: urlOf(role), pid, cpuSeconds: () => cpuSeconds(pid), memory: () => memoryOf(pid), stop };

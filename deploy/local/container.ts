@@ -4,14 +4,12 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { containerRuntime, endContainer, ignoreMissing, volumeFile } from "./data-folder.mjs";
 import { guardUntilReleased, release } from "./guarded.mjs";
-import type { Instance, Launch, Start } from "./run-server.ts";
+import type { CompletePlan, Instance } from "./run-server.ts";
 import { keptFile } from "./state-folder.ts";
 
 /** Starts a private server in a container, whose port is published on the loopback interface. */
-export async function startContainer(
-  { image, dataPath }: NonNullable<Launch["container"]>,
-  { folder, logFile, port, command, args, env = {}, stopSignal }: Start,
-): Promise<Instance> {
+export async function startContainer(plan: CompletePlan): Promise<Instance> {
+  const { folder, logFile, port, env = {}, container: { image, dataPath } = { image: "", dataPath: "" } } = plan;
   const { ImageName } = await import("testcontainers");
   const { container: client, image: images } = await containerRuntime();
   const imageName = ImageName.fromString(image);
@@ -26,10 +24,10 @@ export async function startContainer(
       name,
       Image: imageName.string,
       Labels: { "pragma.folder": folder },
-      Entrypoint: [command],
-      Cmd: args,
+      Entrypoint: [plan.command],
+      Cmd: plan.args,
       Env: Object.entries(env).map(([variable, value]) => `${variable}=${value}`),
-      StopSignal: stopSignal,
+      StopSignal: plan.stopSignal,
       ExposedPorts: { [`${port}/tcp`]: {} },
       HostConfig: {
         Binds: [`${name}:${dataPath}`, `${folder}:${folder}:ro`],

@@ -36,7 +36,8 @@ export async function startPortal(port: number): Promise<string> {
       port,
       log: say,
       stopTimeoutMs: 5_000,
-      launch: () => ({ command: process.execPath, args: [join(portal, "serve.mjs"), String(port)] }),
+      command: process.execPath,
+      args: [join(portal, "serve.mjs"), String(port)],
       isReady: () => answersOk(`http://127.0.0.1:${port}/`),
     });
     return `Open http://localhost:${port} for the documentation, with every operation to try.`;

@@ -1,12 +1,12 @@
 import type { SpawnOptions } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startContainer } from "./container.ts";
 import { Failure } from "./failure.mjs";
-import { freePort, isPortFree } from "./free-port.ts";
+import { isPortFree } from "./free-port.ts";
 import { isEnding, spawnGuarded } from "./guarded.mjs";
-import { beginLog, endOfLog, limitLog } from "./log-file.ts";
+import { endOfLog, rotateLog } from "./log-file.ts";
 
 /** How to start a server. */
 export interface Launch {
@@ -20,17 +20,16 @@ export interface Launch {
   container?: { image: string; dataPath: string };
 }
 
-export interface ServerPlan {
+export interface ServerPlan extends Launch {
   /** As people call it: "PostgreSQL". */
   name: string;
   /** The server's own, absolute. Made when absent. */
   folder: string;
   /** Default: `server.log` in the folder. */
   logFile?: string;
-  /** Default: any free one. */
-  port?: number | undefined;
-  launch(port: number): Launch;
-  isReady(port: number): Promise<boolean>;
+  /** Where it listens, if it does. */
+  port?: number;
+  isReady(): Promise<boolean>;
   /** Default: SIGTERM. */
   stopSignal?: NodeJS.Signals;
   /** How long it may take to stop before it is killed; default 20 s. */
@@ -38,6 +37,9 @@ export interface ServerPlan {
   /** Receives what a person should know: that it ended by itself. */
   log(line: string): void;
 }
+
+/** All that is known of a server when it is started. */
+export type CompletePlan = ServerPlan & Required<Pick<ServerPlan, "logFile" | "stopSignal" | "stopTimeoutMs">>;
 
 /** A server that has been started: what a process and a container have in common. */
 export interface Instance {
@@ -50,7 +52,6 @@ export interface Instance {
 
 export interface RunningServer {
   pid: number;
-  port: number;
   /** Ends it gracefully and waits until it has ended; past its time it is killed. */
   stop(): Promise<void>;
   /** SIGKILL, as a power cut: waits until it is gone; the data stays. */
@@ -61,6 +62,8 @@ export interface RunningServer {
 }
 
 const readyTimeoutMs = 60_000;
+const maxLogBytes = { atStart: 2 ** 20, later: 32 * 2 ** 20 };
+const rotateLogEveryMs = 60_000;
 
 /**
  * Starts a private server and waits until it is ready. It ends with this process, whatever ends that.
@@ -68,21 +71,20 @@ const readyTimeoutMs = 60_000;
  * @throws Failure with the last lines of its log, when it does not come up within a minute.
  */
 export async function runServer(plan: ServerPlan): Promise<RunningServer> {
-  const { name, folder, log, stopSignal = "SIGTERM", stopTimeoutMs = 20_000 } = plan;
+  const { name, folder, port, log, isReady, stopSignal = "SIGTERM", stopTimeoutMs = 20_000 } = plan;
   const logFile = plan.logFile ?? join(folder, "server.log");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const port = plan.port ?? (await freePort());
-  if (!(await isPortFree(port))) throw new Failure(`${name} cannot listen on port ${port}: another program does.`);
-  const launch = plan.launch(port);
-  const logFrom = beginLog(logFile);
-  const start = { ...launch, folder, port, logFile, stopSignal, stopTimeoutMs };
-  const starting = launch.container === undefined ? startProgram(start) : startContainer(launch.container, start);
+  for (const each of [folder, dirname(logFile)]) mkdirSync(each, { recursive: true, mode: 0o700 });
+  if (port !== undefined && !(await isPortFree(port)))
+    throw new Failure(`${name} cannot listen on port ${port}: another program does.`);
+  const logFrom = rotateLog(logFile, maxLogBytes.atStart);
   const failure = (problem: string) =>
     new Failure(`${name} did not come up: ${problem}. ${endOfLog(logFile, logFrom)}`);
-  const { pid, ended, send } = await starting.catch((error) => {
+  const start = plan.container === undefined ? startProgram : startContainer;
+  const { pid, ended, send } = await start({ ...plan, logFile, stopSignal, stopTimeoutMs }).catch((error) => {
     throw failure(error.message);
   });
-  void ended.then(limitLog(logFile));
+  const rotation = setInterval(rotateLog, rotateLogEveryMs, logFile, maxLogBytes.later).unref();
+  void ended.then(() => clearInterval(rotation));
 
   let isStopping = false;
   const endBy = async (signal: NodeJS.Signals) => {
@@ -92,7 +94,7 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
     await ended;
     clearTimeout(timer);
   };
-  const problem = await whyNotReady(() => plan.isReady(port), ended);
+  const problem = await whyNotReady(isReady, ended);
   if (problem !== undefined) {
     await endBy("SIGKILL");
     throw failure(problem);
@@ -102,7 +104,6 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
   });
   return {
     pid,
-    port,
     stop: () => endBy(stopSignal),
     kill: () => endBy("SIGKILL"),
     hang: async () => void (await send("SIGSTOP")),
@@ -110,16 +111,11 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
   };
 }
 
-/** What starts an instance: all that is known about it by then. */
-export type Start = Launch &
-  Required<Pick<ServerPlan, "folder" | "logFile" | "stopSignal" | "stopTimeoutMs">> & { port: number };
-
-async function startProgram(start: Start): Promise<Instance> {
-  const { command, args, stopSignal, stopTimeoutMs } = start;
-  const env = start.env ?? { ...process.env, LC_ALL: "C", TZ: "UTC" };
-  const output = openSync(start.logFile, "a", 0o600);
-  const options: SpawnOptions = { cwd: "/", env, stdio: ["ignore", output, output], ...start.user };
-  const child = spawnGuarded(command, args, options, { signal: stopSignal, timeoutMs: stopTimeoutMs });
+async function startProgram(plan: CompletePlan): Promise<Instance> {
+  const { command, args, env = { ...process.env, LC_ALL: "C", TZ: "UTC" }, user, logFile } = plan;
+  const output = openSync(logFile, "a", 0o600);
+  const options: SpawnOptions = { cwd: "/", env, stdio: ["ignore", output, output], ...user };
+  const child = spawnGuarded(command, args, options, { signal: plan.stopSignal, timeoutMs: plan.stopTimeoutMs });
   closeSync(output);
   // It does not keep this process running.
   child.unref();
