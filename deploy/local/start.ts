@@ -79,11 +79,9 @@ function portFrom(variable: string, usual: number): number {
 }
 
 /** What the product runs with; what the environment says wins. */
-async function productEnvironment(ports: {
-  port: number;
-  opsPort: number;
-  portalPort: number;
-}): Promise<NodeJS.ProcessEnv> {
+async function productEnvironment(
+  ports: Record<"port" | "opsPort" | "portalPort", number>,
+): Promise<NodeJS.ProcessEnv> {
   const { dataKeys, adminKey } = await secretsIn(stateFolder);
   const given = Object.entries(process.env).filter(([, value]) => value !== "");
   return {
