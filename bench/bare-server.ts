@@ -111,7 +111,7 @@ async function startBare(
   const url = `http://127.0.0.1:${port}`;
   const { pid, stop } = await runServer({
     name: `The ${program}`,
-    folder,
+    logFile: join(folder, "server.log"),
     port,
     log: complain,
     command: process.execPath,

@@ -34,7 +34,7 @@ export async function startNginx({ folder, upstream }: NginxSetting): Promise<Ng
   writeFileSync(file, configuration({ folder, port, upstream: new URL(upstream).host }));
   const { pid, stop } = await runServer({
     name: "nginx",
-    folder,
+    logFile: join(folder, "server.log"),
     port,
     log: complain,
     command,

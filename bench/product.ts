@@ -87,7 +87,7 @@ export async function startProduct({ folder, servers, namespace, roles, profiles
     const flags = profiles ? ["--cpu-prof", `--cpu-prof-dir=${join(profiles, role)}`] : [];
     const { pid, stop } = await runServer({
       name: `The product's ${role}`,
-      folder: join(folder, role),
+      logFile: join(folder, role, "server.log"),
       port: opsPort,
       log: complain,
       stopTimeoutMs: 35_000,

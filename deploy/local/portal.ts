@@ -31,7 +31,6 @@ export async function startPortal(port: number): Promise<string> {
     await buildPortal();
     await runServer({
       name: "The documentation",
-      folder: join(stateFolder, "portal"),
       logFile: join(stateFolder, "logs", "portal.log"),
       port,
       log: say,

@@ -74,7 +74,7 @@ async function createCluster(
   if (user !== undefined) for (const path of [unfinished, passwordFile]) chownSync(path, user.uid, user.gid);
   const ctype = process.platform === "darwin" ? "UTF-8" : "C.UTF-8";
   const run = async (program: string, args: string[], input = "") => {
-    const options = { cwd: "/", env: { LC_ALL: "C", TZ: "UTC" }, input, user };
+    const options = { cwd: "/", env: { LC_ALL: "C", TZ: "UTC" }, input, ...user };
     const output = await runOrFail(join(programs, program), args, options, `${program} failed`);
     // A single-user server answers a faulty statement with a line, and ends well.
     if (/\b(ERROR|FATAL|PANIC):/.test(output)) throw new Failure(`${program} failed:\n${output}`);

@@ -18,7 +18,7 @@ async function plan(folder: string, changes: { program?: string; port?: number; 
   const { program = greeter, port = await freePort(), log = () => {} } = changes;
   const isReady = async () => (await hearFrom(port, /hello/)) !== undefined;
   const args = ["-e", program, String(port)];
-  return { name: "Greeter", folder, port, log, command: process.execPath, args, isReady };
+  return { name: "Greeter", logFile: join(folder, "server.log"), port, log, command: process.execPath, args, isReady };
 }
 
 it("is ready when it resolves, and has ended when stop resolves", async () => {

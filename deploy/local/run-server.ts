@@ -1,6 +1,6 @@
 import type { SpawnOptions } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startContainer } from "./container.ts";
 import { Failure } from "./failure.mjs";
@@ -17,16 +17,14 @@ export interface Launch {
   /** When not this process's. */
   user?: { uid: number; gid: number } | undefined;
   /** Runs it in a container, which has the server's folder in the same place, read-only, and its data in a volume. */
-  container?: { image: string; dataPath: string };
+  container?: { image: string; dataPath: string; folder: string };
 }
 
 export interface ServerPlan extends Launch {
   /** As people call it: "PostgreSQL". */
   name: string;
-  /** The server's own, absolute. Made when absent. */
-  folder: string;
-  /** Default: `server.log` in the folder. */
-  logFile?: string;
+  /** Its folder is made when absent. */
+  logFile: string;
   /** Where it listens, if it does. */
   port?: number;
   isReady(): Promise<boolean>;
@@ -38,8 +36,10 @@ export interface ServerPlan extends Launch {
   log(line: string): void;
 }
 
-/** All that is known of a server when it is started. */
-export type CompletePlan = ServerPlan & Required<Pick<ServerPlan, "logFile" | "stopSignal" | "stopTimeoutMs">>;
+const defaults = { stopSignal: "SIGTERM" as NodeJS.Signals, stopTimeoutMs: 20_000 };
+
+/** What starts an instance is told. */
+export type CompletePlan = ServerPlan & typeof defaults;
 
 /** A server that has been started: what a process and a container have in common. */
 export interface Instance {
@@ -70,17 +70,17 @@ const rotateLogEveryMs = 60_000;
  *
  * @throws Failure with the last lines of its log, when it does not come up within a minute.
  */
-export async function runServer(plan: ServerPlan): Promise<RunningServer> {
-  const { name, folder, port, log, isReady, stopSignal = "SIGTERM", stopTimeoutMs = 20_000 } = plan;
-  const logFile = plan.logFile ?? join(folder, "server.log");
-  for (const each of [folder, dirname(logFile)]) mkdirSync(each, { recursive: true, mode: 0o700 });
+export async function runServer(given: ServerPlan): Promise<RunningServer> {
+  const plan = { ...defaults, ...given };
+  const { name, logFile, port, log } = plan;
   if (port !== undefined && !(await isPortFree(port)))
     throw new Failure(`${name} cannot listen on port ${port}: another program does.`);
+  mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
   const logFrom = rotateLog(logFile, maxLogBytes.atStart);
   const failure = (problem: string) =>
     new Failure(`${name} did not come up: ${problem}. ${endOfLog(logFile, logFrom)}`);
   const start = plan.container === undefined ? startProgram : startContainer;
-  const { pid, ended, send } = await start({ ...plan, logFile, stopSignal, stopTimeoutMs }).catch((error) => {
+  const { pid, ended, send } = await start(plan).catch((error) => {
     throw failure(error.message);
   });
   const rotation = setInterval(rotateLog, rotateLogEveryMs, logFile, maxLogBytes.later).unref();
@@ -90,11 +90,11 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
   const endBy = async (signal: NodeJS.Signals) => {
     isStopping = true;
     await send(signal);
-    const timer = setTimeout(send, stopTimeoutMs, "SIGKILL");
+    const timer = setTimeout(send, plan.stopTimeoutMs, "SIGKILL");
     await ended;
     clearTimeout(timer);
   };
-  const problem = await whyNotReady(isReady, ended);
+  const problem = await whyNotReady(plan.isReady, ended);
   if (problem !== undefined) {
     await endBy("SIGKILL");
     throw failure(problem);
@@ -104,7 +104,7 @@ export async function runServer(plan: ServerPlan): Promise<RunningServer> {
   });
   return {
     pid,
-    stop: () => endBy(stopSignal),
+    stop: () => endBy(plan.stopSignal),
     kill: () => endBy("SIGKILL"),
     hang: async () => void (await send("SIGSTOP")),
     resume: async () => void (await send("SIGCONT")),

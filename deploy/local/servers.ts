@@ -121,7 +121,7 @@ function startConfigured(
       url: `${scheme}://127.0.0.1:${port}`,
       command: newest?.path ?? program,
       args: kind === "nats" ? ["--config", file] : [file],
-      ...(!newest && { container: { image, dataPath: "/data" } }),
+      ...(!newest && { container: { image, dataPath: "/data", folder } }),
     };
   });
 }
@@ -154,7 +154,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Reachable
               command: "docker-entrypoint.sh",
               args: ["postgres"],
               env: { POSTGRES_USER: "pragma", POSTGRES_PASSWORD: password, POSTGRES_DB: "pragma" },
-              container: { image: software.postgres.image, dataPath: "/var/lib/postgresql/data" },
+              container: { image: software.postgres.image, dataPath: "/var/lib/postgresql/data", folder },
             };
       return {
         url: `postgres://pragma:${password}@127.0.0.1:${port}/pragma`,
@@ -192,7 +192,8 @@ async function startServer(
   const { [kind]: binaries } = await findServers([kind]);
   const port = wantedPort ?? (await freePort());
   const { url, ...launch } = await launchOn({ folder, port, binaries });
+  const logFile = join(folder, "server.log");
   const isReady = () => isAnswering(kind, url);
-  const server = await runServer({ name: software[kind].name, folder, port, log, isReady, ...launch });
+  const server = await runServer({ name: software[kind].name, logFile, port, log, isReady, ...launch });
   return { ...server, port, url };
 }

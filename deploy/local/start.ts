@@ -27,21 +27,16 @@ export async function start(fail: (error: unknown) => void): Promise<undefined> 
   await requireFreePort("PORT", port);
   await requireFreePort("OPS_PORT", opsPort);
   await withProgress("Compiling", async () => {
+    const options = { cwd: checkout };
     const tsc = join("node_modules", ".bin", "tsc");
-    await runOrFail(
-      process.execPath,
-      [join("client", "generate-types.mjs")],
-      { cwd: checkout },
-      "No types of the client",
-    );
-    await runOrFail(tsc, ["-b", "services", "simulator"], { cwd: checkout }, "The code does not compile");
+    await runOrFail(process.execPath, [join("client", "generate-types.mjs")], options, "No types of the client");
+    await runOrFail(tsc, ["-b", "services", "simulator"], options, "The code does not compile");
   });
 
   const env = await productEnvironment({ port, opsPort, portalPort });
   const logFile = join(stateFolder, "logs", "product.log");
   const product = {
     name: "The product",
-    folder: join(stateFolder, "product"),
     logFile,
     port,
     command: process.execPath,
@@ -120,7 +115,6 @@ export function startLiveDemo(folder: string, program: string, url: string, env:
   const demoFile = resolve(env.PRAGMA_DEMO_FILE || join(".pragma", "demo.json"));
   return runServer({
     name: "The live demo",
-    folder: join(folder, "live-demo"),
     logFile: join(folder, "logs", "live-demo.log"),
     log: say,
     command: process.execPath,
