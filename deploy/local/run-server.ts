@@ -50,15 +50,12 @@ export interface Instance {
   send(signal: NodeJS.Signals): unknown;
 }
 
-export interface RunningServer {
-  pid: number;
+/** It can be told SIGSTOP, so that it takes connections and answers nobody until SIGCONT. */
+export interface RunningServer extends Instance {
   /** Ends it gracefully and waits until it has ended; past its time it is killed. */
   stop(): Promise<void>;
   /** SIGKILL, as a power cut: waits until it is gone; the data stays. */
   kill(): Promise<void>;
-  /** Stops it in its tracks, so that it takes connections and answers nobody, until it is resumed. */
-  hang(): Promise<void>;
-  resume(): Promise<void>;
 }
 
 const readyTimeoutMs = 60_000;
@@ -102,13 +99,7 @@ export async function runServer(given: ServerPlan): Promise<RunningServer> {
   void ended.then((how) => {
     if (!isStopping && !isEnding()) log(`${name} ended by itself (${how}). ${endOfLog(logFile, logFrom)}`);
   });
-  return {
-    pid,
-    stop: () => endBy(plan.stopSignal),
-    kill: () => endBy("SIGKILL"),
-    hang: async () => void (await send("SIGSTOP")),
-    resume: async () => void (await send("SIGCONT")),
-  };
+  return { pid, ended, send, stop: () => endBy(plan.stopSignal), kill: () => endBy("SIGKILL") };
 }
 
 async function startProgram(plan: CompletePlan): Promise<Instance> {

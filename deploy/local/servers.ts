@@ -65,17 +65,14 @@ interface ServerOptions {
   log?: (line: string) => void;
 }
 
-interface ConfiguredOptions extends ServerOptions {
-  /** More of its configuration: users, for instance. */
-  config?: string;
-}
+/** `config`: more of its configuration, users for instance. */
+type ConfiguredOptions = ServerOptions & { config?: string };
 
-interface PostgresOptions extends ServerOptions {
-  /** false switches fsync and its like off: for data that nobody misses after a power cut. Default: true. */
-  durable?: boolean;
-  /** Changes how it is started. */
-  change?: (launch: Launch) => Launch;
-}
+/**
+ * `durable`: false switches fsync and its like off, for data that nobody misses after a power cut; default true.
+ * `change` changes how it is started.
+ */
+type PostgresOptions = ServerOptions & { durable?: boolean; change?: (launch: Launch) => Launch };
 
 export type ReachableServer = RunningServer & { url: string; port: number };
 
@@ -109,7 +106,7 @@ function startConfigured(
   configFor: (host: string, port: number, data: string) => string[],
 ): Promise<ReachableServer> {
   const scheme = config.includes("tls-port") ? "rediss" : kind;
-  return startServer(kind, options, ({ folder, port, binaries: [newest] }) => {
+  return startServer(kind, options, (folder, port, [newest]) => {
     const file = join(folder, `${kind}.conf`);
     const data = join(folder, "data");
     mkdirSync(data, { recursive: true });
@@ -145,7 +142,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Reachable
   const parameters = Object.entries({ ...settings, ...(durable ? {} : withoutDurability) });
   const shared = parameters.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const start = () =>
-    startServer("postgres", options, async ({ folder, port, binaries }) => {
+    startServer("postgres", options, async (folder, port, binaries) => {
       const password = keptFile(join(folder, "password"), () => randomBytes(24).toString("hex"));
       const launch =
         binaries.length > 0
@@ -172,26 +169,19 @@ export async function startPostgres(options: PostgresOptions): Promise<Reachable
   }
 }
 
-/** Where a server is to run, and by which programs; by none: in a container. */
-interface Place {
-  folder: string;
-  port: number;
-  binaries: Binary[];
-}
-
 type ServerLaunch = Launch & Pick<ServerPlan, "stopSignal"> & { url: string };
 
-/** Starts a private server, as `launchOn` says for the place that it is given. */
+/** Starts a private server as `launchOn` says. It is given the programs that can run it; none: it runs in a container. */
 async function startServer(
   kind: ServerKind,
   { dataFolder, port: wantedPort, log = () => {} }: ServerOptions,
-  launchOn: (place: Place) => ServerLaunch | Promise<ServerLaunch>,
+  launchOn: (folder: string, port: number, binaries: Binary[]) => ServerLaunch | Promise<ServerLaunch>,
 ): Promise<ReachableServer> {
   const folder = resolve(dataFolder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const { [kind]: binaries } = await findServers([kind]);
   const port = wantedPort ?? (await freePort());
-  const { url, ...launch } = await launchOn({ folder, port, binaries });
+  const { url, ...launch } = await launchOn(folder, port, binaries);
   const logFile = join(folder, "server.log");
   const isReady = () => isAnswering(kind, url);
   const server = await runServer({ name: software[kind].name, logFile, port, log, isReady, ...launch });
