@@ -32,6 +32,13 @@ it("is ready when it resolves, and has ended when stop resolves", async () => {
   expect(readFileSync(join(folder, "server.log"), "utf8")).toContain("good bye");
 });
 
+it("is killed when it does not stop in its time", async () => {
+  const program = `${greeter} process.removeAllListeners("SIGTERM").on("SIGTERM", () => {});`;
+  const server = await runServer({ ...(await plan(scratchFolder(), { program })), stopTimeoutMs: 200 });
+  await server.stop();
+  expect(await server.ended).toBe("SIGKILL");
+});
+
 it("starts again on the same port after it was killed", async () => {
   const folder = scratchFolder();
   const port = await freePort();
