@@ -33,7 +33,8 @@ export async function playLocations(options: SimulateOptions, control: Control):
 /** The locations of the options' seed, made where there are none; their keys are revoked at the end. */
 async function playOwnLocations(apiKey: string, options: SimulateOptions, control: Control): Promise<void> {
   const { url: baseUrl, "time-zone": timeZone } = options;
-  const admin = createAdminClient({ baseUrl, apiKey, ...retryTransient({ ...control, clock: systemClock }) });
+  // Its calls are not aborted: a key that has been created must be known, to be revoked.
+  const admin = createAdminClient({ baseUrl, apiKey, ...retryTransient({ ...control, clock: systemClock, fetch }) });
   const locations: PlayedLocation[] = [];
   try {
     await allowConsumer(admin, consumerName, playingScopes);

@@ -1,6 +1,9 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createClient } from "@pragma/client/create-client";
 import { describe, expect, it } from "vitest";
-import { retryTransient } from "./retry-transient.ts";
+import { retryTransient, systemClock } from "./retry-transient.ts";
 
 /** A client of an API whose calls end so, one after the other; then they are answered with 200. */
 function asking(...outcomes: (number | "unreachable")[]) {
@@ -56,4 +59,23 @@ describe("retryTransient", () => {
     await expect(call()).rejects.toThrow();
     expect(waits).toHaveLength(1);
   });
+
+  it("aborts a call in flight when it is stopped", async () => {
+    const server = createServer(() => stop.abort(new Error("enough"))).listen(0);
+    await once(server, "listening");
+    const stop = new AbortController();
+    const lines: string[] = [];
+    const client = createClient({
+      baseUrl: `http://localhost:${(server.address() as AddressInfo).port}`,
+      apiKey: "key",
+      ...retryTransient({ clock: systemClock, signal: stop.signal, say: (line) => lines.push(line) }),
+    });
+    try {
+      await expect(client.GET("/v1/locations/own")).rejects.toThrow("got no reply");
+      expect(lines).toEqual([]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }, 5_000);
 });

@@ -14,10 +14,10 @@ export const systemClock: Clock = { now: () => Date.now(), wait: waitFor };
 
 interface RetryOptions {
   clock: Clock;
-  /** Once given, no call is made again. */
+  /** Once given, no call is made again, and one in flight is aborted. */
   signal: AbortSignal;
   say: (line: string) => void;
-  /** Sends a request; the built-in `fetch` unless given. */
+  /** Sends a request; the built-in `fetch`, under the signal, unless given. */
   fetch?: (request: Request) => Promise<Response>;
 }
 
@@ -25,7 +25,8 @@ interface RetryOptions {
  * Options of a client that asks again until the API answers: while nothing answers, and after a reply that stands for a
  * transient state, for as long as it takes. An outage is told when it has lasted some time, and when it is over.
  */
-export function retryTransient({ clock, signal, say, fetch: send = fetch }: RetryOptions) {
+export function retryTransient(options: RetryOptions) {
+  const { clock, signal, say, fetch: send = (request) => fetch(request, { signal }) } = options;
   let waitedMs = 0;
   let reason = "";
   return {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { exit, stderr } from "node:process";
 import { z } from "zod";
 
@@ -14,6 +15,8 @@ export function explain(error: unknown): string {
  */
 export async function runUntilStopped(program: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
+  // Each call adds a listener, which goes only when its request is garbage: thousands are no leak.
+  setMaxListeners(0, stop.signal);
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
       if (stop.signal.aborted) exit(1);
@@ -24,7 +27,6 @@ export async function runUntilStopped(program: (signal: AbortSignal) => Promise<
     await program(stop.signal);
   } catch (error) {
     if (!stop.signal.aborted) stderr.write(`${explain(error)}\n`);
-    // Calls that are still open need no answer any more.
     exit(stop.signal.aborted ? 0 : 1);
   }
 }
