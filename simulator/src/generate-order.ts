@@ -1,7 +1,8 @@
 import type { OrderData } from "@pragma/contracts/order-data";
+import { canceledAt, cancelReasons, orderCancellation, rowCancellation } from "./cancellation.ts";
 import { customerOf, deliveryOf } from "./customers.ts";
 import { generatePayments, isSettling } from "./generate-payments.ts";
-import { canceledAt, cancelReasons, type OrderPlan, orderCancellation, rowCancellation } from "./plan-orders.ts";
+import type { OrderPlan } from "./plan-orders.ts";
 import { type OrderRows, type OrderSetting, orderAmounts, productRow, sumOf } from "./product-row.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Product, Restaurant, Room, Table } from "./restaurant.ts";
@@ -32,10 +33,11 @@ export function generateOrder(order: NewOrder): OrderData {
   const customer = customerOf(setting, plan);
   const delivery = deliveryOf(setting, plan);
   const paymentRowList = generatePayments({
-    setting: { ...setting, operator: order.cashier },
+    ...setting,
+    operator: order.cashier,
     plan,
     due: amounts.total,
-    platform: delivery.platform,
+    channel: delivery.channel,
     customerKey: customer.firebaseCustomerRefKey,
   });
 
@@ -82,7 +84,7 @@ export function generateOrder(order: NewOrder): OrderData {
     operatorName: operator.name,
     ...customer,
     firebaseReservationRefKey: null,
-    isPrepaid: delivery.platform !== null,
+    isPrepaid: delivery.source === "platform",
     externalServiceId: null,
     extOctorateReservationId: null,
     extQoodosCheckInId: null,
@@ -90,7 +92,7 @@ export function generateOrder(order: NewOrder): OrderData {
     extQoodosUserName: null,
     pickupHour: plan.service === "takeout" ? times.at(moment.end) : null,
     groupedTableInfo: isMerged ? groupTables(random, room, table) : [],
-    ...delivery.fields,
+    ...delivery,
     serviceType: plan.service,
     isTraining: plan.fate === "training",
     paymentRowList,
@@ -117,7 +119,7 @@ function generateRows(setting: OrderSetting, plan: OrderPlan, guestsCount: numbe
   if (isRefund) return rows;
   if (plan.fate === "gifted") return giveAway(setting, rows);
   const products = ordered.map(({ product }) => product);
-  return playRowCases(setting, plan, rows, products);
+  return playRowCases(setting, plan.turns, rows, products);
 }
 
 /** What the guests of an order have, all of it different products sold by the piece. */

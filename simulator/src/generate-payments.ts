@@ -1,18 +1,18 @@
 import { PaymentRow } from "@pragma/contracts/payment-row";
-import { type OrderPlan, orderCancellation } from "./plan-orders.ts";
+import { orderCancellation } from "./cancellation.ts";
+import type { OrderPlan } from "./plan-orders.ts";
 import type { OrderSetting } from "./product-row.ts";
 import type { PaymentMethodName, Restaurant } from "./restaurant.ts";
 import { moment } from "./service-day.ts";
 import { splitByWeights } from "./split-rows.ts";
 
-interface Bill {
-  /** The operator of this setting is who collects the money. */
-  setting: OrderSetting;
+/** What is to be paid; its operator is who collects the money. */
+interface Bill extends OrderSetting {
   plan: OrderPlan;
   /** The order's total, in minor units. */
   due: number;
-  /** The delivery platform that takes the money, if any. */
-  platform: "uberEats" | "deliveroo" | null;
+  /** The delivery platform, which takes the money; "unknown" for an order taken in the house. */
+  channel: "uberEats" | "deliveroo" | "unknown";
   customerKey: string | null;
 }
 
@@ -45,7 +45,7 @@ export function isSettling({ status, paymentType }: PaymentRow): boolean {
   return status === "validated" && (paymentType === "payment" || paymentType === "customerAccount");
 }
 
-function planParts({ setting: { random }, plan: { turns }, platform }: Bill): Part[] {
+function planParts({ random, plan: { turns }, channel }: Bill): Part[] {
   const account = turns.get("account");
   const tip = turns.get("tip");
   const parts: Part[] = [];
@@ -53,13 +53,14 @@ function planParts({ setting: { random }, plan: { turns }, platform }: Bill): Pa
   if (turns.has("change")) parts.push({ method: "cash", hasChange: true });
   if (tip !== undefined && tip % 2 === 0) parts.push({ method: "card", hasTip: true });
   const count = turns.has("partPayments") ? random.integer(2, 4) : 1;
-  while (parts.length < count) parts.push({ method: platform ?? random.pickWeighted(usualMethods) });
+  while (parts.length < count)
+    parts.push({ method: channel === "unknown" ? random.pickWeighted(usualMethods) : channel });
   return parts;
 }
 
 /** A payment made at this share of the stay: guests who pay in parts do so one after the other. */
-function pay({ setting, customerKey }: Bill, part: Part, amount: number, share: number = moment.payment): PaymentRow {
-  const { random, restaurant, operator, times } = setting;
+function pay(bill: Bill, part: Part, amount: number, share: number = moment.payment): PaymentRow {
+  const { random, restaurant, operator, times, customerKey } = bill;
   const { cash, [part.method]: method } = restaurant.paymentMethods;
   const change = part.hasChange && {
     changeAmount: noteStep - (amount % noteStep),
@@ -71,7 +72,7 @@ function pay({ setting, customerKey }: Bill, part: Part, amount: number, share: 
     ...paymentRow(random.uuid(), method, times.at(share), amount),
     ...change,
     paymentType: part.type ?? "payment",
-    tipAmount: part.hasTip ? someTip(setting) : null,
+    tipAmount: part.hasTip ? someTip(bill) : null,
     firebaseCustomerRefKey: part.method === "debt" ? customerKey : null,
     operatorId: operator.id,
     operatorName: operator.name,
@@ -100,16 +101,16 @@ export function paymentRow(id: string, method: Method, at: string, amount: numbe
 }
 
 /** Tips take turns: on a card payment, or a row of their own. */
-function withTipRow({ setting, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
+function withTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
   const [first] = paid;
-  if (!first || (plan.turns.get("tip") ?? 0) % 2 === 0) return paid;
+  if (!first || (bill.plan.turns.get("tip") ?? 0) % 2 === 0) return paid;
   const tip: PaymentRow = {
     ...first,
     ...withoutChange,
-    id: setting.random.uuid(),
-    recordedAt: setting.times.at(moment.payment),
-    modifiedAt: setting.times.at(moment.payment),
-    amount: someTip(setting),
+    id: bill.random.uuid(),
+    recordedAt: bill.times.at(moment.payment),
+    modifiedAt: bill.times.at(moment.payment),
+    amount: someTip(bill),
     name: "Pourboire",
     paymentType: "tip",
   };
@@ -117,7 +118,7 @@ function withTipRow({ setting, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
 }
 
 /** Unsettled payments take turns: a terminal that never answered, a card that was refused, money still to come. */
-function withUnsettled({ setting: { random, times }, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
+function withUnsettled({ random, times, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
   const turn = plan.turns.get("unsettledPayment");
   const [first] = paid;
   if (turn === undefined || !first) return paid;
@@ -134,7 +135,7 @@ function withUnsettled({ setting: { random, times }, plan }: Bill, paid: Payment
   return [failed, ...paid];
 }
 
-function someTip({ random }: OrderSetting): number {
+function someTip({ random }: Bill): number {
   return random.pick([100, 150, 200, 300, 500]);
 }
 

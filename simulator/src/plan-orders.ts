@@ -1,5 +1,5 @@
 import type { Random } from "./random.ts";
-import { moment, type OrderTimes } from "./service-day.ts";
+import { type RowCase, rowCases } from "./row-cases.ts";
 
 /**
  * How much of an ordinary day's till is out of the ordinary. Each weight is the share of the orders that could show the
@@ -75,28 +75,8 @@ export type TillMix = typeof ordinaryMix;
 type Fate = "ordinary" | "canceled" | "transferred" | "refund" | "gifted" | "training";
 type Service = "eatin" | "takeout" | "delivery";
 
-/** Cases that show in an order's rows, in the order in which they are played. */
-export const rowCases = [
-  "modifier",
-  "weight",
-  "menu",
-  "splitMenu",
-  "splitRow",
-  "groupDiscount",
-  "discount",
-  "unsettledDiscount",
-  "gift",
-  "canceledRow",
-  "canceledMenu",
-  "transferredRow",
-  "loss",
-  "refundRow",
-  "mergedOrder",
-] as const;
-
 const paymentCases = ["partPayments", "change", "tip", "account", "unsettledPayment"] as const;
 
-export type RowCase = (typeof rowCases)[number];
 type Case = RowCase | (typeof paymentCases)[number];
 
 /** What is to be special about one order. */
@@ -146,26 +126,3 @@ export function planOrders(random: Random, count: number, mix: TillMix): OrderPl
   for (const name of paymentCases) dealCase(name, isOrdinary);
   return plans;
 }
-
-/** When something is canceled: what is canceled after the bill was printed is reported apart. */
-export type Cancellation = (typeof cancellations)[number];
-
-const cancellations = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
-
-/** Canceled orders take turns in when. */
-export function orderCancellation(turn: number): Cancellation {
-  return cancellations[turn % 4] as Cancellation;
-}
-
-/** Canceled rows take turns in when; a row is not canceled once it was paid. */
-export function rowCancellation(turn: number): Cancellation {
-  return cancellations[turn % 3] as Cancellation;
-}
-
-export function canceledAt(times: OrderTimes, cancellation: Cancellation): string {
-  if (cancellation === "afterPayment") return times.closedAt;
-  return times.at(cancellation === "afterBill" ? moment.afterBill : moment.beforeBill);
-}
-
-/** Why clerks cancel. */
-export const cancelReasons = ["Erreur de saisie", "Rupture", "Client parti"] as const;

@@ -1,21 +1,23 @@
 import type { MenuRow } from "@pragma/contracts/menu-row";
 import type { ProductRow } from "@pragma/contracts/product-row";
+import { canceledAt, cancelReasons, rowCancellation } from "./cancellation.ts";
 import { chooseModifiers, menuRow } from "./menu-row.ts";
-import { canceledAt, cancelReasons, type OrderPlan, type RowCase, rowCancellation, rowCases } from "./plan-orders.ts";
 import { discounted, type OrderRows, type OrderSetting, productRow, withRows } from "./product-row.ts";
 import type { Product } from "./restaurant.ts";
 import { moment } from "./service-day.ts";
 import { splitMenuRow, splitProductRow } from "./split-rows.ts";
 
-/** Adds the rows of every case that the plan asks for. `ordered`: the products ordered without anything special. */
+/**
+ * Adds the rows of every case that has a turn. `ordered`: the products ordered without anything special.
+ */
 export function playRowCases(
   setting: OrderSetting,
-  plan: OrderPlan,
+  turns: ReadonlyMap<string, number>,
   rows: OrderRows,
   ordered: readonly Product[],
 ): OrderRows {
   return rowCases.reduce((played, name) => {
-    const turn = plan.turns.get(name);
+    const turn = turns.get(name);
     return turn === undefined ? played : plays[name]({ ...setting, turn, rows: played, ordered });
   }, rows);
 }
@@ -32,7 +34,8 @@ interface Scene extends OrderSetting {
   ordered: readonly Product[];
 }
 
-const plays: Record<RowCase, (scene: Scene) => OrderRows> = {
+/** The cases that show in an order's rows, in the order in which they are added. */
+const plays = {
   modifier(scene) {
     const product = pickPiece(scene, ({ modifierGroups }) => modifierGroups.length > 0);
     const modifiers = chooseModifiers(scene, product);
@@ -106,7 +109,10 @@ const plays: Record<RowCase, (scene: Scene) => OrderRows> = {
   mergedOrder(scene) {
     return add(scene, { ...somePiece(scene), isMerged: true });
   },
-};
+} satisfies Record<string, (scene: Scene) => OrderRows>;
+
+export type RowCase = keyof typeof plays;
+export const rowCases = Object.keys(plays) as RowCase[];
 
 function add({ rows }: Scene, ...added: ProductRow[]): OrderRows {
   return { ...rows, productRowList: [...rows.productRowList, ...added] };
