@@ -32,8 +32,16 @@ afterAll(async () => {
 const openRestaurant = () =>
   openShop(product, { scopes: ["orders:read", "orders:write", "reports:read", "tills:read", "tills:write"] });
 
-/** A day of sixteen hours in three seconds. */
-const program: PlayOptions = { seed: "a day", days: 1, history: 0, orders: 40, speed: 20_000, from: "2026-05-29" };
+/** A day of sixteen hours in one second. */
+const options: PlayOptions = {
+  seed: "a day",
+  days: 1,
+  forever: false,
+  history: 0,
+  orders: 40,
+  speed: 60_000,
+  from: "2026-05-29",
+};
 
 function playingAt(shop: Shop, { seed }: PlayOptions, other: Partial<Playing> = {}): Playing {
   const control = { clock: systemClock, signal: new AbortController().signal, say: () => {}, ...other };
@@ -55,8 +63,8 @@ const liveCount = async (shop: Shop) => (await shop.api.GET("/v1/orders-live")).
 
 type Live = PlayedDay["till"]["orderList"][number] & { tillId: string };
 
-/** The same day, in one second. */
-const quickProgram: PlayOptions = { ...program, speed: 60_000 };
+/** The same day, as fast as it can be sent. */
+const fastest: PlayOptions = { ...options, speed: 1_000_000 };
 
 describe("a day that is played", () => {
   let shop: Shop;
@@ -66,7 +74,7 @@ describe("a day that is played", () => {
     shop = await openRestaurant();
     reader = followStream([`${product.url}/v1/orders-live/stream`], shop.key);
     await reader.ready();
-    played = (await playLocation(playingAt(shop, program), program)) as PlayedDay;
+    played = (await playLocation(playingAt(shop, options), options)) as PlayedDay;
     const listed = played.till.orderList.filter(({ isTraining }) => !isTraining);
     await eventually("the orders to leave", () => {
       return reader.changes.filter(({ type }) => type === "left").length === listed.length;
@@ -123,7 +131,7 @@ describe("a day that is played", () => {
   });
 
   it("can be played again, and changes nothing", async () => {
-    const again = await playLocation(playingAt(shop, quickProgram), quickProgram);
+    const again = await playLocation(playingAt(shop, fastest), fastest);
     expect(again).toMatchObject({ till: played.till, report: { totalSales: played.sales } });
     expect(await liveCount(shop)).toBe(0);
   });
@@ -157,7 +165,7 @@ describe("a play that is broken off", () => {
     const shop = await openRestaurant();
     const stranger = strangersOrder();
     const stop = new AbortController();
-    const present = { ...program, from: null };
+    const present = { ...options, speed: 20_000, from: undefined };
     const playing = playLocation(playingAt(shop, present, { signal: stop.signal }), present);
     await eventually("some orders to be live", async () => (await liveCount(shop)) > 20);
     stop.abort(new Error("enough"));
@@ -196,7 +204,7 @@ function strangersOrder(): OrderLiveInput {
 
 describe("npm run simulate", () => {
   it("makes locations with an admin key, plays them, and takes its keys back", async () => {
-    const options = readOptions(
+    const read = readOptions(
       [
         "--admin-key",
         product.adminKey,
@@ -215,9 +223,13 @@ describe("npm run simulate", () => {
       ],
       {},
     );
-    if (typeof options === "string") throw new Error(options);
+    if (typeof read === "string") throw new Error(read);
     const lines: string[] = [];
-    await playLocations(options, { signal: new AbortController().signal, say: (line) => lines.push(line) });
+    await playLocations(read, {
+      clock: systemClock,
+      signal: new AbortController().signal,
+      say: (line) => lines.push(line),
+    });
     expect(lines.filter((line) => /^[12] {2}Till closed: 8 orders, .*report/.test(line))).toHaveLength(2);
     expect(lines.filter((line) => line.includes("The report says"))).toEqual([]);
     const keys: (string | null)[] = [];

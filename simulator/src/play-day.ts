@@ -1,11 +1,11 @@
 import { nullOn } from "@pragma/client/api-problem";
 import type { PublicClient } from "@pragma/client/create-client";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { Temporal } from "temporal-polyfill";
 import type { GeneratedTill } from "./generate-till.ts";
 import { type LiveDay, nextBatch } from "./live-day.ts";
 import type { Restaurant } from "./restaurant.ts";
 import type { Clock } from "./retry-transient.ts";
+import { localDay } from "./service-day.ts";
 
 /** A restaurant at its location: what playing it takes. */
 export interface Playing {
@@ -96,7 +96,7 @@ export async function pushTill(api: PublicClient, till: GeneratedTill): Promise<
 export async function closeTill({ api, timeZone, clock, signal }: Playing, till: GeneratedTill) {
   await pushTill(api, till);
   const { id: tillId, startedAt } = till;
-  const day = Temporal.Instant.from(startedAt).toZonedDateTimeISO(timeZone).toPlainDate().toString();
+  const day = localDay(Date.parse(startedAt), timeZone).toString();
   for (let polls = 0; polls < maxPolls; polls++) {
     const { data: reports } = await api.GET("/v2/reports", {
       params: { query: { since: day, until: day, size: 100 } },

@@ -1,5 +1,4 @@
 import type { OrderData } from "@pragma/contracts/order-data";
-import { Temporal } from "temporal-polyfill";
 import { closeLeftovers, findOwnOrders } from "./close-leftovers.ts";
 import { demoRestaurant } from "./demo-days.ts";
 import { generateTill } from "./generate-till.ts";
@@ -7,6 +6,7 @@ import { joinedAt, type LiveDay, presentDay } from "./live-day.ts";
 import { type Playing, playDay } from "./play-day.ts";
 import { Random } from "./random.ts";
 import { explain } from "./run-until-stopped.ts";
+import { localDay } from "./service-day.ts";
 
 /** A till that the demo location opens and closes while people look on: a day of service in less time. */
 export interface DemoShift {
@@ -86,7 +86,7 @@ export function shiftAfter(
 
 /** The day that a shift plays: from opening to closing at the pace of the shift, under the times at which it is played. */
 export function shiftDay({ timeZone }: ShiftSetting, { tillId, begins, lasts }: DemoShift): LiveDay {
-  const day = Temporal.Instant.fromEpochMilliseconds(begins).toZonedDateTimeISO(timeZone).toPlainDate().toString();
+  const day = localDay(begins, timeZone).toString();
   const till = generateTill({ seed: demoRestaurant, orders: ordersOfShift, day, timeZone, tillId });
   const opens = Date.parse(till.startedAt);
   return presentDay(till, (instant) => begins + lasts * shareOfShift((instant - opens) / (60 * minute)));

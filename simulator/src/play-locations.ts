@@ -7,10 +7,11 @@ import { allowConsumer, createKey, openLocation, pushMissingCatalog } from "./op
 import { type PlayedDay, type Playing, playDay, pushTill } from "./play-day.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { retryTransient, systemClock } from "./retry-transient.ts";
+import { retryTransient } from "./retry-transient.ts";
+import { localDay } from "./service-day.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
-type Control = Pick<Playing, "signal" | "say">;
+type Control = Pick<Playing, "clock" | "signal" | "say">;
 
 /** A location to be played, under a seed of its own: each has its own restaurant. */
 interface PlayedLocation {
@@ -34,7 +35,7 @@ export async function playLocations(options: SimulateOptions, control: Control):
 async function playOwnLocations(apiKey: string, options: SimulateOptions, control: Control): Promise<void> {
   const { url: baseUrl, "time-zone": timeZone } = options;
   // Its calls are not aborted: a key that has been created must be known, to be revoked.
-  const admin = createAdminClient({ baseUrl, apiKey, ...retryTransient({ ...control, clock: systemClock, fetch }) });
+  const admin = createAdminClient({ baseUrl, apiKey, ...retryTransient({ ...control, fetch }) });
   const locations: PlayedLocation[] = [];
   try {
     await allowConsumer(admin, consumerName, playingScopes);
@@ -60,35 +61,21 @@ async function play(options: SimulateOptions, control: Control, locations: reado
   const playOne = async ({ seed, locationId, apiKey }: PlayedLocation, index: number) => {
     const say = (line: string) => control.say(locations.length === 1 ? line : `${index + 1}  ${line}`);
     const playing = {
+      ...control,
+      say,
       api: clientOf(options, { ...control, say }, apiKey),
       restaurant: generateRestaurant(seed),
       timeZone: options["time-zone"],
       locationId,
       rate: options.rate,
-      clock: systemClock,
-      signal: control.signal,
-      say,
     };
-    const { forever, from = null } = options;
-    await playLocation(playing, { ...options, seed, from, days: forever ? null : options.days });
+    await playLocation(playing, { ...options, seed });
   };
   await Promise.all(locations.map(playOne));
 }
 
 /** What a location plays. */
-export interface PlayOptions {
-  /** Names the restaurant. */
-  seed: string;
-  /** How many days; null for as long as it is not stopped. */
-  days: number | null;
-  /** How many days before the first one have their tills pushed. */
-  history: number;
-  /** Orders a day. */
-  orders: number;
-  speed: number;
-  /** The day whose times the first day's orders carry, YYYY-MM-DD; null for those at which they are played. */
-  from: string | null;
-}
+export type PlayOptions = Pick<SimulateOptions, "seed" | "days" | "forever" | "history" | "orders" | "speed" | "from">;
 
 /**
  * Plays a location's days one after the other, once what an earlier play left open is closed. Returns what became of the
@@ -96,22 +83,23 @@ export interface PlayOptions {
  */
 export async function playLocation(playing: Playing, options: PlayOptions): Promise<PlayedDay | undefined> {
   const { clock, timeZone, say } = playing;
-  const { history, days, speed, from } = options;
+  const { history, days, forever, speed, from } = options;
   await closeLeftovers(playing, await findOwnOrders(playing));
-  const today = Temporal.Instant.fromEpochMilliseconds(clock.now()).toZonedDateTimeISO(timeZone).toPlainDate();
-  const first = from === null ? today : Temporal.PlainDate.from(from);
+  const first = from === undefined ? localDay(clock.now(), timeZone) : Temporal.PlainDate.from(from);
   for (let before = history; before > 0; before--)
     await pushTill(playing.api, tillOf(playing, options, first.subtract({ days: before }).toString()));
   if (history > 0) say(`History: the tills of ${history} days are pushed`);
 
   let played: PlayedDay | undefined;
-  for (let index = 0; index !== days; index++) {
+  for (let index = 0; forever || index < days; index++) {
     const begins = clock.now();
-    const date = from === null ? today : first.add({ days: index });
-    const till = tillOf(playing, options, date.toString(), from === null ? begins : undefined);
+    const till =
+      from === undefined
+        ? tillOf(playing, options, first.toString(), begins)
+        : tillOf(playing, options, first.add({ days: index }).toString());
     const opens = Date.parse(till.startedAt);
     const pace = (instant: number) => begins + (instant - opens) / speed;
-    played = await playDay(playing, from === null ? presentDay(till, pace) : recordedDay(till, pace));
+    played = await playDay(playing, from === undefined ? presentDay(till, pace) : recordedDay(till, pace));
   }
   return played;
 }
@@ -124,7 +112,7 @@ function tillOf(playing: Playing, { seed, orders }: PlayOptions, day: string, be
 }
 
 function clientOf({ url: baseUrl }: SimulateOptions, control: Control, apiKey: string) {
-  return createClient({ baseUrl, apiKey, ...retryTransient({ ...control, clock: systemClock }) });
+  return createClient({ baseUrl, apiKey, ...retryTransient(control) });
 }
 
 async function revokeKey(admin: AdminClient, { locationId, apiKey }: PlayedLocation): Promise<void> {

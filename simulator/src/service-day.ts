@@ -11,6 +11,11 @@ const openingTime = "08:00";
 /** From opening to closing. */
 const openHours = 16.25;
 
+/** The date of an instant (milliseconds) in a time zone. */
+export function localDay(instant: number, timeZone: string): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone).toPlainDate();
+}
+
 /** A day of service, as instants in milliseconds. */
 export interface ServiceDay {
   readonly opens: number;

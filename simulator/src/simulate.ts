@@ -1,6 +1,7 @@
 /** `npm run simulate`: plays pretend restaurants against the API, until their days are over or it is stopped. */
 import { argv, env, stdout } from "node:process";
 import { playLocations } from "./play-locations.ts";
+import { systemClock } from "./retry-transient.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { readOptions } from "./simulate-options.ts";
 
@@ -12,5 +13,5 @@ await runUntilStopped(async (signal) => {
   );
   const options = readOptions(argv.slice(2), env);
   if (typeof options === "string") say(options);
-  else await playLocations(options, { signal, say });
+  else await playLocations(options, { clock: systemClock, signal, say });
 });
