@@ -163,7 +163,7 @@ describe("the till of a generated day in the older format", () => {
 describe("a play that is broken off", () => {
   it("leaves its orders live, and the next play of the restaurant closes their till and no other's", async () => {
     const shop = await openRestaurant();
-    const stranger = strangersOrder();
+    const other = orderOfOtherDevice();
     const stop = new AbortController();
     const present = { ...options, speed: 20_000, from: undefined };
     const playing = playLocation(playingAt(shop, present, { signal: stop.signal }), present);
@@ -173,12 +173,12 @@ describe("a play that is broken off", () => {
     const left = await settledCount(shop);
     expect(left).toBeGreaterThan(20);
 
-    await shop.api.POST("/v1/orders-live", { body: [stranger] });
+    await shop.api.POST("/v1/orders-live", { body: [other] });
     const lines: string[] = [];
     const none = { ...present, days: 0 };
     await playLocation(playingAt(shop, none, { say: (line) => lines.push(line) }), none);
     expect(lines).toEqual([expect.stringContaining(`Till of an earlier play closed: ${left} orders`)]);
-    expect((await shop.api.GET("/v1/orders-live")).data.data.map(({ id }) => id)).toEqual([stranger.id]);
+    expect((await shop.api.GET("/v1/orders-live")).data.data.map(({ id }) => id)).toEqual([other.id]);
     const [report] = await shop.reports(1);
     const { data: v2 } = await shop.api.GET("/v2/reports/{id}", { params: { path: { id: report?.id ?? "" } } });
     expect(v2.orders).toHaveLength(left);
@@ -196,8 +196,8 @@ async function settledCount(shop: Shop): Promise<number> {
 }
 
 /** An open order that another device sends. */
-function strangersOrder(): OrderLiveInput {
-  const [first] = revisionsOf(generateTill({ seed: "stranger", orders: 1, day: "2026-05-29" }));
+function orderOfOtherDevice(): OrderLiveInput {
+  const [first] = revisionsOf(generateTill({ seed: "other", orders: 1, day: "2026-05-29" }));
   if (!first) throw new Error("The day has no orders");
   return first.order;
 }

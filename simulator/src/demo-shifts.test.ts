@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { brokenOffShift, type DemoShift, newShift, shareOfShift, shiftAfter, shiftDay } from "./play-demo.ts";
-import { TestClock } from "./testing/pretend-kitchen.ts";
+import { TestClock } from "./testing/fake-live-api.ts";
 
 const location = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
 const minute = 60_000;
@@ -50,7 +50,7 @@ describe("the shifts after it", () => {
     expect(brokenOffShift(at(long.begins + 600 * minute), liveOf(long.tillId))).toEqual(long);
   });
 
-  it("begin anew when the machine has slept", () => {
+  it("start again when the machine has slept", () => {
     const before = newShift(at(now));
     const morning = now + 600 * minute;
     const next = shiftAfter(at(morning), before, 1);

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { catalogExample } from "@pragma/contracts/examples/catalog";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seedDemo } from "./seed-demo.ts";
-import { PretendApi } from "./testing/pretend-api.ts";
+import { FakeDemoApi } from "./testing/fake-demo-api.ts";
 
 const now = new Date("2026-06-15T12:00:00.000Z");
 
 /** What a first run leaves behind; each test goes on from a copy of it. */
-const first = { api: new PretendApi(), story: "", shown: [] as string[], demoFile: "" };
+const first = { api: new FakeDemoApi(), story: "", shown: [] as string[], demoFile: "" };
 
 let folder: string;
-let api: PretendApi;
+let api: FakeDemoApi;
 let shown: string[];
 
 const file = () => join(folder, "demo.json");

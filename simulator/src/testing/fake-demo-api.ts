@@ -10,7 +10,7 @@ interface Report {
 }
 
 /** As much of the public API as the demo calls, in memory. Reports are computed one by one, when asked to. */
-export class PretendApi {
+export class FakeDemoApi {
   adminKey = "admin";
   locations: { id: string; legacyId: number; name: string | null }[] = [];
   tills = new Map<string, TillV2>();
@@ -30,8 +30,8 @@ export class PretendApi {
   #keys: { apiKey: string; locationId: string; consumerName: string }[] = [];
 
   /** Another one with the same content, which calls to it change for it only. */
-  copy(): PretendApi {
-    const copy = new PretendApi();
+  copy(): FakeDemoApi {
+    const copy = new FakeDemoApi();
     copy.locations = structuredClone(this.locations);
     copy.tills = new Map(this.tills);
     copy.reports = [...this.reports];

@@ -30,7 +30,7 @@ export class TestClock implements Clock {
  * As much of the API as playing a location calls, in memory: a till's report is final as soon as it is pushed. An upsert is
  * answered without the orders that it took, which nobody reads.
  */
-export class PretendKitchen {
+export class FakeLiveApi {
   readonly live = new Map<string, OrderLiveInput>();
   readonly tills: TillV2[] = [];
   /** What goes wrong with the next calls. */
@@ -93,7 +93,7 @@ export class PretendKitchen {
 }
 
 /** An order of another device, with ids of its own. */
-export function orderOfAnother(order: OrderLiveInput): OrderLiveInput {
+export function orderOfOtherDevice(order: OrderLiveInput): OrderLiveInput {
   const id = new Random(`another ${order.id}`).uuid();
   return { ...order, id, tillId: id, data: { ...order.data, id, deviceIdentifier: "another" } };
 }
