@@ -7,7 +7,7 @@ import { sentEnvelopes } from "@pragma/runtime/testing/sent-events";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { revisionsOf } from "@pragma/simulator/order-revisions";
-import { type PlayedDay, type Playing, salesOf } from "@pragma/simulator/play-day";
+import { type PlayContext, type PlayedDay, salesOf } from "@pragma/simulator/play-day";
 import { type PlayOptions, playLocation, playLocations } from "@pragma/simulator/play-locations";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { retryTransient, systemClock } from "@pragma/simulator/retry-transient";
@@ -43,8 +43,8 @@ const options: PlayOptions = {
   from: "2026-05-29",
 };
 
-function playingAt(shop: Shop, { seed }: PlayOptions, other: Partial<Playing> = {}): Playing {
-  const control = { clock: systemClock, signal: new AbortController().signal, say: () => {}, ...other };
+function playingAt(shop: Shop, { seed }: PlayOptions, other: Partial<PlayContext> = {}): PlayContext {
+  const control = { clock: systemClock, signal: new AbortController().signal, log: () => {}, ...other };
   return {
     api: createClient({ baseUrl: product.url, apiKey: shop.key, ...retryTransient(control) }),
     restaurant: generateRestaurant(seed),
@@ -166,17 +166,17 @@ describe("a play that is broken off", () => {
     const other = orderOfOtherDevice();
     const stop = new AbortController();
     const present = { ...options, speed: 20_000, from: undefined };
-    const playing = playLocation(playingAt(shop, present, { signal: stop.signal }), present);
+    const play = playLocation(playingAt(shop, present, { signal: stop.signal }), present);
     await eventually("some orders to be live", async () => (await liveCount(shop)) > 20);
     stop.abort(new Error("enough"));
-    await expect(playing).rejects.toThrow("enough");
+    await expect(play).rejects.toThrow("enough");
     const left = await settledCount(shop);
     expect(left).toBeGreaterThan(20);
 
     await shop.api.POST("/v1/orders-live", { body: [other] });
     const lines: string[] = [];
     const none = { ...present, days: 0 };
-    await playLocation(playingAt(shop, none, { say: (line) => lines.push(line) }), none);
+    await playLocation(playingAt(shop, none, { log: (line) => lines.push(line) }), none);
     expect(lines).toEqual([expect.stringContaining(`Till of an earlier play closed: ${left} orders`)]);
     expect((await shop.api.GET("/v1/orders-live")).data.data.map(({ id }) => id)).toEqual([other.id]);
     const [report] = await shop.reports(1);
@@ -228,7 +228,7 @@ describe("npm run simulate", () => {
     await playLocations(read, {
       clock: systemClock,
       signal: new AbortController().signal,
-      say: (line) => lines.push(line),
+      log: (line) => lines.push(line),
     });
     expect(lines.filter((line) => /^[12] {2}Till closed: 8 orders, .*report/.test(line))).toHaveLength(2);
     expect(lines.filter((line) => line.includes("The report says"))).toEqual([]);

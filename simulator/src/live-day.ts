@@ -48,7 +48,7 @@ export function nextBatch(queue: readonly Revision[], now: number): { batch: Rev
 }
 
 /** The day for a player who joins it at an instant: of what happened before, each order's last revision only. */
-export function joinedAt(day: LiveDay, now: number): LiveDay {
+export function joinDay(day: LiveDay, now: number): LiveDay {
   const past = day.revisions.filter(({ at }) => at <= now);
   const last = new Map(past.map((revision) => [revision.order.id, revision]));
   return {

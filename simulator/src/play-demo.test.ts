@@ -20,8 +20,8 @@ async function play(fake: FakeLiveApi, clock: TestClock, hours: number, onTick =
     onTick();
     if (clock.time >= until) stop.abort(new Error("enough"));
   };
-  const control = { clock, signal: stop.signal, say: (line: string) => void lines.push(line) };
-  const playing = {
+  const control = { clock, signal: stop.signal, log: (line: string) => void lines.push(line) };
+  const context = {
     ...control,
     api: createClient({
       baseUrl: "http://localhost:4000",
@@ -33,7 +33,7 @@ async function play(fake: FakeLiveApi, clock: TestClock, hours: number, onTick =
     locationId,
     rate: 2,
   };
-  await expect(playDemo(playing)).rejects.toThrow("enough");
+  await expect(playDemo(context)).rejects.toThrow("enough");
   return lines;
 }
 

@@ -81,7 +81,7 @@ function generateProducts(random: Random) {
   }));
 }
 
-/** The products of the card, each with what its category and subcategory say of it. */
+/** The products of the card, each with the fields of its category and subcategory. */
 function listProducts() {
   return Object.entries(cardCategories).flatMap(([category, { course, vat, subCategories }]) =>
     Object.entries(subCategories).flatMap(([subCategory, { prices, ...section }]) =>

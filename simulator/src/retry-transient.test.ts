@@ -17,7 +17,7 @@ function createClientWith(...outcomes: (number | "unreachable")[]) {
       wait: async (ms: number, signal: AbortSignal) => clock.wait(ms).then(() => signal.throwIfAborted()),
     },
     signal: stop.signal,
-    say: (line: string) => void lines.push(line),
+    log: (line: string) => void lines.push(line),
     fetch: async () => {
       const outcome = outcomes.shift() ?? 200;
       if (outcome === "unreachable") throw new TypeError("fetch failed");
@@ -68,7 +68,7 @@ describe("retryTransient", () => {
     const client = createClient({
       baseUrl: `http://localhost:${(server.address() as AddressInfo).port}`,
       apiKey: "key",
-      ...retryTransient({ clock: systemClock, signal: stop.signal, say: (line) => lines.push(line) }),
+      ...retryTransient({ clock: systemClock, signal: stop.signal, log: (line) => lines.push(line) }),
     });
     try {
       await expect(client.GET("/v1/locations/own")).rejects.toThrow("got no reply");

@@ -9,7 +9,7 @@ import { FakeDemoApi } from "./testing/fake-demo-api.ts";
 const now = new Date("2026-06-15T12:00:00.000Z");
 
 /** What a first run leaves behind; each test goes on from a copy of it. */
-const first = { api: new FakeDemoApi(), story: "", shown: [] as string[], demoFile: "" };
+const first = { api: new FakeDemoApi(), instructions: "", shown: [] as string[], demoFile: "" };
 
 let folder: string;
 let api: FakeDemoApi;
@@ -23,7 +23,7 @@ function seed(at = now) {
     adminKey: api.adminKey,
     file: file(),
     now: at,
-    show: (text) => shown.push(text),
+    showProgress: (text) => shown.push(text),
     fetch: api.fetch,
     wait: async () => api.computeOneReport(),
   });
@@ -32,7 +32,7 @@ function seed(at = now) {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "seed-demo-"));
   ({ api, shown } = first);
-  first.story = await seed();
+  first.instructions = await seed();
   first.demoFile = await readFile(file(), "utf8");
   await rm(folder, { recursive: true });
 });
@@ -76,15 +76,15 @@ describe("seedDemo", () => {
   });
 
   it("makes a location with thirty tills, and tells how to read them", async () => {
-    const { story } = first;
+    const { instructions } = first;
     expect(api.tills.size).toBe(30);
     expect(api.locations).toHaveLength(1);
     const { locationId, apiKey } = JSON.parse(await readFile(file(), "utf8"));
     expect(api.locations[0]).toMatchObject({ id: locationId, name: expect.any(String) });
-    expect(story).toContain(locationId);
-    expect(story).toContain(apiKey);
+    expect(instructions).toContain(locationId);
+    expect(instructions).toContain(apiKey);
     const newest = api.reports.find(({ startedAt }) => startedAt === "2026-06-14T06:00:00.000Z");
-    const curls = story.split("\n").filter((line) => line.startsWith("curl "));
+    const curls = instructions.split("\n").filter((line) => line.startsWith("curl "));
     expect(curls).toEqual([
       `curl -H 'authorization: Bearer ${apiKey}' 'http://localhost:4000/v2/reports/'`,
       `curl -H 'authorization: Bearer ${apiKey}' 'http://localhost:4000/v2/reports/${newest?.id}'`,
@@ -95,7 +95,7 @@ describe("seedDemo", () => {
   });
 
   it("finds everything again, and makes nothing new", async () => {
-    expect(await seed()).toBe(first.story);
+    expect(await seed()).toBe(first.instructions);
     expect(api.writes).toEqual([]);
   });
 
@@ -110,10 +110,10 @@ describe("seedDemo", () => {
     ["of a key that was revoked", async () => api.revokeKeys()],
   ])("finds the location again and makes a new key when the file is %s", async (_, break_) => {
     await break_();
-    const story = await seed();
+    const instructions = await seed();
     expect(api.locations).toHaveLength(1);
     expect(api.writes).not.toContain("POST /v2/tills");
-    expect(story).toContain(JSON.parse(await readFile(file(), "utf8")).apiKey);
+    expect(instructions).toContain(JSON.parse(await readFile(file(), "utf8")).apiKey);
   });
 
   it("leaves alone a till that is there with other content", async () => {
@@ -139,7 +139,7 @@ describe("seedDemo", () => {
         adminKey: "wrong",
         file: file(),
         now,
-        show: () => {},
+        showProgress: () => {},
         fetch: api.fetch,
       }),
     ).rejects.toThrow("GET /v1/consumers?size=100 answered 401: The API key is not known");
