@@ -37,8 +37,7 @@ export class FakeLiveApi {
   faults: (ErrorCode | "unreachable")[] = [];
   /** How many orders were live at once at most. */
   maxLive = 0;
-  /** How many upserts there were, and how many orders in them. */
-  calls = 0;
+  /** How many changes of orders it took. */
   changes = 0;
 
   readonly fetch = async (request: Request): Promise<Response> => {
@@ -72,7 +71,6 @@ export class FakeLiveApi {
     );
     for (const order of taken) this.live.set(order.id, order);
     this.maxLive = Math.max(this.maxLive, this.live.size);
-    this.calls += 1;
     this.changes += taken.length;
   }
 
