@@ -6,13 +6,13 @@ export type Cancellation = (typeof cancellations)[number];
 const cancellations = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
 
 /** Canceled orders take turns in when. */
-export function orderCancellation(turn: number): Cancellation {
-  return cancellations[turn % 4] as Cancellation;
+export function orderCancellation(index: number): Cancellation {
+  return cancellations[index % 4] as Cancellation;
 }
 
 /** Canceled rows take turns in when; a row is not canceled once it was paid. */
-export function rowCancellation(turn: number): Cancellation {
-  return cancellations[turn % 3] as Cancellation;
+export function rowCancellation(index: number): Cancellation {
+  return cancellations[index % 3] as Cancellation;
 }
 
 export function canceledAt(times: OrderTimes, cancellation: Cancellation): string {

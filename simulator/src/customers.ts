@@ -4,7 +4,7 @@ import { moment } from "./service-day.ts";
 
 /** The regular customer that the order is for: one who puts it on an account, and some others. */
 export function customerOf({ random, restaurant }: OrderSetting, plan: OrderPlan) {
-  const isRegular = plan.turns.has("account") || random.chance(0.08);
+  const isRegular = plan.cases.has("account") || random.chance(0.08);
   const { name, key } = isRegular ? random.pick(restaurant.regulars) : { name: null, key: null };
   return { firebaseCustomerName: name, firebaseCustomerRefKey: key };
 }

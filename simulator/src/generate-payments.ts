@@ -27,15 +27,15 @@ interface Part {
 /** The payments of an order: those that settle add up to the amount due, unless one of them is still pending. */
 export function generatePayments(bill: Bill): PaymentRow[] {
   const { plan, due } = bill;
-  if (plan.fate === "refund") return plan.fateTurn % 2 === 0 ? [] : [pay(bill, { method: "cash" }, due)];
-  if (plan.fate === "canceled" && orderCancellation(plan.fateTurn) !== "afterPayment") return [];
-  if (plan.fate === "transferred" || due <= 0) return [];
+  if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [paymentOf(bill, { method: "cash" }, due)];
+  if (plan.kind === "canceled" && orderCancellation(plan.kindIndex) !== "afterPayment") return [];
+  if (plan.kind === "transferred" || due <= 0) return [];
 
   const parts = planParts(bill);
   const amounts = splitByWeights(due, Array(parts.length).fill(1));
   const paid = parts.map((part, index) => {
     const share = moment.afterBill + (moment.payment - moment.afterBill) * ((index + 1) / parts.length);
-    return pay(bill, part, amounts[index] ?? 0, share);
+    return paymentOf(bill, part, amounts[index] ?? 0, share);
   });
   return withUnsettled(bill, withTipRow(bill, paid));
 }
@@ -45,21 +45,21 @@ export function isSettling({ status, paymentType }: PaymentRow): boolean {
   return status === "validated" && (paymentType === "payment" || paymentType === "customerAccount");
 }
 
-function planParts({ random, plan: { turns }, channel }: Bill): Part[] {
-  const account = turns.get("account");
-  const tip = turns.get("tip");
+function planParts({ random, plan: { cases }, channel }: Bill): Part[] {
+  const account = cases.get("account");
+  const tip = cases.get("tip");
   const parts: Part[] = [];
   if (account !== undefined) parts.push(accountParts[account % accountParts.length] as Part);
-  if (turns.has("change")) parts.push({ method: "cash", hasChange: true });
+  if (cases.has("change")) parts.push({ method: "cash", hasChange: true });
   if (tip !== undefined && tip % 2 === 0) parts.push({ method: "card", hasTip: true });
-  const count = turns.has("partPayments") ? random.integer(2, 4) : 1;
+  const count = cases.has("partPayments") ? random.integer(2, 4) : 1;
   while (parts.length < count)
     parts.push({ method: channel === "unknown" ? random.pickWeighted(usualMethods) : channel });
   return parts;
 }
 
 /** A payment made at this share of the stay: guests who pay in parts do so one after the other. */
-function pay(bill: Bill, part: Part, amount: number, share: number = moment.payment): PaymentRow {
+function paymentOf(bill: Bill, part: Part, amount: number, share: number = moment.payment): PaymentRow {
   const { random, restaurant, operator, times, customerKey } = bill;
   const { cash, [part.method]: method } = restaurant.paymentMethods;
   const change = part.hasChange && {
@@ -72,7 +72,7 @@ function pay(bill: Bill, part: Part, amount: number, share: number = moment.paym
     ...paymentRow(random.uuid(), method, times.at(share), amount),
     ...change,
     paymentType: part.type ?? "payment",
-    tipAmount: part.hasTip ? someTip(bill) : null,
+    tipAmount: part.hasTip ? randomTip(bill) : null,
     firebaseCustomerRefKey: part.method === "debt" ? customerKey : null,
     operatorId: operator.id,
     operatorName: operator.name,
@@ -103,14 +103,14 @@ export function paymentRow(id: string, method: Method, at: string, amount: numbe
 /** Tips take turns: on a card payment, or a row of their own. */
 function withTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
   const [first] = paid;
-  if (!first || (bill.plan.turns.get("tip") ?? 0) % 2 === 0) return paid;
+  if (!first || (bill.plan.cases.get("tip") ?? 0) % 2 === 0) return paid;
   const tip: PaymentRow = {
     ...first,
     ...withoutChange,
     id: bill.random.uuid(),
     recordedAt: bill.times.at(moment.payment),
     modifiedAt: bill.times.at(moment.payment),
-    amount: someTip(bill),
+    amount: randomTip(bill),
     name: "Pourboire",
     paymentType: "tip",
   };
@@ -119,23 +119,23 @@ function withTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
 
 /** Unsettled payments take turns: a terminal that never answered, a card that was refused, money still to come. */
 function withUnsettled({ random, times, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
-  const turn = plan.turns.get("unsettledPayment");
+  const caseIndex = plan.cases.get("unsettledPayment");
   const [first] = paid;
-  if (turn === undefined || !first) return paid;
-  if (turn % 3 === 2) return [{ ...first, status: "pending" }, ...paid.slice(1)];
+  if (caseIndex === undefined || !first) return paid;
+  if (caseIndex % 3 === 2) return [{ ...first, status: "pending" }, ...paid.slice(1)];
   const recordedAt = times.at(moment.afterBill);
   const failed: PaymentRow = {
     ...first,
     ...withoutChange,
     id: random.uuid(),
-    status: turn % 3 === 0 ? "pending" : "cancelled",
+    status: caseIndex % 3 === 0 ? "pending" : "cancelled",
     recordedAt,
-    modifiedAt: turn % 3 === 0 ? recordedAt : times.at(moment.refusal),
+    modifiedAt: caseIndex % 3 === 0 ? recordedAt : times.at(moment.refusal),
   };
   return [failed, ...paid];
 }
 
-function someTip({ random }: Bill): number {
+function randomTip({ random }: Bill): number {
   return random.pick([100, 150, 200, 300, 500]);
 }
 

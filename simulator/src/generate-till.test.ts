@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { isSettling } from "./generate-payments.ts";
 import { generateTill } from "./generate-till.ts";
 import { ordinaryMix, type TillMix } from "./plan-orders.ts";
-import { counts, rowsOf, sumOf } from "./product-row.ts";
+import { isCounted, rowsOf, sumOf } from "./product-row.ts";
 
 const day = "2026-05-29";
 
@@ -142,7 +142,7 @@ describe("the money of a generated till", () => {
   it("adds up in each menu: its total is that of its products that count", () => {
     everyOrder((order) => {
       for (const menu of order.menuRowList) {
-        expect(menu.totalRow).toBe(sumOf(menu.productRowList.filter(counts), "totalRow"));
+        expect(menu.totalRow).toBe(sumOf(menu.productRowList.filter(isCounted), "totalRow"));
         expect(menu.unitPriceRow).toBe(sumOf(menu.productRowList, "unitPriceRow"));
       }
     });
@@ -150,7 +150,7 @@ describe("the money of a generated till", () => {
 
   it("adds up in each order: its totals are those of its rows that count", () => {
     everyOrder((order) => {
-      const counting = rowsOf(order).filter(counts);
+      const counting = rowsOf(order).filter(isCounted);
       expect(order.total).toBe(sumOf(counting, "totalRow"));
       expect(order.totalTax).toBe(sumOf(counting, "taxAmount"));
       expect(order.totalWithoutTax).toBe(sumOf(counting, "taxableAmount"));
@@ -162,7 +162,7 @@ describe("the money of a generated till", () => {
   it("adds up over the till: the rows that count are the sales of the orders that count", () => {
     everyTill((till) => {
       const counting = till.orderList.filter((order) => !order.isCanceled && !order.isTransferred && !order.isTraining);
-      const rows = counting.flatMap(rowsOf).filter(counts);
+      const rows = counting.flatMap(rowsOf).filter(isCounted);
       expect(sumOf(rows, "totalRow")).toBe(sumOf(counting, "total"));
     });
   });

@@ -44,7 +44,7 @@ export function generateRestaurant(seed: string | number) {
 }
 
 function generateProducts(random: Random) {
-  const idOf = rememberedIds(random);
+  const idOf = createIdsByName(random);
   const groups = Object.entries(cardModifierGroups).map(([name, modifiers], index) => ({
     id: idOf(`group ${name}`),
     name,
@@ -106,7 +106,7 @@ function generatePaymentMethods(random: Random) {
   return Object.fromEntries(withIds) as Record<PaymentMethodName, Method>;
 }
 
-function rememberedIds(random: Random): (name: string) => string {
+function createIdsByName(random: Random): (name: string) => string {
   const ids = new Map<string, string>();
   return (name) => {
     const id = ids.get(name) ?? random.uuid();
