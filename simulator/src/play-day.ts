@@ -19,7 +19,7 @@ export interface PlayContext {
   /** How many calls a second it makes at most. */
   readonly rate: number;
   readonly clock: Clock;
-  /** Ends the play: what waits then throws the signal's reason. */
+  /** Ends the play: what waits then throws the signal's reason, and a call in flight an error with this cause. */
   readonly signal: AbortSignal;
   /** Given lines for people. */
   readonly log: (line: string) => void;
