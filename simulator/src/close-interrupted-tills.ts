@@ -4,12 +4,12 @@ import { maxLiveOrders } from "@pragma/contracts/order-live";
 import { paymentRow } from "./generate-payments.ts";
 import { closedTill } from "./generate-till.ts";
 import { liveOrder } from "./order-revisions.ts";
-import { amountText, closeTill, nextReportNumber, type Playing, salesOf, sendOrders } from "./play-day.ts";
+import { amountText, closeTill, nextReportNumber, type PlayContext, salesOf, sendOrders } from "./play-day.ts";
 import { Random } from "./random.ts";
 import type { Restaurant } from "./restaurant.ts";
 
 /** Returns the live orders that this restaurant's device has sent, by the till that they belong to. */
-export async function findOwnOrders({ api, restaurant }: Playing): Promise<Map<string, OrderData[]>> {
+export async function findOwnOrders({ api, restaurant }: PlayContext): Promise<Map<string, OrderData[]>> {
   const byTill = new Map<string, OrderData[]>();
   for await (const { tillId, data } of api.items("/v1/orders-live")) {
     if (data.deviceIdentifier !== restaurant.device.id) continue;
@@ -22,9 +22,12 @@ export async function findOwnOrders({ api, restaurant }: Playing): Promise<Map<s
  * Closes the tills of a play that was broken off: guests pay what is left, and the till of exactly these orders is
  * pushed, so that they leave the live ones. A till that was pushed before is left alone: its report follows by itself.
  */
-export async function closeLeftovers(playing: Playing, leftovers: ReadonlyMap<string, OrderData[]>): Promise<void> {
-  const { api, restaurant, clock, say } = playing;
-  for (const [id, left] of leftovers) {
+export async function closeInterruptedTills(
+  context: PlayContext,
+  ordersByTill: ReadonlyMap<string, OrderData[]>,
+): Promise<void> {
+  const { api, restaurant, clock, log } = context;
+  for (const [id, left] of ordersByTill) {
     const known = await nullOn(api.GET("/v1/tills/{id}", { params: { path: { id } } }), "till_not_found");
     if (known !== null) continue;
     const finalizedAt = new Date(clock.now()).toISOString();
@@ -32,10 +35,10 @@ export async function closeLeftovers(playing: Playing, leftovers: ReadonlyMap<st
     const orderList = left.map((order) => settleOrder(restaurant, order, finalizedAt));
     const settled = orderList.map((order) => liveOrder(restaurant.establishment, order));
     for (let first = 0; first < settled.length; first += maxLiveOrders)
-      await sendOrders(playing, settled.slice(first, first + maxLiveOrders));
-    const reportNumber = await nextReportNumber(playing);
-    await closeTill(playing, closedTill(restaurant, { id, startedAt, finalizedAt, reportNumber, orderList }));
-    say(`Till of an earlier play closed: ${settled.length} orders, sales ${amountText(salesOf(settled))}`);
+      await sendOrders(context, settled.slice(first, first + maxLiveOrders));
+    const reportNumber = await nextReportNumber(context);
+    await closeTill(context, closedTill(restaurant, { id, startedAt, finalizedAt, reportNumber, orderList }));
+    log(`Till of an earlier play closed: ${settled.length} orders, sales ${amountText(salesOf(settled))}`);
   }
 }
 

@@ -2,9 +2,7 @@ import type { Catalog } from "@pragma/contracts/catalog";
 import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
 import { problemOf } from "@pragma/contracts/problem";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { Temporal } from "temporal-polyfill";
 import { Random } from "../random.ts";
-import { openingInstant } from "../service-day.ts";
 
 interface Report {
   id: string;
@@ -12,11 +10,11 @@ interface Report {
 }
 
 /** As much of the public API as the demo calls, in memory. Reports are computed one by one, when asked to. */
-export class PretendApi {
+export class FakeDemoApi {
   adminKey = "admin";
-  readonly locations: { id: string; legacyId: number; name: string | null }[] = [];
-  readonly tills = new Map<string, TillV2>();
-  readonly reports: Report[] = [];
+  locations: { id: string; legacyId: number; name: string | null }[] = [];
+  tills = new Map<string, TillV2>();
+  reports: Report[] = [];
   catalog: Catalog | null = null;
   /** Every call that was not a GET. */
   readonly writes: string[] = [];
@@ -25,11 +23,24 @@ export class PretendApi {
   /** Whether each till pushed is said to be there with other content. */
   refuseTills = false;
   /** How many reports it computes at most. */
-  mostReports = Number.POSITIVE_INFINITY;
+  maxReports = Number.POSITIVE_INFINITY;
 
-  readonly #random = new Random("pretend api");
-  readonly #consumers: { id: string; name: string; scopes: string[] }[] = [];
+  #random = new Random("pretend api");
+  #consumers: { id: string; name: string; scopes: string[] }[] = [];
   #keys: { apiKey: string; locationId: string; consumerName: string }[] = [];
+
+  /** Another one with the same content, which calls to it change for it only. */
+  copy(): FakeDemoApi {
+    const copy = new FakeDemoApi();
+    copy.locations = structuredClone(this.locations);
+    copy.tills = new Map(this.tills);
+    copy.reports = [...this.reports];
+    copy.catalog = this.catalog;
+    copy.#random = this.#random;
+    copy.#consumers = structuredClone(this.#consumers);
+    copy.#keys = [...this.#keys];
+    return copy;
+  }
 
   revokeKeys(): void {
     this.#keys = [];
@@ -47,20 +58,11 @@ export class PretendApi {
 
   /** Computes the report of one till that has none. */
   computeOneReport(): void {
-    if (this.reports.length >= this.mostReports) return;
+    if (this.reports.length >= this.maxReports) return;
     const till = [...this.tills.values()].find(
       ({ startedAt }) => !this.reports.some((report) => report.startedAt === startedAt),
     );
     if (till) this.reports.push({ id: this.#random.uuid(), startedAt: till.startedAt });
-  }
-
-  /** Has the reports of so many days from a first one, without their tills. */
-  computeEveryDay(first: string, count: number): void {
-    for (let index = 0; index < count; index++) {
-      const day = Temporal.PlainDate.from(first).add({ days: index }).toString();
-      const startedAt = new Date(openingInstant(day, "Europe/Paris")).toISOString();
-      this.reports.push({ id: this.#random.uuid(), startedAt });
-    }
   }
 
   readonly fetch = async (request: Request): Promise<Response> => {

@@ -26,16 +26,18 @@ export class TestClock implements Clock {
   }
 }
 
-/** As much of the API as playing a location calls, in memory: a till's report is final as soon as it is pushed. */
-export class PretendKitchen {
+/**
+ * As much of the API as playing a location calls, in memory: a till's report is final as soon as it is pushed. An upsert is
+ * answered without the orders that it took, which nobody reads.
+ */
+export class FakeLiveApi {
   readonly live = new Map<string, OrderLiveInput>();
   readonly tills: TillV2[] = [];
   /** What goes wrong with the next calls. */
   faults: (ErrorCode | "unreachable")[] = [];
-  /** The most orders that were live at once. */
-  mostLive = 0;
-  /** How many upserts there were, and how many orders in them. */
-  calls = 0;
+  /** How many orders were live at once at most. */
+  maxLive = 0;
+  /** How many changes of orders it took. */
   changes = 0;
 
   readonly fetch = async (request: Request): Promise<Response> => {
@@ -46,7 +48,8 @@ export class PretendKitchen {
     const id = pathname.slice(pathname.lastIndexOf("/") + 1);
     switch (`${request.method} ${pathname.replace(/\/[\da-f-]{36}$/, "/{id}")}`) {
       case "POST /v1/orders-live":
-        return Response.json(this.#upsert((await request.json()) as OrderLiveInput[]));
+        this.#upsert((await request.json()) as OrderLiveInput[]);
+        return Response.json([]);
       case "GET /v1/orders-live":
         return page(this.#liveOf(searchParams.get("tillId")));
       case "POST /v2/tills":
@@ -62,15 +65,13 @@ export class PretendKitchen {
     }
   };
 
-  #upsert(orders: OrderLiveInput[]): OrderLiveInput[] {
+  #upsert(orders: OrderLiveInput[]): void {
     const taken = orders.filter(
       ({ id, tillId, revisionHash }) => !this.#find(tillId) && this.live.get(id)?.revisionHash !== revisionHash,
     );
     for (const order of taken) this.live.set(order.id, order);
-    this.mostLive = Math.max(this.mostLive, this.live.size);
-    this.calls += 1;
+    this.maxLive = Math.max(this.maxLive, this.live.size);
     this.changes += taken.length;
-    return taken;
   }
 
   #liveOf(tillId: string | null): OrderLiveInput[] {
@@ -90,7 +91,7 @@ export class PretendKitchen {
 }
 
 /** An order of another device, with ids of its own. */
-export function orderOfAnother(order: OrderLiveInput): OrderLiveInput {
+export function orderOfOtherDevice(order: OrderLiveInput): OrderLiveInput {
   const id = new Random(`another ${order.id}`).uuid();
   return { ...order, id, tillId: id, data: { ...order.data, id, deviceIdentifier: "another" } };
 }

@@ -12,7 +12,7 @@ interface RestaurantLocation {
 }
 
 /** Imports the location of a restaurant, or finds it where it is, and gives it the restaurant's settings. Returns its id. */
-export async function openLocation(admin: AdminClient, location: RestaurantLocation): Promise<string> {
+export async function ensureLocation(admin: AdminClient, location: RestaurantLocation): Promise<string> {
   const { restaurant, timeZone, owner, legacyId } = location;
   const { data } = await admin.POST("/v1/locations/import", {
     body: { application: "POPINA", organizationId: owner, agencyId: owner, legacyId },
@@ -27,7 +27,7 @@ export async function openLocation(admin: AdminClient, location: RestaurantLocat
 }
 
 /** Makes sure that the consumer of this name exists and has these scopes. */
-export async function allowConsumer(admin: AdminClient, name: string, scopes: readonly Scope[]): Promise<void> {
+export async function ensureConsumer(admin: AdminClient, name: string, scopes: readonly Scope[]): Promise<void> {
   let known: { id: string; scopes: Scope[] } | undefined;
   for await (const consumer of admin.items("/v1/consumers")) if (consumer.name === name) known = consumer;
   const { id, scopes: allowed } = known ?? (await admin.POST("/v1/consumers", { body: { name } })).data;
@@ -41,7 +41,7 @@ export async function createKey(admin: AdminClient, locationId: string, consumer
 }
 
 /** Gives the key's location the catalogue of a restaurant, unless it has products: those stay. */
-export async function pushMissingCatalog(api: PublicClient, restaurant: Restaurant): Promise<void> {
+export async function pushCatalogIfMissing(api: PublicClient, restaurant: Restaurant): Promise<void> {
   const { data: products } = await api.GET("/v1/catalog");
   if (products.length === 0) await api.PUT("/v1/catalog", { body: catalogOf(restaurant) });
 }
