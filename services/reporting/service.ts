@@ -17,10 +17,8 @@ import {
   replaceAccountingConfig,
 } from "./routes/accounting-configs.ts";
 import { createAccountingExport, getAccountingExport, getAccountingFile } from "./routes/accounting-exports.ts";
-import { getOrderV1, getOrderV2 } from "./routes/get-order.ts";
-import { getReportV0, getReportV2 } from "./routes/get-report.ts";
-import { listOrders } from "./routes/list-orders.ts";
-import { listReportsV0, listReportsV2 } from "./routes/list-reports.ts";
+import { getOrderV1, getOrderV2, listOrders } from "./routes/orders.ts";
+import { getReportV0, getReportV2, listReportsV0, listReportsV2 } from "./routes/reports.ts";
 import { tillPushed } from "./subscriptions/till-pushed.ts";
 import { openTillCalculator } from "./till-calculator.ts";
 

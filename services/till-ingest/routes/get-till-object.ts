@@ -3,7 +3,7 @@ import { tagged, unchanged } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { knownTill } from "../known-till.ts";
 import { defineRoute } from "../till-ingest.ts";
-import { tillParams } from "./till-params.ts";
+import { tillParams } from "./tills.ts";
 
 export const getTillObject = defineRoute({
   method: "get",

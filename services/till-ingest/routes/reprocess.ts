@@ -11,7 +11,7 @@ import { findReprocessing, insertReprocessing, type ReprocessingRow } from "../q
 import { reprocessTill } from "../reprocess-till.ts";
 import { defineRoute } from "../till-ingest.ts";
 import { tillReply } from "../till-reply.ts";
-import { tillParams } from "./till-params.ts";
+import { tillParams } from "./tills.ts";
 
 export const reprocessTillRoute = defineRoute({
   method: "post",

@@ -1,13 +1,24 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import { RecipientWithSecret, UpsertRecipient } from "@pragma/contracts/recipient";
+import { pageOf, pageQuery } from "@pragma/contracts/pagination";
+import { Recipient, RecipientWithSecret, UpsertRecipient } from "@pragma/contracts/recipient";
 import { jsonBody } from "@pragma/runtime/define-route";
 import { namedLocation } from "@pragma/runtime/locations";
+import { ownLocation } from "@pragma/runtime/own-location";
 import { json } from "@pragma/runtime/reply";
+import { z } from "zod";
 import { recipientReply, useSecret } from "../change-secret.ts";
 import { limitReached } from "../location-limit.ts";
-import { lockLocation, lockRecipient, outdateWebhooks } from "../queries/recipients.ts";
+import {
+  lockLocation,
+  lockRecipient,
+  outdateWebhooks,
+  type RecipientRow,
+  recipientColumns,
+} from "../queries/recipients.ts";
+import { replyWithNewest } from "../queries/rows.ts";
 import { defineRoute, type Webhooks } from "../webhooks.ts";
+import { locationQuery, readable, recipientParams } from "./params.ts";
 
 export const upsertRecipientRoute = defineRoute({
   method: "post",
@@ -61,3 +72,45 @@ async function upsertRecipient(
     return { isNew, reply: await recipientReply(tx, { id, createdSecret, now }) };
   });
 }
+
+export const listRecipientsRoute = defineRoute({
+  method: "get",
+  path: "/v1/recipients/",
+  operationId: "listRecipients",
+  summary: "List recipients",
+  description: "The recipients of webhooks of the location, newest first.",
+  request: { query: z.object({ ...locationQuery, ...pageQuery }) },
+  responses: { 200: { description: "A page of recipients", schema: pageOf(Recipient) } },
+  errors: ["invalid_page_token", "location_forbidden"],
+  async handle({ query, principal, services: { db, clock }, url, origin }) {
+    const { sql } = db;
+    const locationId = ownLocation(principal, query.locationId);
+    const columns = recipientColumns(sql, clock());
+    const where = sql`location_id = ${locationId}`;
+    return replyWithNewest<RecipientRow>({ query, url, origin }, sql, { columns, table: sql`recipients r`, where });
+  },
+});
+
+export const deleteRecipientRoute = defineRoute({
+  method: "delete",
+  path: "/v1/recipients/{id}",
+  operationId: "deleteRecipient",
+  summary: "Delete a recipient",
+  description: "Deletes a recipient that has no webhooks, with its secrets.",
+  request: { params: recipientParams },
+  responses: { 204: { description: "The recipient is deleted" } },
+  errors: ["recipient_not_found", "recipient_in_use"],
+  async handle({ params, principal, services: { db } }) {
+    const which = readable(params, principal);
+    await db.transaction(async (tx) => {
+      if (!(await lockRecipient(tx, which))) throw new ApiError("recipient_not_found");
+      const deleted = await tx`
+        delete from recipients r where id = ${which.id} and not exists (select from webhooks where recipient_id = r.id)`;
+      if (deleted.count === 1) return;
+      throw new ApiError("recipient_in_use", {
+        detail: "Delete its webhooks first. Those with a long log take a while to be gone after they are deleted.",
+      });
+    });
+    return { status: 204, body: null, headers: {} };
+  },
+});
