@@ -5,8 +5,7 @@ import { webhooksConfig } from "./config.ts";
 import { observeDeliveries } from "./delivering/delivery-metrics.ts";
 import { openDelivering } from "./delivering/open-delivering.ts";
 import { addressPolicy } from "./endpoint/address-policy.ts";
-import { openResolver, type ResolveHost } from "./endpoint/resolve-host.ts";
-import type { Clock } from "./foundation.ts";
+import { openResolver, type ResolveHost } from "./endpoint/guarded-connector.ts";
 import { openMessageBatcher } from "./message-batcher.ts";
 import { removeOld } from "./periodic/remove-old.ts";
 import { sweepDue } from "./periodic/sweep-due.ts";
@@ -26,7 +25,7 @@ import {
 import { endpointEvents } from "./subscriptions/endpoint-events.ts";
 import { locationEvents } from "./subscriptions/location-events.ts";
 import { ordersErased } from "./subscriptions/orders-erased.ts";
-import type { Webhooks } from "./webhooks.ts";
+import type { Clock, Webhooks } from "./webhooks.ts";
 
 interface ServiceOptions {
   clock?: Clock;

@@ -6,8 +6,7 @@ import { json } from "@pragma/runtime/reply";
 import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
-import { changeConsumer } from "../change-consumer.ts";
-import { createConsumer } from "../create-consumer.ts";
+import { changeConsumer, createConsumer } from "../consumers.ts";
 import { listConsumers } from "../queries/consumers.ts";
 
 export const listConsumersRoute = defineRoute({

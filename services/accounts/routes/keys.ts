@@ -6,9 +6,8 @@ import { json } from "@pragma/runtime/reply";
 import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
-import { createKey } from "../create-key.ts";
+import { createKey, revokeKey } from "../keys.ts";
 import { listKeys } from "../queries/keys.ts";
-import { revokeKey } from "../revoke-key.ts";
 
 const query = z.object({
   ...pageQuery,

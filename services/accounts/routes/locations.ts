@@ -15,12 +15,15 @@ import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
 import { demandAnyLocation } from "../authority.ts";
-import { changeLocation } from "../change-location.ts";
-import { createLocation } from "../create-location.ts";
-import { importLocation } from "../import-location.ts";
+import {
+  changeLocation,
+  createLocation,
+  demandReadable,
+  importLocation,
+  locationNotFound,
+  showDetails,
+} from "../locations.ts";
 import { findLocation, listLocations } from "../queries/locations.ts";
-import { demandReadable, locationNotFound } from "../readable-location.ts";
-import { showDetails } from "../show-location.ts";
 
 export const locationParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });
 

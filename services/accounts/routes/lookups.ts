@@ -5,9 +5,9 @@ import { integerInQuery } from "@pragma/contracts/pagination";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { type Accounts, defineRoute } from "../accounts.ts";
+import { locationNotFound } from "../locations.ts";
 import { findKey, noteUse } from "../queries/keys.ts";
 import { locationFacts, locationFactsByLegacyId } from "../queries/locations.ts";
-import { locationNotFound } from "../readable-location.ts";
 import { locationParams } from "./locations.ts";
 
 export const findKeyRoute = defineRoute({

@@ -5,13 +5,13 @@ import { jsonBody } from "@pragma/runtime/define-route";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { acceptTill } from "../accept-till.ts";
-import { applicationQuery, askedBackoffice } from "../legacy/asked-backoffice.ts";
+import { applicationQuery, askedBackoffice } from "../legacy/ask-backoffice.ts";
 import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
 import { listLegacyTills } from "../legacy/list-legacy-tills.ts";
-import { pushReply } from "../push-reply.ts";
 import { tillBody } from "../till-body.ts";
 import { defineRoute } from "../till-ingest.ts";
 import { legacyLocation } from "../till-location.ts";
+import { pushReply } from "../till-reply.ts";
 
 export const pushTillV1 = defineRoute({
   method: "post",

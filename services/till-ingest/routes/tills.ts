@@ -11,14 +11,12 @@ import { json, taggedByContent } from "@pragma/runtime/reply";
 import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { acceptTill } from "../accept-till.ts";
-import { knownTill } from "../known-till.ts";
-import { pushReply } from "../push-reply.ts";
 import { listTillsSince } from "../queries/tills.ts";
 import { replaceTill } from "../replace-till.ts";
 import { tillBody } from "../till-body.ts";
 import { defineRoute } from "../till-ingest.ts";
-import { replacedLocation } from "../till-location.ts";
-import { tillReply } from "../till-reply.ts";
+import { knownTill, replacedLocation } from "../till-location.ts";
+import { pushReply, tillReply } from "../till-reply.ts";
 
 /** The path of whatever is about one till. */
 export const tillParams = z.object({ id: z.guid().meta({ description: "Id of the till" }) });

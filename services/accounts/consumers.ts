@@ -1,16 +1,40 @@
+import { randomUUID } from "node:crypto";
 import type { ChangeConsumer, Consumer } from "@pragma/contracts/consumer";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
+import { allows, defaultScopes } from "@pragma/contracts/scopes";
 import { refuseFaults } from "@pragma/runtime/faults";
 import { readableLocation } from "@pragma/runtime/own-location";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import type { Accounts } from "./accounts.ts";
 import { adminConsumer } from "./admin-key.ts";
-import { demandAllScopes, requireNoHigherLimit } from "./authority.ts";
-import { publishKey } from "./key-event.ts";
-import { consumerForUpdate, updateConsumer } from "./queries/consumers.ts";
+import { demandAllScopes, isHigher, maxRateLimit, requireNoHigherLimit } from "./authority.ts";
+import { publishKey } from "./keys.ts";
+import { consumerForUpdate, insertConsumer, updateConsumer } from "./queries/consumers.ts";
 import { liveKeysOf } from "./queries/keys.ts";
 import type { Stored } from "./stored.ts";
+
+/**
+ * Creates a consumer of the key's location, or an operator's when the key has `locations:any`. It gets the default
+ * scopes, as far as the key has them, and the default rate limit, or the key's own where that is lower.
+ *
+ * @throws `ApiError` consumer_exists when another consumer of the location, or of the operators, has the name;
+ * location_forbidden when the key has neither a location nor `locations:any`.
+ */
+export async function createConsumer(
+  { db, defaultRateLimit }: Accounts,
+  { name, principal }: { name: string; principal: Principal },
+): Promise<Stored<Consumer>> {
+  const locationId = readableLocation(principal);
+  const scopes = defaultScopes.filter((scope) => allows(principal.scopes, scope));
+  const created = await db.transaction(async (tx) => {
+    const maximum = await maxRateLimit(tx, { principal, defaultRateLimit });
+    const rateLimit = maximum && isHigher(defaultRateLimit, maximum) ? maximum : null;
+    return insertConsumer(tx, { id: randomUUID(), name, scopes, rateLimit, locationId });
+  });
+  if (!created) throw new ApiError("consumer_exists", { detail: `There is a consumer named ${name} already.` });
+  return created;
+}
 
 interface ChangeOfConsumer {
   id: string;
