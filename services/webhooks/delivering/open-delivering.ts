@@ -87,7 +87,11 @@ export function openDelivering(options: DeliveringOptions): Delivering {
     async work(claim) {
       const endpoint = await findEndpoint(claim.webhookId, claim.revision);
       const hostRate = endpoint && hostRates(endpoint.url);
-      if (!hostRate || hostRate.take(performance.now())) await makeAttempt(services, claim);
+      if (!hostRate || hostRate.take(performance.now())) {
+        await makeAttempt(services, claim);
+        // The next of its location may have waited for this one alone.
+        tests.wake();
+      }
       // To wait here would keep tests of other hosts waiting.
       else await release({ ...claim, dueAt: new Date(now() + hostRate.wait(performance.now())) });
     },
