@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import { Job, NewJob } from "@pragma/contracts/job";
+import { Job, type JobOptions, NewJob } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { jsonBody } from "@pragma/runtime/define-route";
@@ -15,13 +15,13 @@ import type { JobsConfig } from "../config.ts";
 import { defineRoute, type Jobs } from "../jobs.ts";
 import { scheduleRun } from "../lifecycle.ts";
 import {
-  countChild,
   countUnfinished,
   findSame,
   insertJob,
   type JobRow,
   lockCreation,
   lockJob,
+  updateJob,
 } from "../queries/jobs.ts";
 import { jobReply, queueNameOf } from "./get-job.ts";
 
@@ -83,7 +83,7 @@ async function createJob(
     await lockCreation(tx, locationId, keyId);
     const known = await findSame(tx, { locationId, jobId: jobId ?? null, duplicateOf: deduplication?.id ?? null });
     if (known) return { job: known, isNew: false };
-    await refuseOrphan(tx, locationId, job);
+    if (options.parent) await addChild(tx, { locationId, parent: options.parent }, config.JOBS_CHILDREN_PER_PARENT);
     await checkLimits(tx, { locationId, principal, job }, config);
     const owner = { locationId, keyId, consumer, traceparent: context.traceparent };
     const given = { ...owner, id: jobId ?? randomUUID(), message, duration, options, timestamp };
@@ -95,20 +95,24 @@ async function createJob(
   });
 }
 
-async function refuseOrphan(tx: Transaction, locationId: string, { jobOptions }: NewJob): Promise<void> {
-  const { parent, jobId } = jobOptions;
-  if (!parent) return;
+/** Has the parent of a new job wait for one child more. */
+async function addChild(
+  tx: Transaction,
+  { locationId, parent }: { locationId: string; parent: NonNullable<JobOptions["parent"]> },
+  maxChildren: number,
+): Promise<void> {
   const refuse = (field: string, message: string) =>
     refuseFaults([{ in: "body", path: `jobOptions.parent.${field}`, code: "not_found", message }]);
   const queueName = queueNameOf(locationId);
   if (parent.queue !== undefined && parent.queue !== queueName) {
     refuse("queue", `Has to be ${queueName}, the queue of this location, or be left out`);
   }
-  const found = parent.id === jobId ? undefined : await lockJob(tx, { locationId, id: parent.id });
-  if (!found) refuse("id", "There is no such job in this location");
-  else if (found.finishedAt) refuse("id", "The parent has finished: it cannot wait for another child");
-  else if (found.options.repeat)
-    refuse("id", "The parent repeats: it has many runs, and none of them waits for a child");
+  const found = await lockJob(tx, { locationId, id: parent.id });
+  if (!found) return refuse("id", "There is no such job in this location");
+  if (found.finishedAt) refuse("id", "The parent has finished: it cannot wait for another child");
+  if (found.options.repeat) refuse("id", "The parent repeats: it has many runs, and none of them waits for a child");
+  if (found.children >= maxChildren) throw reached("children", maxChildren, "children per job");
+  await updateJob(tx, found, { children: found.children + 1, pendingChildren: found.pendingChildren + 1 });
 }
 
 async function checkLimits(
@@ -116,16 +120,11 @@ async function checkLimits(
   { locationId, principal, job }: Omit<CreateJob, "context">,
   config: JobsConfig,
 ): Promise<void> {
-  const { repeat, parent } = job.jobOptions;
   const { ofKey, ofLocation, repeating } = await countUnfinished(tx, locationId, principal.keyId);
   if (ofKey >= config.JOBS_UNFINISHED_PER_KEY) throw tooMany("API key", config.JOBS_UNFINISHED_PER_KEY);
   if (ofLocation >= config.JOBS_UNFINISHED_PER_LOCATION) throw tooMany("location", config.JOBS_UNFINISHED_PER_LOCATION);
-  if (repeat && repeating >= config.JOBS_REPEATING_PER_LOCATION) {
+  if (job.jobOptions.repeat && repeating >= config.JOBS_REPEATING_PER_LOCATION) {
     throw reached("repeating_jobs", config.JOBS_REPEATING_PER_LOCATION, "repeating jobs per location");
-  }
-  const maxChildren = config.JOBS_CHILDREN_PER_PARENT;
-  if (parent && !(await countChild(tx, { locationId, id: parent.id }, maxChildren))) {
-    throw reached("children", maxChildren, "children per job");
   }
   const jobsPerDay = { name: "jobs", maximum: config.JOBS_PER_DAY, unit: "jobs" };
   await consumeDailyQuota(tx, { locationId, quota: jobsPerDay, amount: 1 });
