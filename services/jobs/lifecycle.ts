@@ -5,6 +5,7 @@ import { CronExpressionParser } from "cron-parser";
 import { instantOf, latestDate } from "./check-repeat.ts";
 import { countRuns, deleteJob, insertJob, type JobKey, type JobRow, lockJob, updateJob } from "./queries/jobs.ts";
 import { removeFinished } from "./queries/removing.ts";
+import { acquireJob } from "./queries/waiting.ts";
 
 /** What a job came to. */
 type Outcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"; failure: string };
@@ -74,8 +75,12 @@ export async function scheduleRun(tx: Transaction, job: JobRow): Promise<void> {
   await updateJob(tx, job, { lastDue: due });
 }
 
-/** A job that begins, as it is. A run has the message of its repeating job, whose next run is inserted. */
-export async function beginRun(tx: Transaction, job: JobRow | undefined): Promise<JobRow | undefined> {
+/**
+ * Begins a job that the queue gives out, unless somebody has it. A run has the message of its repeating job, whose next
+ * run is inserted.
+ */
+export async function beginJob(tx: Transaction, key: JobKey): Promise<JobRow | undefined> {
+  const job = await acquireJob(tx, key);
   if (!job || job.runOf === null) return job;
   const repeating = await lockJob(tx, { locationId: job.locationId, id: job.runOf });
   if (repeating?.lastDue === job.timestamp) await scheduleRun(tx, repeating);

@@ -148,6 +148,19 @@ describe("a job that the queue does not have", () => {
   });
 });
 
+describe("a job that an older version put in the queue, with other data", () => {
+  it("is done, also when it has failed once", async () => {
+    const shop = jobs.openShop();
+    const message = unlike("fail once");
+    const { id } = await shop.create({ message, jobOptions: { attempts: 2, backoff: 1_500 } });
+    await shop.inState(id, "delayed");
+    const queued = await shop.queued(id);
+    await queued?.updateData({ location_id: shop.locationId, id });
+    await shop.inState(id, "completed");
+    expect(timesBegun(message)).toBe(2);
+  });
+});
+
 describe("jobs of a version that kept them in queues of their locations", () => {
   it("are done after an upgrade, in their time, and a parent after its children", async () => {
     const shop = jobs.openShop();

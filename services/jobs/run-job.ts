@@ -5,12 +5,11 @@ import { withRequestContext } from "@pragma/runtime/request-context";
 import { sleep } from "@pragma/runtime/sleep";
 import { SpanKind } from "@pragma/runtime/tracing";
 import { isTransient } from "@pragma/runtime/transient-error";
-import { type BackoffOptions, Backoffs, WaitingError } from "bullmq";
+import { type BackoffOptions, Backoffs, type Job as QueuedJob, WaitingError } from "bullmq";
 import { latestDate } from "./check-repeat.ts";
-import { beginRun, finishJob } from "./lifecycle.ts";
-import { type JobRow, updateJob } from "./queries/jobs.ts";
-import { acquireJob, leaseEnd } from "./queries/waiting.ts";
-import type { JobHandler, QueuedJob } from "./queue.ts";
+import { beginJob, finishJob } from "./lifecycle.ts";
+import { type JobKey, type JobRow, updateJob } from "./queries/jobs.ts";
+import { leaseEnd } from "./queries/waiting.ts";
 
 /**
  * What doing a job is. `report` tells how far it is, in percent, at least every five seconds; the signal is given when
@@ -34,47 +33,55 @@ export const waitOut: Perform = async ({ message, duration }, { report, signal }
   return { message, waited: Math.round(waited()) };
 };
 
+interface RunJob {
+  db: Database;
+  log: Logger;
+  perform: Perform;
+  /** The job as the queue has it. */
+  queued: QueuedJob;
+  signal: AbortSignal;
+}
+
 /**
- * Does the jobs that the queue gives out. What a job comes to is written in PostgreSQL before the queue learns of it,
- * and the process that does a job has its lease there: a job that the queue gives out again, because a process died or
- * Redis lost its data, is not done again once it was done, and not twice at the same time.
+ * Does a job that the queue gives out. What it comes to is written in PostgreSQL before the queue learns of it, and the
+ * process that does it has its lease there: a job that the queue gives out again, because a process died or Redis lost
+ * its data, is not done again once it was done, and not twice at the same time. The signal is given when the process
+ * stops.
  */
-export function jobHandler({ db, log, perform }: { db: Database; log: Logger; perform: Perform }): JobHandler {
-  return async (queued, signal) => {
-    const transact = <T>(work: (tx: Transaction) => Promise<T>) => retryTransient(() => db.transaction(work), signal);
-    const job = await transact(async (tx) => beginRun(tx, await acquireJob(tx, queued.data)));
-    if (!job) return;
-    const { locationId, id: jobId, consumer, traceparent, message, duration } = job;
-    const attributes = { "pragma.service": "jobs", "messaging.system": "bullmq", "messaging.message.id": jobId };
-    const operation = { name: "job process", kind: SpanKind.CONSUMER, attributes };
-    /** Renews the lease, too. Operators see it in the queue. */
-    const report = async (progress: number) => {
-      queued.updateProgress(progress).catch(() => {});
-      queued.log(`${new Date().toISOString()} ${progress} %`).catch(() => {});
-      await updateJob(db.sql, job, { heldUntil: leaseEnd(db.sql), progress }).catch(() => {});
-    };
-    await withRequestContext({ traceparent, operation }, async ({ trace: { traceId } }) => {
-      const started = performance.now();
-      const fields = () => ({ locationId, jobId, consumer, traceId, milliseconds: performance.now() - started });
-      try {
-        const result = await perform({ message, duration }, { report, signal });
-        await transact((tx) => finishJob(tx, job, { outcome: "completed", result }));
-        log.info(fields(), "job");
-      } catch (cause) {
-        const error = cause instanceof Error ? cause : new Error(String(cause));
-        if (signal.aborted) {
-          log.info({ ...fields(), isGivenBack: true }, "job");
-          await updateJob(db.sql, job, { heldUntil: null, progress: 0 });
-          // Another process does it at once.
-          await queued.moveToWait(queued.token).catch(() => {});
-          throw new WaitingError();
-        }
-        log.error({ ...fields(), err: error }, "job failed");
-        await transact((tx) => recordFailure(tx, job, { queued, error }));
-        throw error;
-      }
-    });
+export async function runJob(key: JobKey, { db, log, perform, queued, signal }: RunJob): Promise<void> {
+  const transact = <T>(work: (tx: Transaction) => Promise<T>) => retryTransient(() => db.transaction(work), signal);
+  const job = await transact((tx) => beginJob(tx, key));
+  if (!job) return;
+  const { locationId, id: jobId, consumer, traceparent, message, duration } = job;
+  const attributes = { "pragma.service": "jobs", "messaging.system": "bullmq", "messaging.message.id": jobId };
+  const operation = { name: "job process", kind: SpanKind.CONSUMER, attributes };
+  /** Renews the lease, too. Operators see it in the queue. */
+  const report = async (progress: number) => {
+    queued.updateProgress(progress).catch(() => {});
+    queued.log(`${new Date().toISOString()} ${progress} %`).catch(() => {});
+    await updateJob(db.sql, job, { heldUntil: leaseEnd(db.sql), progress }).catch(() => {});
   };
+  await withRequestContext({ traceparent, operation }, async ({ trace: { traceId } }) => {
+    const started = performance.now();
+    const fields = () => ({ locationId, jobId, consumer, traceId, milliseconds: performance.now() - started });
+    try {
+      const result = await perform({ message, duration }, { report, signal });
+      await transact((tx) => finishJob(tx, job, { outcome: "completed", result }));
+      log.info(fields(), "job");
+    } catch (cause) {
+      const error = cause instanceof Error ? cause : new Error(String(cause));
+      if (signal.aborted) {
+        log.info({ ...fields(), isGivenBack: true }, "job");
+        await updateJob(db.sql, job, { heldUntil: null, progress: 0 });
+        // Another process does it at once.
+        await queued.moveToWait(queued.token).catch(() => {});
+        throw new WaitingError();
+      }
+      log.error({ ...fields(), err: error }, "job failed");
+      await transact((tx) => recordFailure(tx, job, { queued, error }));
+      throw error;
+    }
+  });
 }
 
 /** Ends the job when this was its last attempt; else it waits for the next one. */
