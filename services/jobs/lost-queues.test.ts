@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { startPrivateServers } from "@pragma/runtime/testing/private-servers";
+import { type PrivateServer, startPrivateServer } from "@pragma/runtime/testing/private-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startJobs, type TestJobs, unlike } from "./testing/start-jobs.ts";
 
@@ -81,34 +81,31 @@ describe("a process that stops", () => {
 });
 
 describe("while Redis is away", () => {
-  it("jobs are taken, and done when it is back", async () => {
-    const servers = await startPrivateServers();
-    const alone = await startJobs({ REDIS_URL: servers.redis.url });
-    try {
-      await servers.kill("redis");
-      const shop = alone.openShop();
-      const { id } = await shop.create({ message: "While away" });
-      expect((await shop.status(id)).state).toBe("waiting");
-      await servers.start("redis");
-      await shop.inState(id, "completed");
-    } finally {
-      await alone.remove();
-      await servers.stop();
-    }
+  let redis: PrivateServer;
+  beforeAll(async () => {
+    redis = await startPrivateServer("redis");
   });
-});
+  afterAll(() => redis?.stop());
 
-describe("a process that stops while Redis is away", () => {
-  it("does so within seconds", async () => {
-    const servers = await startPrivateServers();
-    const alone = await startJobs({ REDIS_URL: servers.redis.url });
+  it("jobs are taken, and done when it is back", async () => {
+    const alone = await startJobs({ REDIS_URL: redis.url });
+    await redis.kill();
+    const shop = alone.openShop();
+    const { id } = await shop.create({ message: "While away" });
+    expect((await shop.status(id)).state).toBe("waiting");
+    await redis.start();
+    await shop.inState(id, "completed");
+    await alone.remove();
+  });
+
+  it("a process stops within seconds", async () => {
+    const alone = await startJobs({ REDIS_URL: redis.url });
     const { id } = await alone.openShop().create({ message: "While there" });
     expect(id).toBeDefined();
-    await servers.kill("redis");
+    await redis.kill();
     const stoppedAt = Date.now();
     await alone.stop();
     expect(Date.now() - stoppedAt).toBeLessThan(8_000);
-    await servers.stop();
   });
 });
 

@@ -35,6 +35,9 @@ const maxAdding = 1_000;
 const closeTimeoutMs = 5_000;
 /** How long a worker rests when Redis refuses writes: it would ask again at once, thousands of times a second. */
 const fullPauseMs = 2_000;
+/** A worker that has not been heard of for so long is taken for dead, as it is by the lease in PostgreSQL. */
+const lockDuration = 15_000;
+const stalledInterval = 5_000;
 /**
  * How often a job may lose its worker before the queue gives it up. Redis that takes no writes looks like that too, and
  * a job that comes up again is not done twice.
@@ -84,7 +87,10 @@ export function openQueue(config: JobsConfig, { db, log, perform }: { db: Databa
   const worker = new Worker<JobKey, void>(
     queueName,
     (queued) => runJob(keyOf(queued.id ?? ""), { db, log, perform, queued, signal: stopping.signal }),
-    { ...shared, concurrency: config.JOBS_CONCURRENCY_PER_PROCESS, maxStalledCount },
+    {
+      ...{ ...shared, lockDuration, stalledInterval, maxStalledCount },
+      concurrency: config.JOBS_CONCURRENCY_PER_PROCESS,
+    },
   );
   worker.on("completed", admitting.wake).on("failed", admitting.wake);
   worker.on("error", (error) => {
