@@ -363,6 +363,7 @@ describe.concurrent("repeat", () => {
     const { id } = await shop.create({ message, jobOptions: { repeat } });
     await eventually("the first run", async () => (await shop.status(id)).runs === 1);
     expect((await shop.status(id)).state).toBe("repeating");
+    expect((await shop.nextRun(id))?.toISOString()).toMatch(/-01-01T00:00:00.000Z$/);
   });
 
   it("tries a run as often as the job says", async () => {

@@ -1,11 +1,9 @@
 import type { JobResult } from "@pragma/contracts/job";
-import type { Repeat } from "@pragma/contracts/job-repeat";
 import type { Transaction } from "@pragma/runtime/postgres";
-import { CronExpressionParser } from "cron-parser";
-import { instantOf, latestDate } from "./check-repeat.ts";
 import { countRuns, deleteJob, insertJob, type JobKey, type JobRow, lockJob, updateJob } from "./queries/jobs.ts";
 import { removeFinished } from "./queries/removing.ts";
 import { acquireJob } from "./queries/waiting.ts";
+import { nextDue } from "./repeat.ts";
 
 /** What a job came to. */
 type Outcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"; failure: string };
@@ -85,22 +83,4 @@ export async function beginJob(tx: Transaction, key: JobKey): Promise<JobRow | u
   const repeating = await lockJob(tx, { locationId: job.locationId, id: job.runOf });
   if (repeating?.lastDue === job.timestamp) await scheduleRun(tx, repeating);
   return repeating && { ...job, message: repeating.message };
-}
-
-/**
- * When a repeating job is due after it was due at `lastDue`, in milliseconds since 1970. Times that were missed are left
- * out. Undefined when it is not due any more.
- */
-function nextDue(repeat: Repeat, lastDue: number | null, now: number): number | undefined {
-  const { every, pattern = "", tz = "UTC", startDate, endDate, immediately } = repeat;
-  const begin = Math.max(now, startDate === undefined ? now : instantOf(startDate), lastDue ?? now);
-  let due = begin;
-  if (every !== undefined && lastDue !== null) due = lastDue + Math.max(1, Math.ceil((now - lastDue) / every)) * every;
-  if (every === undefined && (lastDue !== null || !immediately)) {
-    due = CronExpressionParser.parse(pattern, { tz, currentDate: new Date(begin) })
-      .next()
-      .getTime();
-  }
-  due = Math.min(due, latestDate);
-  return endDate !== undefined && due > instantOf(endDate) ? undefined : due;
 }

@@ -6,10 +6,10 @@ import { sleep } from "@pragma/runtime/sleep";
 import { SpanKind } from "@pragma/runtime/tracing";
 import { isTransient } from "@pragma/runtime/transient-error";
 import { type BackoffOptions, Backoffs, type Job as QueuedJob, WaitingError } from "bullmq";
-import { latestDate } from "./check-repeat.ts";
 import { beginJob, finishJob } from "./lifecycle.ts";
 import { type JobKey, type JobRow, updateJob } from "./queries/jobs.ts";
 import { leaseEnd } from "./queries/waiting.ts";
+import { latestDate } from "./repeat.ts";
 
 /**
  * What doing a job is. `report` tells how far it is, in percent, at least every five seconds; the signal is given when
