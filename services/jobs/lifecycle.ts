@@ -1,8 +1,8 @@
 import type { JobResult } from "@pragma/contracts/job";
-import type { Transaction } from "@pragma/runtime/postgres";
+import type { Database, Transaction } from "@pragma/runtime/postgres";
 import { countRuns, deleteJob, insertJob, type JobKey, type JobRow, lockJob, updateJob } from "./queries/jobs.ts";
 import { removeFinished } from "./queries/removing.ts";
-import { acquireJob } from "./queries/waiting.ts";
+import { acquireJob, findUnprepared } from "./queries/waiting.ts";
 import { nextDue } from "./repeat.ts";
 
 /** What a job came to. */
@@ -50,7 +50,7 @@ async function informParent(tx: Transaction, child: JobRow, outcome: Outcome["ou
 }
 
 /** Ends a repeating job that has no run left: the next is inserted when one begins, until the limit or end. */
-export async function endRepeating(tx: Transaction, key: JobKey): Promise<void> {
+async function endRepeating(tx: Transaction, key: JobKey): Promise<void> {
   if ((await countRuns(tx, key)) > 0) return;
   const outcome = tx`case when failure is null then 'completed' else 'failed' end`;
   await updateJob(tx, key, { outcome, progress: 100, finishedAt: tx`now()` });
@@ -83,4 +83,16 @@ export async function beginJob(tx: Transaction, key: JobKey): Promise<JobRow | u
   const repeating = await lockJob(tx, { locationId: job.locationId, id: job.runOf });
   if (repeating?.lastDue === job.timestamp) await scheduleRun(tx, repeating);
   return repeating && { ...job, message: repeating.message };
+}
+
+/** Has jobs wait that an older version, which keeps them in queues of its own, creates while it runs beside this one. */
+export async function prepareOlderJobs(db: Database): Promise<void> {
+  for (const job of await findUnprepared(db.sql, 500)) {
+    const { repeat, delay = 0 } = job.options;
+    await db.transaction(async (tx) => {
+      if (!repeat) return updateJob(tx, job, { queuedAt: null, dueAt: new Date(job.timestamp + delay) });
+      await scheduleRun(tx, job);
+      await endRepeating(tx, job);
+    });
+  }
 }

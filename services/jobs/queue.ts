@@ -1,15 +1,13 @@
 import { setMaxListeners } from "node:events";
 import { startClaimLoop } from "@pragma/runtime/claim-loop";
-import type { Logger } from "@pragma/runtime/logger";
 import { openOutageLog } from "@pragma/runtime/outage-log";
-import type { Database } from "@pragma/runtime/postgres";
 import { openRedis } from "@pragma/runtime/redis";
 import { sleep } from "@pragma/runtime/sleep";
 import { Queue, Worker } from "bullmq";
 import type { JobsConfig } from "./config.ts";
 import type { JobKey, JobRow } from "./queries/jobs.ts";
 import { admitJobs } from "./queries/waiting.ts";
-import { type Perform, runJob } from "./run-job.ts";
+import { type JobRunner, runJob } from "./run-job.ts";
 
 export type JobQueue = ReturnType<typeof openQueue>;
 
@@ -48,7 +46,8 @@ const maxStalledCount = 100;
  * Opens the queue of all locations, and does its jobs. They wait in PostgreSQL, in their order, and only so many of a
  * location are in the queue at a time. What Redis loses is given to it again.
  */
-export function openQueue(config: JobsConfig, { db, log, perform }: { db: Database; log: Logger; perform: Perform }) {
+export function openQueue(config: JobsConfig, runner: JobRunner) {
+  const { db, log } = runner;
   const stopping = new AbortController();
   // Every job that is being done listens.
   setMaxListeners(0, stopping.signal);
@@ -86,7 +85,7 @@ export function openQueue(config: JobsConfig, { db, log, perform }: { db: Databa
   });
   const worker = new Worker<JobKey, void>(
     queueName,
-    (queued) => runJob(keyOf(queued.id ?? ""), { db, log, perform, queued, signal: stopping.signal }),
+    (queued) => runJob(runner, { key: keyOf(queued.id ?? ""), queued, signal: stopping.signal }),
     {
       ...{ ...shared, lockDuration, stalledInterval, maxStalledCount },
       concurrency: config.JOBS_CONCURRENCY_PER_PROCESS,

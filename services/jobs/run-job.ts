@@ -33,13 +33,11 @@ export const waitOut: Perform = async ({ message, duration }, { report, signal }
   return { message, waited: Math.round(waited()) };
 };
 
-interface RunJob {
+/** What doing jobs needs. */
+export interface JobRunner {
   db: Database;
   log: Logger;
   perform: Perform;
-  /** The job as the queue has it. */
-  queued: QueuedJob;
-  signal: AbortSignal;
 }
 
 /**
@@ -48,7 +46,10 @@ interface RunJob {
  * its data, is not done again once it was done, and not twice at the same time. The signal is given when the process
  * stops.
  */
-export async function runJob(key: JobKey, { db, log, perform, queued, signal }: RunJob): Promise<void> {
+export async function runJob(
+  { db, log, perform }: JobRunner,
+  { key, queued, signal }: { key: JobKey; queued: QueuedJob; signal: AbortSignal },
+): Promise<void> {
   const transact = <T>(work: (tx: Transaction) => Promise<T>) => retryTransient(() => db.transaction(work), signal);
   const job = await transact((tx) => beginJob(tx, key));
   if (!job) return;

@@ -2,8 +2,9 @@ import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
 import { jobsConfig } from "./config.ts";
 import type { Jobs } from "./jobs.ts";
-import { forgetOldJobs, prepareOlderJobs } from "./periodic.ts";
+import { prepareOlderJobs } from "./lifecycle.ts";
 import { countAllUnfinished } from "./queries/jobs.ts";
+import { removeOldJobs } from "./queries/removing.ts";
 import { openQueue } from "./queue.ts";
 import { createJobRoute } from "./routes/create-job.ts";
 import { getJob } from "./routes/get-job.ts";
@@ -26,7 +27,10 @@ export function defineJobsService(perform: Perform) {
       };
     },
     routes: [createJobRoute, getJob],
-    periodic: [prepareOlderJobs, forgetOldJobs],
+    periodic: [
+      { name: "prepare jobs of an older version", everySeconds: 2, run: ({ db }) => prepareOlderJobs(db) },
+      { name: "forget old jobs", everySeconds: 3_600, run: ({ db, config }) => removeOldJobs(db.sql, config) },
+    ],
   });
 }
 

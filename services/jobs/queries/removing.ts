@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import type { JobsConfig } from "../config.ts";
 import { deleteJob, type JobRow } from "./jobs.ts";
 
 /** A hundred years, in seconds: an age that no job reaches, and that a date can be before another by. */
@@ -32,8 +33,11 @@ export async function removeFinished(
 /** How many jobs are removed at a time. */
 const portion = 5_000;
 
-/** Removes jobs that finished more than so many days ago, and the oldest of locations that have more than so many. */
-export async function removeOldJobs(sql: Sql, { days, perLocation }: { days: number; perLocation: number }) {
+/** Removes jobs that finished long ago, and the oldest of locations that have too many. */
+export async function removeOldJobs(
+  sql: Sql,
+  { JOBS_KEPT_DAYS: days, JOBS_KEPT_PER_LOCATION: perLocation }: JobsConfig,
+): Promise<void> {
   const old = () => sql`
     select location_id, id from jobs where finished_at < now() - make_interval(days => ${days}) limit ${portion}`;
   const excess = () => sql`
