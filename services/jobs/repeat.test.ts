@@ -1,4 +1,4 @@
-import type { Repeat } from "@pragma/contracts/job-repeat";
+import type { Repeat } from "@pragma/contracts/job";
 import { describe, expect, it } from "vitest";
 import { checkRepeat, nextDue } from "./repeat.ts";
 

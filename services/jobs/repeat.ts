@@ -1,6 +1,5 @@
 import type { Fault } from "@pragma/contracts/errors";
-import type { JobOptions } from "@pragma/contracts/job";
-import type { Repeat } from "@pragma/contracts/job-repeat";
+import type { JobOptions, Repeat } from "@pragma/contracts/job";
 import { CronExpressionParser, type CronFieldCollection } from "cron-parser";
 
 /** How far ahead a pattern must come true: looking further would hold up every other request. */

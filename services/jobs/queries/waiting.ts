@@ -19,7 +19,7 @@ export async function admitJobs(db: Database, maxPerLocation: number): Promise<J
     await tx`select pg_advisory_xact_lock(${advisoryLockKey("admit jobs")}::bigint)`;
     return tx<JobRow[]>`
       update jobs set queued_at = now()
-      from (select distinct location_id as id from jobs where ${waits(tx)}) location, lateral (
+      from (select distinct location_id as id from jobs where ${isDue(tx)}) location, lateral (
         select waiting.location_id, waiting.id from jobs as waiting
         where waiting.location_id = location.id and ${waits(tx)}
         order by priority, position
