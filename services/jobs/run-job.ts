@@ -4,7 +4,7 @@ import type { Database, Transaction } from "@pragma/runtime/postgres";
 import { withRequestContext } from "@pragma/runtime/request-context";
 import { sleep } from "@pragma/runtime/sleep";
 import { SpanKind } from "@pragma/runtime/tracing";
-import { isTransient } from "@pragma/runtime/transient-error";
+import { retryTransient } from "@pragma/runtime/transient-error";
 import { type BackoffOptions, Backoffs, type Job as QueuedJob, WaitingError } from "bullmq";
 import { beginJob, finishJob } from "./lifecycle.ts";
 import { type JobKey, type JobRow, updateJob } from "./queries/jobs.ts";
@@ -100,16 +100,4 @@ async function recordFailure(
   const due = Math.min(latestDate, Date.now() + waitMs);
   const waiting = { heldUntil: null, queuedAt: null, progress: 0, dueAt: new Date(due), position: due / 1000 };
   await updateJob(tx, job, { ...waiting, attemptsMade, failure });
-}
-
-/** Repeats what fails for a cause that passes, until the signal is given. */
-async function retryTransient<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isTransient(error) || signal.aborted) throw error;
-      await sleep(500, signal);
-    }
-  }
 }
