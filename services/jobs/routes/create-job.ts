@@ -9,7 +9,6 @@ import { namedLocation } from "@pragma/runtime/locations";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import { json } from "@pragma/runtime/reply";
 import type { RequestContext } from "@pragma/runtime/request-context";
-import { z } from "zod";
 import { checkJob } from "../check-job.ts";
 import type { JobsConfig } from "../config.ts";
 import { defineRoute, type Jobs } from "../jobs.ts";
@@ -23,7 +22,7 @@ import {
   lockJob,
   updateJob,
 } from "../queries/jobs.ts";
-import { jobReply, queueNameOf } from "./get-job.ts";
+import { jobReply, locationQuery, queueNameOf } from "./get-job.ts";
 
 export const createJobRoute = defineRoute({
   method: "post",
@@ -38,12 +37,7 @@ export const createJobRoute = defineRoute({
     "jobOptions are those of a queue's job; a combination that a queue cannot do is refused with the reason. " +
     "A job is done once, also when a queue has to be filled again. " +
     "A key and a location may have a number of jobs that have not finished; the jobs of a day, repeating jobs, attempts, duration and the time between the runs of a repeating job are limited too.",
-  request: {
-    query: z.object({
-      locationId: z.guid().optional().meta({ description: "For keys that may act for any location" }),
-    }),
-    body: jsonBody(NewJob),
-  },
+  request: { query: locationQuery, body: jsonBody(NewJob) },
   responses: {
     201: { description: "The job is in its queue, or soon will be", schema: Job },
     200: { description: "There is such a job: of the same jobId, or of which this is a duplicate", schema: Job },
