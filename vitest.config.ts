@@ -2,7 +2,6 @@ import { defineConfig } from "vitest/config";
 
 /** Tests that look at how long others wait, or at memory: they run one by one, when all others are done. */
 const alone = [
-  "services/jobs/check-repeat.test.ts",
   "tests/attacks.test.ts",
   "tests/costly-bodies.test.ts",
   "tests/isolation.test.ts",

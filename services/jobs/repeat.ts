@@ -1,5 +1,5 @@
 import type { Fault } from "@pragma/contracts/errors";
-import type { JobOptions } from "@pragma/contracts/job";
+import type { JobOptions, Repeat } from "@pragma/contracts/job";
 import { CronExpressionParser, type CronFieldCollection } from "cron-parser";
 
 /** How far ahead a pattern must come true: looking further would hold up every other request. */
@@ -54,8 +54,26 @@ export function checkRepeat(options: JobOptions, shortest: number, now: number):
   return faults;
 }
 
+/**
+ * When a repeating job is due after it was due at `lastDue`, in milliseconds since 1970. Times that were missed are left
+ * out. Undefined when it is not due any more.
+ */
+export function nextDue(repeat: Repeat, lastDue: number | null, now: number): number | undefined {
+  const { every, pattern = "", tz = "UTC", startDate, endDate, immediately } = repeat;
+  const begin = Math.max(now, startDate === undefined ? now : instantOf(startDate), lastDue ?? now);
+  let due = begin;
+  if (every !== undefined && lastDue !== null) due = lastDue + Math.max(1, Math.ceil((now - lastDue) / every)) * every;
+  if (every === undefined && (lastDue !== null || !immediately)) {
+    due = CronExpressionParser.parse(pattern, { tz, currentDate: new Date(begin) })
+      .next()
+      .getTime();
+  }
+  due = Math.min(due, latestDate);
+  return endDate !== undefined && due > instantOf(endDate) ? undefined : due;
+}
+
 /** Milliseconds since 1970. */
-export function instantOf(given: string | number): number {
+function instantOf(given: string | number): number {
   return typeof given === "number" ? given : Date.parse(given);
 }
 
