@@ -10,9 +10,10 @@ const alone = [
   "tests/location-turns.test.ts",
 ];
 
-/** Tests that look at the memory or CPU time of the process they run in: each runs in one of its own. */
+/** Tests that look at the memory, CPU time, signals or children of the process they run in: each has one of its own. */
 const isolated = [
   "bench/process-usage.test.ts",
+  "deploy/**/*.test.ts",
   "services/order-live/stream/memory.test.ts",
   "services/till-ingest/routes/push-large-till.test.ts",
 ];
