@@ -69,7 +69,7 @@ const turns: ((order: OrderLiveInput) => OrderLiveInput)[] = [
 
 const orderCount = 50;
 const upsertsPerSecond = 20;
-const seconds = 20;
+const seconds = 14;
 const readerCount = 20;
 
 /** What a run showed. */
