@@ -61,11 +61,11 @@ async function measureReports(flooding: Promise<void>): Promise<number[]> {
   return durations;
 }
 
-it("a location's report is ready within two seconds while another has a large till reprocessed 100 times", async () => {
+it("a location's report is ready within two seconds while another has a large till reprocessed 500 times", async () => {
   const large = makeTill({ orders: 600 });
   expect(JSON.stringify(large).length).toBeGreaterThan(1_300_000);
   expect((await busy.ask("POST", "/v2/tills/", { body: large })).status).toBe(201);
-  const durations = await measureReports(flood(100, () => busy.ask("POST", `/v1/tills/${large.id}/reprocess`)));
+  const durations = await measureReports(flood(500, () => busy.ask("POST", `/v1/tills/${large.id}/reprocess`)));
   expect(Math.max(...durations), `milliseconds: ${durations.map(Math.round)}`).toBeLessThan(2_000);
 }, 300_000);
 
