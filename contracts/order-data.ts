@@ -15,9 +15,7 @@ import {
   units,
 } from "./fields.ts";
 import { limitedList, limitedText } from "./length-limits.ts";
-import { MenuRow } from "./menu-row.ts";
-import { PaymentRow } from "./payment-row.ts";
-import { ProductRow } from "./product-row.ts";
+import { MenuRow, PaymentRow, ProductRow } from "./order-rows.ts";
 
 /** Where a table stands and what it looks like: applications write it as numbers or as words. */
 const numberOrText = (description: string) => orNull(z.union([z.number(), limitedText(255)])).meta({ description });

@@ -3,7 +3,7 @@ import { UtcDateTime } from "./date-time.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { deliveryExample, webhookExample } from "./examples/webhook.ts";
 import { OrderLiveInput, OrderOfEvent } from "./order-live.ts";
-import type { ProductRow } from "./product-row.ts";
+import type { ProductRow } from "./order-rows.ts";
 import { disabledReason, type SentEvent } from "./webhook.ts";
 
 /** What receivers count stock by, beside a product row's own fields. */

@@ -1,4 +1,4 @@
-import { PaymentRow } from "@pragma/contracts/payment-row";
+import { PaymentRow } from "@pragma/contracts/order-rows";
 import { type OrderPlan, orderCancellation } from "./plan-orders.ts";
 import type { OrderSetting } from "./product-row.ts";
 import type { PaymentMethodName, Restaurant } from "./restaurant.ts";

@@ -1,5 +1,5 @@
 import { hundredths, plus } from "@pragma/contracts/money";
-import type { PaymentRow } from "@pragma/contracts/payment-row";
+import type { PaymentRow } from "@pragma/contracts/order-rows";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { type CountedOrder, countOrders } from "../calculate/counting.ts";
 

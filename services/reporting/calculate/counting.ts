@@ -1,7 +1,5 @@
-import type { MenuRow } from "@pragma/contracts/menu-row";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { PaymentRow } from "@pragma/contracts/payment-row";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { MenuRow, PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
 
 /** A menu of an order, with those of its product rows that count. */
 export interface CountedMenu {

@@ -1,8 +1,7 @@
 import { hundredths } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
+import type { PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { OrderV1 } from "@pragma/contracts/order-v1";
-import type { PaymentRow } from "@pragma/contracts/payment-row";
-import type { ProductRow } from "@pragma/contracts/product-row";
 import { validatedDiscounts } from "./discounts.ts";
 
 /** Where an order belongs. */

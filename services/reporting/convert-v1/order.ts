@@ -1,8 +1,6 @@
-import type { MenuRow } from "@pragma/contracts/menu-row";
 import { plus } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { PaymentRow } from "@pragma/contracts/payment-row";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { MenuRow, PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { TicketV1 } from "@pragma/contracts/ticket-v1";
 import type { ToInstant } from "./in-time-zone.ts";
 import { paymentRow } from "./payment-row.ts";

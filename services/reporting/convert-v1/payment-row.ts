@@ -1,5 +1,5 @@
 import { paymentModes, paymentTypes } from "@pragma/contracts/enumerations";
-import type { PaymentRow } from "@pragma/contracts/payment-row";
+import type { PaymentRow } from "@pragma/contracts/order-rows";
 import type { PaymentV1 } from "@pragma/contracts/ticket-v1";
 import type { ToInstant } from "./in-time-zone.ts";
 

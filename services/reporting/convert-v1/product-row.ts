@@ -1,5 +1,5 @@
 import { plus, priceByWeight, taxable, times } from "@pragma/contracts/money";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { ProductRow } from "@pragma/contracts/order-rows";
 import type { ItemV1 } from "@pragma/contracts/ticket-v1";
 import type { ToInstant } from "./in-time-zone.ts";
 
