@@ -1,9 +1,10 @@
 import type { AccountingAccount, AccountingRules } from "@pragma/contracts/accounting-config";
 import { plus } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
+import { isSettling } from "../calculate/counting.ts";
 import { auxiliaryOf, paymentAccount } from "./accounts.ts";
 import { EntryLines, type JournalLine } from "./journal.ts";
-import { isSettling, type TillFacts } from "./till-facts.ts";
+import type { TillFacts } from "./till-facts.ts";
 
 type Movement = ReportV2["reportEntries"][number];
 

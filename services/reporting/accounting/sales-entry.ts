@@ -1,10 +1,11 @@
 import type { AccountingRules } from "@pragma/contracts/accounting-config";
 import { plus } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
+import { isSettling } from "../calculate/counting.ts";
 import { auxiliaryOf, paymentAccount, salesAccount, vatAccount } from "./accounts.ts";
 import { salesByRate } from "./gaps.ts";
 import { EntryLines, type JournalLine } from "./journal.ts";
-import { isSettling, type TillFacts } from "./till-facts.ts";
+import type { TillFacts } from "./till-facts.ts";
 
 /**
  * What was sold and how it was paid.

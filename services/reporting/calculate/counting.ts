@@ -62,6 +62,12 @@ function countMenu(menuRow: MenuRow): CountedMenu {
   return { menuRow, rows: menuRow.productRowList.filter(rowCounts) };
 }
 
-function rowCounts(row: ProductRow): boolean {
+/** Whether a row is a sale when its order is. */
+export function rowCounts(row: ProductRow): boolean {
   return !row.isCanceled && !row.isTransferred && !row.isLoss;
+}
+
+/** Whether a payment takes something off what an order leaves to pay. */
+export function isSettling({ paymentType }: Pick<PaymentRow, "paymentType">): boolean {
+  return paymentType === "payment" || paymentType === "customerAccount";
 }

@@ -2,6 +2,7 @@ import { hundredths } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
 import type { PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { OrderV1 } from "@pragma/contracts/order-v1";
+import { isSettling } from "./counting.ts";
 import { validatedDiscounts } from "./discounts.ts";
 
 /** Where an order belongs. */
@@ -39,7 +40,7 @@ export function orderV1(order: OrderData, { locationId, reportId }: OrderIdentit
       amount: totalRow,
       items: productRowList.map(item),
     })),
-    payments: payments.filter(isPayment).map(({ name, amount, paymentId }) => ({
+    payments: payments.filter(isSettling).map(({ name, amount, paymentId }) => ({
       paymentName: name,
       paymentAmount: amount,
       paymentCatalogId: paymentId,
@@ -95,10 +96,6 @@ function item(row: ProductRow): OrderV1["items"][number] {
     lossReason: row.lossReason,
     tier: row.pricingName,
   };
-}
-
-function isPayment({ paymentType }: PaymentRow): boolean {
-  return paymentType === "payment" || paymentType === "customerAccount";
 }
 
 /** The tip in a payment row: the row itself when it is one, else what was given on top of it. */
