@@ -20,8 +20,8 @@ import { replaceTillRoute } from "./routes/replace-till.ts";
 import { getReprocessing, reprocessTillRoute, reprocessTills } from "./routes/reprocess.ts";
 import { markProcessed, markRemoved } from "./subscriptions/mark-processed.ts";
 import { ordersErased } from "./subscriptions/orders-erased.ts";
+import { openTillReader } from "./till-body.ts";
 import type { TillIngest } from "./till-ingest.ts";
-import { openTillReader } from "./till-reader.ts";
 
 /** Accepts tills, keeps their exact bodies, and sees to it that each comes to its report. */
 export default defineService<typeof tillIngestConfig, TillIngest>({
