@@ -5,17 +5,14 @@ import type { OrderV1 } from "@pragma/contracts/order-v1";
 import { isSettling } from "./counting.ts";
 import { validatedDiscounts } from "./discounts.ts";
 
-/** Where an order belongs. */
-export interface OrderIdentity {
-  locationId: string;
-  reportId: string;
-}
-
 /** An order as `/v1/orders/` shows it, as it is known before it is stored. */
 export type UnstoredOrderV1 = Omit<OrderV1, "createdAt" | "updatedAt">;
 
 /** An order in its first shape: with all its rows, and with its validated payments, tips and discounts. */
-export function orderV1(order: OrderData, { locationId, reportId }: OrderIdentity): UnstoredOrderV1 {
+export function orderV1(
+  order: OrderData,
+  { locationId, reportId }: Pick<OrderV1, "locationId" | "reportId">,
+): UnstoredOrderV1 {
   const payments = order.paymentRowList.filter((payment) => payment.status === "validated");
   return {
     id: order.id,

@@ -47,21 +47,7 @@ export async function replaceOfTill(
   await tx`delete from orders where till_id = ${tillId}`;
   const ids = rows.map(({ id }) => id);
   const held = new Set(await idsHeld(tx, { locationId, ids }));
-  const stored = rows.map((row) => ({
-    tillId,
-    locationId,
-    id: row.id,
-    reportId: row.reportId,
-    day: row.day,
-    openedAt: row.openedAt,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    pushedAt: row.pushedAt,
-    etag: row.etag,
-    v1: row.v1,
-    v2: row.v2,
-    isCurrent: !held.has(row.id),
-  }));
+  const stored = rows.map((row) => ({ ...row, tillId, locationId, isCurrent: !held.has(row.id) }));
   // As rows of values: in an array every quote of the replies would have to be escaped, and so few at a time that
   // putting them on the wire does not hold up the process.
   for (let at = 0; at < stored.length; at += rowsAtATime) {
