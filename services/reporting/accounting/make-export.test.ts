@@ -4,10 +4,9 @@ import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reportingOperations } from "../operations.ts";
 import { removeOldExports } from "../periodic/remove-old-exports.ts";
 import { type Claim, claimExports, finishExport, keepClaim, releaseClaim } from "../queries/accounting-exports.ts";
-import reporting from "../service.ts";
+import reporting, { reportingOperations } from "../service.ts";
 import { makeOrder, makePayment, makeRow, makeTill } from "../testing/make-till.ts";
 import { keyOf, startReporting, type TestReporting } from "../testing/start-reporting.ts";
 

@@ -1,8 +1,8 @@
 import { retryDelay } from "@pragma/runtime/retry-delay";
 import { sleep } from "@pragma/runtime/sleep";
 import { isTransient } from "@pragma/runtime/transient-error";
-import type { Foundation } from "../foundation.ts";
 import { type Outcome, recordAttempts } from "../queries/outcomes.ts";
+import type { Foundation } from "../webhooks.ts";
 import { batched } from "./batched.ts";
 import { healthOf, recordFailures } from "./endpoint-health.ts";
 
