@@ -2,6 +2,7 @@ import { z } from "zod";
 import { paymentAccounts, salesAccounts, singleAccounts, vatAccounts } from "./chart-of-accounts.ts";
 import { UtcDateTime } from "./date-time.ts";
 import { accountingConfigExample } from "./examples/accounting.ts";
+import { orNull, withoutDefaults } from "./fields.ts";
 import { limitedList, limitedText } from "./length-limits.ts";
 import { storable } from "./storable.ts";
 
@@ -99,55 +100,44 @@ const auxiliary = z
   })
   .meta({ id: "AccountingAuxiliary", example: { account: "CLIDIVERS", label: "Clients divers" } });
 
-const texts = {
-  name: label(100).meta({ description: "Name of the config", example: accountingConfigExample.name }),
+/** What a config says, every field with its default. */
+const givenFields = {
+  name: label(100)
+    .default(accountingConfigExample.name)
+    .meta({ description: "Name of the config", example: accountingConfigExample.name }),
   journalCode: z
     .string()
     .regex(/^[\dA-Z]{1,8}$/, { error: "Must be 1 to 8 digits or capitals" })
+    .default("CA")
     .meta({ description: "Code of the journal that entries go into", example: "CA" }),
-  journalLabel: label(100).meta({ description: "Name of the journal", example: "Caisse" }),
-  entryLabel: label(20).meta({
+  journalLabel: label(100).default("Caisse").meta({ description: "Name of the journal", example: "Caisse" }),
+  entryLabel: label(20).default("Caisse").meta({
     description: "What the text of each line begins with; the report's number and what the line is follow",
     example: "Caisse",
   }),
-  discountBooking: z.enum(discountBookings).meta({
+  discountBooking: z.enum(discountBookings).default("net").meta({
     description:
       "How discounts are booked. net: sales are what was charged. gross: sales are what would have been charged, and discounts are on `discounts`. VAT is that of what was charged, either way",
   }),
-};
-
-const listed = {
-  sales: listOfRates.meta({ description: "Sales without VAT, by VAT rate. The whole list is replaced" }),
-  collectedVat: listOfRates.meta({ description: "Collected VAT, by its rate. The whole list is replaced" }),
-  paymentMethods: listOfMethods.meta({
-    description: "Payment methods with accounts of their own, by their name; all others go by their mode",
+  cashDifference: z.boolean().default(true).meta({
+    description: "Whether the difference between counted and expected cash is booked, when the cash was counted",
   }),
-};
-
-const customerAuxiliary = auxiliary.nullable().meta({
-  description: "The auxiliary account that lines of `unpaid` and `owedToCustomers` carry; null: none",
-});
-
-const cashDifference = z.boolean().meta({
-  description: "Whether the difference between counted and expected cash is booked, when the cash was counted",
-});
-
-/** What a config says, every field with its default. */
-const givenFields = {
-  name: texts.name.default(accountingConfigExample.name),
-  journalCode: texts.journalCode.default("CA"),
-  journalLabel: texts.journalLabel.default("Caisse"),
-  entryLabel: texts.entryLabel.default("Caisse"),
-  discountBooking: texts.discountBooking.default("net"),
-  cashDifference: cashDifference.default(true),
-  sales: listed.sales.default(salesAccounts),
-  collectedVat: listed.collectedVat.default(vatAccounts),
+  sales: listOfRates
+    .default(salesAccounts)
+    .meta({ description: "Sales without VAT, by VAT rate. The whole list is replaced" }),
+  collectedVat: listOfRates
+    .default(vatAccounts)
+    .meta({ description: "Collected VAT, by its rate. The whole list is replaced" }),
   ...fieldsOf(singleAccounts, ({ purpose, ...account }) =>
     accountWithDefault(account).meta({ description: purpose, default: account }),
   ),
   payments: GivenPaymentAccounts.prefault({}),
-  paymentMethods: listed.paymentMethods.default([]),
-  customerAuxiliary: customerAuxiliary.default(null),
+  paymentMethods: listOfMethods.default([]).meta({
+    description: "Payment methods with accounts of their own, by their name; all others go by their mode",
+  }),
+  customerAuxiliary: orNull(auxiliary).meta({
+    description: "The auxiliary account that lines of `unpaid` and `owedToCustomers` carry; null: none",
+  }),
 };
 
 /** What a config is to be from now on: what is left out is as the French chart of accounts has it. */
@@ -184,16 +174,11 @@ export const AccountingConfig = z
     createdAt: UtcDateTime.meta({ description: "When it was made" }),
     updatedAt: UtcDateTime.meta({ description: "When it was last changed" }),
     locationId: z.guid().meta({ description: "Whose config it is" }),
-    ...texts,
-    cashDifference,
-    sales: listed.sales,
-    collectedVat: listed.collectedVat,
+    ...withoutDefaults(givenFields),
     ...fieldsOf(singleAccounts, ({ purpose }) => AccountingAccount.meta({ description: purpose })),
     payments: z
       .object(fieldsOf(paymentAccounts, () => AccountingAccount))
       .meta({ id: "AccountingPaymentAccounts", description: "Accounts of payments, by mode" }),
-    paymentMethods: listed.paymentMethods,
-    customerAuxiliary,
   })
   .meta({
     id: "AccountingConfig",

@@ -3,7 +3,7 @@ import { LocationFacts } from "./account-lookups.ts";
 import { CatalogCounts } from "./catalog.ts";
 import { SeenDevice } from "./device.ts";
 import { OrderOfEvent } from "./order-live.ts";
-import { disabledReason } from "./webhook.ts";
+import { DisabledEndpoint, FailingEndpoint, FinalizedReport } from "./webhook-body.ts";
 
 /** Of one order: what it is now, and which of its events this is. */
 const orderEvent = z.object({
@@ -11,15 +11,6 @@ const orderEvent = z.object({
   /** Grows by one with each event of the order, from 1. Events may arrive in another order. */
   sequence: z.int().min(1),
   order: OrderOfEvent,
-});
-
-const failingEndpoint = z.object({
-  locationId: z.guid(),
-  webhookId: z.guid(),
-  endpointUrl: z.string(),
-  /** When the first attempt failed since the last that succeeded. */
-  failingSince: z.iso.datetime(),
-  lastError: z.string(),
 });
 
 /**
@@ -46,25 +37,9 @@ export const eventCatalogue = {
     isErasure: z.boolean().optional(),
   }),
   /** From reporting: the till has its report and orders, readable from now on. */
-  "report.finalized": z.object({
-    locationId: z.guid(),
-    reportId: z.guid(),
-    tillId: z.guid(),
-    revision: z.int().min(1),
-    reportVersion: z.int().min(1),
-    reportNumber: z.int(),
-    startedAt: z.string(),
-    finalizedAt: z.string(),
-    totalSales: z.int(),
-    orderIds: z.array(z.guid()),
-  }),
+  "report.finalized": FinalizedReport,
   /** From reporting: the till has become a training till, and its report and orders are gone. */
-  "report.removed": z.object({
-    locationId: z.guid(),
-    reportId: z.guid(),
-    tillId: z.guid(),
-    revision: z.int().min(1),
-  }),
+  "report.removed": FinalizedReport.pick({ locationId: true, reportId: true, tillId: true, revision: true }),
   /** From reporting: what says who ordered is to be erased from these orders, wherever they are kept. */
   "orders.erased": z.object({
     locationId: z.guid(),
@@ -92,9 +67,9 @@ export const eventCatalogue = {
     counts: CatalogCounts,
   }),
   /** From webhooks: an endpoint has had nothing but failures for days. */
-  "endpoint.failing": failingEndpoint,
+  "endpoint.failing": FailingEndpoint,
   /** From webhooks: an endpoint is sent nothing any more, because it is gone or had nothing but failures for too long. */
-  "endpoint.disabled": failingEndpoint.extend({ reason: disabledReason }),
+  "endpoint.disabled": DisabledEndpoint,
   /** From accounts: a key was made or revoked; whoever caches it forgets it. */
   "key.changed": z.object({
     locationId: z.guid().nullable(),

@@ -91,3 +91,16 @@ export function withoutDefaults<Shape extends z.ZodRawShape>(shape: Shape): With
 export type WithoutDefaults<Shape> = {
   [Name in keyof Shape]: Shape[Name] extends z.ZodDefault<infer Inner> ? Inner : Shape[Name];
 };
+
+/**
+ * What an entity has in each field that a body leaves out, in the order of its schema: a field without a default is
+ * there as undefined, so that what is spread over it keeps that order.
+ */
+export function defaultsOf<Shape extends z.ZodRawShape>(shape: Shape): Defaults<Shape> {
+  const defaultOf = (field: z.core.$ZodType) => (field instanceof z.ZodDefault ? field.def.defaultValue : undefined);
+  return Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, defaultOf(field)])) as Defaults<Shape>;
+}
+
+type Defaults<Shape extends z.ZodRawShape> = {
+  [Name in keyof Shape as Shape[Name] extends z.ZodDefault ? Name : never]: z.output<Shape[Name]>;
+};

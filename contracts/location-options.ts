@@ -1,8 +1,22 @@
 import { z } from "zod";
-import { Currency } from "./currency.ts";
 import { DateTime } from "./date-time.ts";
 import { orNull } from "./fields.ts";
 import { limitedList } from "./length-limits.ts";
+
+/** The codes of ISO 4217 in use: currencies, funds, precious metals, and the two for tests and for none. */
+const currencies = (
+  "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD " +
+  "CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS " +
+  "GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT " +
+  "LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD " +
+  "OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP " +
+  "SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAF XAG XAU XBA " +
+  "XBB XBC XBD XCD XCG XDR XOF XPD XPF XPT XSU XTS XUA XXX YER ZAR ZMW ZWG"
+).split(" ");
+
+const Currency = z
+  .enum(currencies, { error: "Must be an ISO 4217 currency code, such as EUR" })
+  .meta({ description: "Currency, ISO 4217", example: "EUR" });
 
 const option = (description: string) =>
   orNull(z.boolean()).meta({ description: `${description}. Null: as the application does` });

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { ofAnyShape } from "./any-shape.ts";
 import { ClientId } from "./client-id.ts";
 import { DateTime } from "./date-time.ts";
 import { pricingTypes, roomTypes, serviceTypes } from "./enumerations.ts";
@@ -15,9 +14,33 @@ import {
   units,
 } from "./fields.ts";
 import { limitedList, limitedText } from "./length-limits.ts";
-import { MenuRow } from "./menu-row.ts";
-import { PaymentRow } from "./payment-row.ts";
-import { ProductRow } from "./product-row.ts";
+import { MenuRow, PaymentRow, ProductRow } from "./order-rows.ts";
+
+const mostFields = 200;
+const mostLevels = 16;
+
+/**
+ * A person or a place as an ordering platform sends it: a text, or an object whose fields are the platform's own, of at
+ * most 200 fields and 16 levels.
+ */
+const ofAnyShape = (description: string) =>
+  orNull(
+    z.union([
+      limitedText(10_000),
+      z
+        .record(limitedText(255), z.unknown())
+        .refine((object) => Object.keys(object).length <= mostFields, {
+          error: `Must have at most ${mostFields} fields`,
+        })
+        .refine((object) => nestsAtMost(mostLevels, object), { error: `Must nest at most ${mostLevels} levels deep` }),
+    ]),
+  ).meta({ description });
+
+/** Whether a value nests at most so many levels. It looks no deeper, so that no nesting can exhaust the stack. */
+function nestsAtMost(levels: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((inner) => nestsAtMost(levels - 1, inner));
+}
 
 /** Where a table stands and what it looks like: applications write it as numbers or as words. */
 const numberOrText = (description: string) => orNull(z.union([z.number(), limitedText(255)])).meta({ description });

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
-import { DiscountRow } from "./discount-row.ts";
 import { orderV1Example } from "./examples/order-v1.ts";
 import {
   discountRowExample,
@@ -12,11 +11,8 @@ import {
   tillV2Example,
 } from "./examples/till-v2.ts";
 import { withoutDefaults } from "./fields.ts";
-import { MenuRow } from "./menu-row.ts";
-import { ModifierRow } from "./modifier-row.ts";
 import { GroupedTable, OrderData } from "./order-data.ts";
-import { PaymentRow } from "./payment-row.ts";
-import { ProductRow } from "./product-row.ts";
+import { DiscountRow, MenuRow, ModifierRow, PaymentRow, ProductRow } from "./order-rows.ts";
 
 /** The rows of an order as replies carry them: every field is there. */
 const modifierRow = z.object(withoutDefaults(ModifierRow.shape)).meta({

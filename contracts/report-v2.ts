@@ -150,23 +150,28 @@ const orderLine = z.object({
   total: amount("Total, VAT included"),
 });
 
+/** The fields with which a report begins, in either shape. */
+export const reportHead = {
+  startedAt: UtcDateTime.meta({ description: "When the shift began" }),
+  finalizedAt: UtcDateTime.meta({ description: "When the shift was closed" }),
+  deviceName: text("Name of the device that closed the till"),
+  deviceIdentifier: text("Id of the device that closed the till"),
+  reportNumber: z.int().min(1).meta({ description: "Counted by the point of sale" }),
+  guestsNumber: count("Guests of the orders that count"),
+  totalSales: amount("Sales, VAT included"),
+  clerkName: text("Name of the clerk who closed the till"),
+  clerkId: text("Id of the clerk who closed the till"),
+  initialCashBalance: amount("Cash in the drawer at the start"),
+  finalCashBalance: amount("Cash in the drawer at the end"),
+};
+
 /** The end-of-day report of a till. All fields are always there; texts of the till's header are empty when it has none. */
 export const ReportV2 = z
   .object({
     id: z.guid().meta({ description: "Always the same for the same till" }),
     locationId: z.guid().meta({ description: "The location that it is of" }),
     tillId: z.guid().meta({ description: "The till that it was made from" }),
-    startedAt: UtcDateTime.meta({ description: "When the shift began" }),
-    finalizedAt: UtcDateTime.meta({ description: "When the shift was closed" }),
-    deviceName: text("Name of the device that closed the till"),
-    deviceIdentifier: text("Id of the device that closed the till"),
-    reportNumber: z.int().min(1).meta({ description: "Counted by the point of sale" }),
-    guestsNumber: count("Guests of the orders that count"),
-    totalSales: amount("Sales, VAT included"),
-    clerkName: text("Name of the clerk who closed the till"),
-    clerkId: text("Id of the clerk who closed the till"),
-    initialCashBalance: amount("Cash in the drawer at the start"),
-    finalCashBalance: amount("Cash in the drawer at the end"),
+    ...reportHead,
     orderCount: count("Orders that count: neither canceled nor transferred"),
     establishmentName: text("Name of the establishment"),
     siretCode: text("Registration number (SIRET)"),

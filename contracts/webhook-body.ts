@@ -3,7 +3,7 @@ import { UtcDateTime } from "./date-time.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { deliveryExample, webhookExample } from "./examples/webhook.ts";
 import { OrderLiveInput, OrderOfEvent } from "./order-live.ts";
-import type { ProductRow } from "./product-row.ts";
+import type { ProductRow } from "./order-rows.ts";
 import { disabledReason, type SentEvent } from "./webhook.ts";
 
 /** What receivers count stock by, beside a product row's own fields. */
@@ -49,7 +49,8 @@ function withStockFields<Row extends Pick<ProductRow, "productId" | "parentProdu
   return { ...row, productCatalogId: row.productId, stockImpactIndicator: row.parentProductRowId === null };
 }
 
-const finalizedReport = z.object({
+/** What is told of a report: inside the product, and by webhooks. */
+export const FinalizedReport = z.object({
   locationId: z.guid(),
   reportId: z.guid().meta({ description: "Id of the report" }),
   tillId: z.guid().meta({ description: "The till that it is of" }),
@@ -65,7 +66,8 @@ const finalizedReport = z.object({
   orderIds: z.array(z.guid()).meta({ description: "Every order of the till" }),
 });
 
-const endpoint = z.object({
+/** What is told of an endpoint that has had nothing but failures. */
+export const FailingEndpoint = z.object({
   locationId: z.guid(),
   webhookId: z.guid().meta({ description: "The webhook whose endpoint it is" }),
   endpointUrl: z.string().meta({ description: "The endpoint" }),
@@ -75,7 +77,7 @@ const endpoint = z.object({
   lastError: z.string().meta({ description: "Why the latest attempt failed" }),
 });
 
-const disabledEndpoint = endpoint.extend({
+export const DisabledEndpoint = FailingEndpoint.extend({
   reason: disabledReason.meta({
     description: "gone: it answered 410; failing: nothing but failures for five days",
   }),
@@ -157,7 +159,7 @@ export const webhookBodies = {
     }),
   }),
   "report.finalized": bodyOf("report.finalized", "ReportFinalizedWebhook", {
-    data: finalizedReport,
+    data: FinalizedReport,
     example: example("report.finalized", 1, {
       locationId: webhookExample.locationId,
       reportId: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
@@ -172,11 +174,11 @@ export const webhookBodies = {
     }),
   }),
   "endpoint.failing": bodyOf("endpoint.failing", "EndpointFailingWebhook", {
-    data: endpoint,
+    data: FailingEndpoint,
     example: example("endpoint.failing", null, endpointExample),
   }),
   "endpoint.disabled": bodyOf("endpoint.disabled", "EndpointDisabledWebhook", {
-    data: disabledEndpoint,
+    data: DisabledEndpoint,
     example: example("endpoint.disabled", null, { ...endpointExample, reason: "failing" }),
   }),
   test: bodyOf("test", "TestWebhook", {

@@ -1,5 +1,6 @@
 import { ApiError, type Fault, maxFaults } from "@pragma/contracts/errors";
 import type { z } from "zod";
+import { checkPartLimits, type PartLimits } from "./json-limits.ts";
 
 /** What is wrong with a body. */
 export interface FaultyBody {
@@ -32,6 +33,22 @@ export class FoundFaults implements FaultyBody {
   /** What a schema found in what stands at `path` of a part of the request. */
   addFound(error: z.ZodError | undefined, input: unknown, path = "", part: Fault["in"] = "body"): void {
     if (error) this.addAll({ faults: faultsOf(part, error, input, path), count: error.issues.length });
+  }
+
+  /** What a schema makes of a part of the body that is no larger than it may be; undefined when it has faults. */
+  check<Schema extends z.ZodType>(
+    schema: Schema,
+    value: unknown,
+    { path, limits }: { path: string; limits: PartLimits },
+  ): z.output<Schema> | undefined {
+    const excess = checkPartLimits(value, limits);
+    if (excess) {
+      this.add({ path, ...excess });
+      return undefined;
+    }
+    const { data, error } = schema.safeParse(value);
+    this.addFound(error, value, path);
+    return data;
   }
 
   addAll({ faults, count }: FaultyBody): void {

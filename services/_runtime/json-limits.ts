@@ -83,7 +83,7 @@ function tooMany(what: string, max: number): FaultyBody {
   return { faults: [{ in: "body", path: "", code: "too_big", message }], count: 1 };
 }
 
-interface PartLimits {
+export interface PartLimits {
   /** In all lists together. */
   items: number;
   levels: number;

@@ -2,13 +2,13 @@ import type { DailyQuota } from "@pragma/runtime/daily-quota";
 import { routesOf } from "@pragma/runtime/define-route";
 import type { Locations } from "@pragma/runtime/locations";
 import type { Database } from "@pragma/runtime/postgres";
-import type { CatalogReader } from "./catalog-reader.ts";
+import type { openCatalogReader } from "./read-catalog.ts";
 
 /** What the catalog service stands on. */
 export interface CatalogService {
   db: Database;
   locations: Locations;
-  reader: CatalogReader;
+  reader: ReturnType<typeof openCatalogReader>;
   quota: DailyQuota;
 }
 

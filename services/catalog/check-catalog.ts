@@ -1,7 +1,6 @@
 import { type Catalog, type CatalogList, catalogListNames, catalogLists } from "@pragma/contracts/catalog";
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
 import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
-import { checkPartLimits } from "@pragma/runtime/json-limits";
 import { z } from "zod";
 import { danglingReferences } from "./dangling-references.ts";
 
@@ -39,12 +38,7 @@ function checkList(name: CatalogList, list: unknown, found: FoundFaults): unknow
   const checked: unknown[] = [];
   for (const [index, each] of list.entries()) {
     if (found.arePlenty) break;
-    const path = `${name}[${index}]`;
-    const excess = checkPartLimits(each, mostOfItem);
-    const result = excess ? undefined : item.safeParse(each);
-    if (excess) found.add({ path, ...excess });
-    found.addFound(result?.error, each, path);
-    checked.push(result?.data);
+    checked.push(found.check(item, each, { path: `${name}[${index}]`, limits: mostOfItem }));
   }
   return checked;
 }

@@ -1,8 +1,8 @@
 import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
 import type { CatalogService } from "./catalog.ts";
-import { openCatalogReader } from "./catalog-reader.ts";
 import { catalogConfig } from "./config.ts";
+import { openCatalogReader } from "./read-catalog.ts";
 import {
   listCategories,
   listModifiers,

@@ -3,8 +3,7 @@ import type { EventData } from "@pragma/contracts/events";
 import type { LeftReason, OrderLeft } from "@pragma/contracts/order-live";
 import type { Transaction } from "@pragma/runtime/postgres";
 import { listedFacts, type OrderState } from "./order-state.ts";
-import { noteFinalTill } from "./queries/final-tills.ts";
-import { departOrders, findLiveStates, noteDeparted } from "./queries/orders.ts";
+import { departOrders, findLiveStates, noteDeparted, noteFinalTill } from "./queries/orders.ts";
 import { appendRevisions, lockStream, type Revision } from "./queries/streams.ts";
 
 /**

@@ -4,7 +4,7 @@ import { maxLiveOrders, OrderLiveInput, pickHead } from "@pragma/contracts/order
 import { refuseTwice } from "@pragma/contracts/refuse-twice";
 import type { BodyReader } from "@pragma/runtime/define-route";
 import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
-import { checkJsonLimits, checkPartLimits, type JsonLimits } from "@pragma/runtime/json-limits";
+import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json-limits";
 import { parseJson } from "@pragma/runtime/parse-json";
 import { z } from "zod";
 import type { OrderLiveService } from "./order-live.ts";
@@ -58,8 +58,9 @@ function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: GivenOrd
   for (const [index, each] of list.entries()) {
     if (found.arePlenty) break;
     const path = `[${index}]`;
-    const order = readOrder(each, path, found);
-    if (!order) continue;
+    const sound = found.check(OrderLiveInput, each, { path, limits: orderLimits });
+    if (!sound) continue;
+    const order = givenOrder(sound);
     const bytes = Buffer.byteLength(order.content);
     keptBytes += bytes;
     if (bytes > orderMaxBytes) {
@@ -74,20 +75,6 @@ function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: GivenOrd
     orders.push(order);
   }
   return found.count > 0 ? found : { value: orders };
-}
-
-function readOrder(input: unknown, path: string, found: FoundFaults): GivenOrder | undefined {
-  const excess = checkPartLimits(input, orderLimits);
-  if (excess) {
-    found.add({ path, ...excess });
-    return undefined;
-  }
-  const result = OrderLiveInput.safeParse(input);
-  if (!result.success) {
-    found.addFound(result.error, input, path);
-    return undefined;
-  }
-  return givenOrder(result.data);
 }
 
 function givenOrder(order: OrderLiveInput): GivenOrder {

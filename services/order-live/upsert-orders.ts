@@ -10,8 +10,7 @@ import type { OrderLiveService } from "./order-live.ts";
 import { eventOf, isSkipped, laterOf, listedFacts, type OrderEventType, type OrderState } from "./order-state.ts";
 import type { GivenOrder } from "./orders-body.ts";
 import { takeUntold } from "./queries/devices.ts";
-import { findFinalTills } from "./queries/final-tills.ts";
-import { findStates, type LiveOrder, putOrders } from "./queries/orders.ts";
+import { findFinalTills, findStates, type LiveOrder, putOrders } from "./queries/orders.ts";
 import { appendRevisions, lockStream, type Revision } from "./queries/streams.ts";
 
 interface UpsertOrders {

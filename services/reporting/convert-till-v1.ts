@@ -1,8 +1,13 @@
+import { defaultsOf } from "@pragma/contracts/fields";
 import type { TillV1 } from "@pragma/contracts/till-v1";
-import type { TillV2 } from "@pragma/contracts/till-v2";
+import { TillV2 } from "@pragma/contracts/till-v2";
 import { inTimeZone, type ToInstant } from "./convert-v1/in-time-zone.ts";
 import { orderData } from "./convert-v1/order.ts";
 import { paymentModeOf } from "./convert-v1/payment-row.ts";
+
+const tillDefaults = defaultsOf(TillV2.shape);
+const movementDefaults = defaultsOf(TillV2.shape.financialMovementList.element.shape);
+const declaredDefaults = defaultsOf(TillV2.shape.declaredPaymentList.element.shape);
 
 /**
  * A till of the older format as the till of the current one that it stands for. What the older format lacks is null, or
@@ -17,13 +22,12 @@ export function convertTillV1(
   const toInstant = inTimeZone(timeZone);
   const orderList = till.tickets.map((ticket) => orderData(ticket, tillId, toInstant));
   return {
+    ...tillDefaults,
     id: tillId,
     note: till.note,
     establishmentName: till.ticket_name,
     siretCode: till.ticket_company,
-    companyName: null,
     address1: till.ticket_address,
-    address2: null,
     zipCode: till.ticket_zip,
     city: till.ticket_city,
     country: till.ticket_country,
@@ -32,11 +36,8 @@ export function convertTillV1(
     tvaCode: till.ticket_tva,
     nafCode: till.ticket_naf,
     customHeader: till.ticket_text,
-    customFooter: null,
-    logoUrl: null,
     deviceName: till.device_name,
     deviceIdentifier: till.device_id,
-    isTraining: false,
     startedAt: toInstant(till.date_begin),
     finalizedAt: toInstant(till.date_end),
     reportNumber: till.fiscal,
@@ -63,21 +64,17 @@ function financialMovement(
 ): TillV2["financialMovementList"][number] {
   const mode = movement.payment_mode;
   return {
-    id: null,
+    ...movementDefaults,
     amount: movement.amount,
     name: movement.name,
     type: movement.amount < 0 ? "cash-out" : "cash-in",
     recordedAt: toInstant(movement.creation_date),
     deviceIdentifier: movement.device_id,
-    deviceName: null,
     operatorId: movement.person_id,
     operatorName: movement.person,
     currencyCode: movement.currency,
     paymentMode: mode === null || mode === -1 ? null : paymentModeOf(mode),
-    paymentId: null,
     paymentName: movement.payment_name,
-    customerId: null,
-    customerName: null,
   };
 }
 
@@ -93,10 +90,9 @@ function declaredPayments(
   return totals.map(({ mode, amount }) => {
     const paymentMode = paymentModeOf(mode);
     return {
+      ...declaredDefaults,
       paymentMode,
       paymentAmount: amount,
-      quantity: null,
-      paymentId: null,
       paymentName: nameByMode.get(paymentMode) ?? paymentMode,
     };
   });

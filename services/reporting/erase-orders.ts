@@ -1,6 +1,5 @@
 import { publish } from "@pragma/runtime/outbox";
 import type { Database, Transaction } from "@pragma/runtime/postgres";
-import { listTillsOfOrders, markErased, takeTillsToErase } from "./queries/erasures.ts";
 import { idsOfTill } from "./queries/orders.ts";
 
 /** Which orders lose what says who ordered: some, or all of the tills that were pushed before a day. */
@@ -63,4 +62,33 @@ interface ErasedOrders {
 
 async function announce(tx: Transaction, data: ErasedOrders, traceparent?: string): Promise<void> {
   await publish(tx, "orders.erased", { subject: data.tillId ?? data.locationId, data, traceparent });
+}
+
+/** The tills that hold some of these orders, each with those that it holds. */
+async function listTillsOfOrders(
+  tx: Transaction,
+  { locationId, orderIds }: { locationId: string; orderIds: string[] },
+): Promise<{ tillId: string; ids: string[] }[]> {
+  return tx<{ tillId: string; ids: string[] }[]>`
+    select till_id, array_agg(id) as ids from orders
+    where location_id = ${locationId} and id = any(${orderIds}::uuid[]) group by till_id`;
+}
+
+/**
+ * Tills that were pushed before a time and whose personal data was not erased; locked. Those that are being written are
+ * waited for: nobody would ask for them again.
+ */
+async function takeTillsToErase(
+  tx: Transaction,
+  { locationId, before, limit }: { locationId: string | undefined; before: string; limit: number },
+): Promise<{ tillId: string; locationId: string }[]> {
+  return tx<{ tillId: string; locationId: string }[]>`
+    select till_id, location_id from tills
+    where pushed_at < ${before} and erased_at is null
+      ${locationId === undefined ? tx`` : tx`and location_id = ${locationId}`}
+    order by pushed_at, till_id limit ${limit} for update`;
+}
+
+async function markErased(tx: Transaction, tillIds: string[]): Promise<void> {
+  await tx`update tills set erased_at = now() where till_id = any(${tillIds}::uuid[])`;
 }

@@ -26,11 +26,18 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
   const created = await orders.creationTimes(tx, { locationId, ids: orderIds });
 
   const finalized = finalizedOf(pushed, report);
-  const version = versionOf(pushed, report, { updatedAt: now });
-  await reports.put(
-    tx,
-    reportRow(pushed, report, { finalized, createdAt: reportBefore?.createdAt ?? now, updatedAt: now }),
-  );
+  // What the replies of a till follow from: they differ when this does.
+  const version = `${pushed.object.hash} ${pushed.revision} ${report.reportVersion} ${now}`;
+  const { id, reportVersion, day, startedAt, v2, listItem, accountingFacts } = report;
+  const times = { createdAt: reportBefore?.createdAt ?? now, updatedAt: now };
+  await reports.put(tx, {
+    ...{ id, tillId, locationId, reportVersion, day, startedAt, v2, listItem, accountingFacts, ...times },
+    revision: pushed.revision,
+    orderCount: orderIds.length,
+    etag: etagOf(version, id),
+    finalized: JSON.stringify(finalized),
+    v0: joinObjects(JSON.stringify({ id, ...times }), report.v0),
+  });
   await orders.replaceOfTill(tx, {
     tillId,
     locationId,
@@ -45,7 +52,7 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
         v1,
         v2,
         etag: etagOf(version, order.id),
-        reportId: report.id,
+        reportId: id,
         pushedAt: pushed.pushedAt,
       };
     }),
@@ -73,32 +80,6 @@ export async function removeReport(tx: Transaction, { tillId, locationId }: Push
   await adjustDayCounts(tx, { locationId, kind: "report", before: [reportBefore.day], after: [] });
 }
 
-function reportRow(
-  { tillId, locationId, revision, object }: Pushed,
-  report: CalculatedReport,
-  { finalized, createdAt, updatedAt }: { finalized: Finalized; createdAt: string; updatedAt: string },
-): reports.ReportRow {
-  const v0 = joinObjects(JSON.stringify({ id: report.id, createdAt, updatedAt }), report.v0);
-  return {
-    id: report.id,
-    tillId,
-    locationId,
-    revision,
-    reportVersion: report.reportVersion,
-    day: report.day,
-    startedAt: report.startedAt,
-    createdAt,
-    updatedAt,
-    orderCount: report.orders.length,
-    etag: etagOf(versionOf({ object, revision }, report, { updatedAt }), report.id),
-    finalized: JSON.stringify(finalized),
-    v2: report.v2,
-    v0,
-    listItem: report.listItem,
-    accountingFacts: report.accountingFacts,
-  };
-}
-
 function finalizedOf({ locationId, tillId, revision }: Pushed, report: CalculatedReport): Finalized {
   const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
   const orderIds = report.orders.map(({ id }) => id);
@@ -114,15 +95,6 @@ function finalizedOf({ locationId, tillId, revision }: Pushed, report: Calculate
     totalSales,
     orderIds,
   };
-}
-
-/** What the replies of a till follow from: they differ when this does. */
-function versionOf(
-  { object, revision }: Pick<Pushed, "object" | "revision">,
-  { reportVersion }: CalculatedReport,
-  { updatedAt }: { updatedAt: string },
-): string {
-  return `${object.hash} ${revision} ${reportVersion} ${updatedAt}`;
 }
 
 function etagOf(version: string, id: string): string {

@@ -6,9 +6,9 @@ import { announceDevice, announceTill } from "./announce-till.ts";
 import { intend, settleIntent } from "./queries/object-intents.ts";
 import { insertVersion } from "./queries/till-versions.ts";
 import { findTill, insertTill, type NewTill, type TillRow } from "./queries/tills.ts";
+import type { ReceivedTill } from "./till-body.ts";
 import type { TillIngest } from "./till-ingest.ts";
 import { consumeTillQuotas } from "./till-quotas.ts";
-import type { ReceivedTill } from "./till-reader.ts";
 
 interface AcceptTill {
   location: LocationFacts;

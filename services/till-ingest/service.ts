@@ -16,8 +16,8 @@ import { getReprocessing, reprocessTillRoute, reprocessTills } from "./routes/re
 import { getTill, listTills, pushTillV2, replaceTillRoute } from "./routes/tills.ts";
 import { markProcessed, markRemoved } from "./subscriptions/mark-processed.ts";
 import { ordersErased } from "./subscriptions/orders-erased.ts";
+import { openTillReader } from "./till-body.ts";
 import type { TillIngest } from "./till-ingest.ts";
-import { openTillReader } from "./till-reader.ts";
 
 /** How many tills are listed at most. */
 const mostListed = 1_000;

@@ -5,8 +5,8 @@ import type { Logger } from "@pragma/runtime/logger";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Database } from "@pragma/runtime/postgres";
 import type { LegacySettings } from "./legacy/legacy-config.ts";
+import type { openTillReader } from "./till-body.ts";
 import type { TillQuotas } from "./till-quotas.ts";
-import type { TillReader } from "./till-reader.ts";
 
 /** What the till-ingest service stands on. */
 export interface TillIngest {
@@ -14,7 +14,7 @@ export interface TillIngest {
   log: Logger;
   objects: ObjectStore;
   locations: Locations;
-  reader: TillReader;
+  reader: ReturnType<typeof openTillReader>;
   /** Has the tills of new reprocessings announced. */
   wakeReprocessing(): void;
   /** How long a till may be without its result before it is announced again, in seconds. */

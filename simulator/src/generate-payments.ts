@@ -1,4 +1,4 @@
-import { PaymentRow } from "@pragma/contracts/payment-row";
+import { PaymentRow } from "@pragma/contracts/order-rows";
 import { orderCancellation } from "./cancellation.ts";
 import type { OrderPlan } from "./plan-orders.ts";
 import type { OrderSetting } from "./product-row.ts";

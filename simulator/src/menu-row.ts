@@ -1,4 +1,4 @@
-import type { MenuRow } from "@pragma/contracts/menu-row";
+import type { MenuRow } from "@pragma/contracts/order-rows";
 import { type OrderSetting, productRow, sumOf, withRows } from "./product-row.ts";
 import type { Menu, Product } from "./restaurant.ts";
 import { splitByWeights } from "./split-rows.ts";

@@ -1,7 +1,7 @@
 import { establishmentShape } from "@pragma/contracts/establishment";
 import type { OrderData } from "@pragma/contracts/order-data";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { ProductRow } from "@pragma/contracts/order-rows";
 import type { Establishment } from "./establishment.ts";
 import { isSettling } from "./generate-payments.ts";
 import type { GeneratedTill } from "./generate-till.ts";

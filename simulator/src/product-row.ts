@@ -1,7 +1,5 @@
-import type { DiscountRow } from "@pragma/contracts/discount-row";
-import type { MenuRow } from "@pragma/contracts/menu-row";
 import { priceByWeight, roundHalfAway, taxable } from "@pragma/contracts/money";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { DiscountRow, MenuRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { Random } from "./random.ts";
 import type { Clerk, Discount, Modifier, ModifierGroup, Product, Restaurant, Room } from "./restaurant.ts";
 import { moment, type OrderTimes } from "./service-day.ts";

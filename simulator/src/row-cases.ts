@@ -1,5 +1,4 @@
-import type { MenuRow } from "@pragma/contracts/menu-row";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { MenuRow, ProductRow } from "@pragma/contracts/order-rows";
 import { canceledAt, cancelReasons, rowCancellation } from "./cancellation.ts";
 import { chooseModifiers, menuRow } from "./menu-row.ts";
 import { discounted, type OrderRows, type OrderSetting, productRow, withRows } from "./product-row.ts";

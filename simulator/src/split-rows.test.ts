@@ -1,4 +1,4 @@
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { ProductRow } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chooseModifiers, menuRow } from "./menu-row.ts";

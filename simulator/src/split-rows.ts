@@ -1,6 +1,5 @@
-import type { MenuRow } from "@pragma/contracts/menu-row";
 import { roundHalfAway } from "@pragma/contracts/money";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { MenuRow, ProductRow } from "@pragma/contracts/order-rows";
 import { type OrderSetting, priced, sumOf, withRows } from "./product-row.ts";
 import { moment } from "./service-day.ts";
 

@@ -1,8 +1,7 @@
 import type { Schemas } from "@pragma/client/create-client";
 import { paymentModes, paymentTypes } from "@pragma/contracts/enumerations";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { PaymentRow } from "@pragma/contracts/payment-row";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import type { GeneratedTill } from "@pragma/simulator/generate-till";
 

@@ -16,15 +16,7 @@ export interface NewKey {
 }
 
 export async function insertKey(tx: Transaction, key: NewKey): Promise<void> {
-  await tx`
-    insert into api_keys ${tx({
-      id: key.id,
-      hash: key.hash,
-      prefix: key.prefix,
-      consumerId: key.consumerId,
-      locationId: key.locationId,
-      madeFrom: key.madeFrom,
-    })}`;
+  await tx`insert into api_keys ${tx(key)}`;
 }
 
 /** What a change of a key tells others. */

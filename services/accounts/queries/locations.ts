@@ -26,17 +26,9 @@ const everything = (sql: Sql | Transaction) => sql`
 
 /** Adds a location; undefined, and nothing is added, when its application and legacyId are taken. */
 export async function insertLocation(tx: Transaction, location: NewLocation): Promise<LocationRow | undefined> {
+  const stored = { ...location, options: tx.json(location.options), settings: tx.json(location.settings) };
   const [row] = await tx<LocationRow[]>`
-    insert into locations ${tx({
-      id: location.id,
-      application: location.application,
-      legacyId: location.legacyId,
-      organizationId: location.organizationId,
-      agencyId: location.agencyId,
-      options: tx.json(location.options),
-      settingsId: location.settingsId,
-      settings: tx.json(location.settings),
-    })}
+    insert into locations ${tx(stored)}
     on conflict (application, legacy_id) where legacy_id is not null do nothing
     returning ${everything(tx)}`;
   return row;

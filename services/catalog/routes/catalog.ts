@@ -107,8 +107,8 @@ const catalogBody: BodyReader<CatalogTexts, CatalogService> = {
   schema: Catalog,
   limit: 20 * mebibyte,
   async read(bytes, { reader }, sender) {
-    const catalog = await reader.read(bytes, sender);
-    return "faults" in catalog ? catalog : { value: catalog };
+    const { result } = await reader.read(bytes, undefined, sender);
+    return "faults" in result ? result : { value: result };
   },
 };
 

@@ -2,20 +2,32 @@ import { withoutPersonalData } from "@pragma/contracts/personal-data";
 import { entityTagOf } from "@pragma/runtime/entity-tags";
 import { on } from "@pragma/runtime/subscription";
 import type { OrderLiveService } from "../order-live.ts";
-import { type Kept, listKept, putErased } from "../queries/erasures.ts";
 
 /** The personal data of orders is to be erased: of those that are live, and of the log of what changed. */
 export const ordersErased = on<OrderLiveService, "orders.erased">(
   "orders.erased",
   async ({ data: { locationId, orderIds }, once }) => {
     await once(async (tx) => {
-      const kept = await listKept(tx, { locationId, orderIds });
-      await putErased(tx, locationId, kept.map(erased));
+      const live = await tx<{ id: string; body: string }[]>`
+        select id, body from orders
+        where location_id = ${locationId} and id = any(${orderIds}::uuid[]) and body is not null for update`;
+      for (const { id, body } of live) {
+        const without = erased(body);
+        await tx`
+          update orders set body = ${without}, etag = ${entityTagOf(without)}
+          where location_id = ${locationId} and id = ${id}`;
+      }
+      const logged = await tx<{ position: number; body: string }[]>`
+        select position, body from revisions
+        where location_id = ${locationId} and order_id = any(${orderIds}::uuid[]) for update`;
+      for (const { position, body } of logged) {
+        await tx`
+          update revisions set body = ${erased(body)} where location_id = ${locationId} and position = ${position}`;
+      }
     });
   },
 );
 
-function erased({ body, ...rest }: Kept): Kept & { etag: string } {
-  const without = JSON.stringify(withoutPersonalData(JSON.parse(body)));
-  return { ...rest, body: without, etag: entityTagOf(without) };
+function erased(body: string): string {
+  return JSON.stringify(withoutPersonalData(JSON.parse(body)));
 }

@@ -1,10 +1,9 @@
 import type { AccountingRules } from "@pragma/contracts/accounting-config";
 import type { AccountingGap } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { cashEntry, movementsEntry } from "./drawer-entries.ts";
+import { cashEntry, movementsEntry, salesEntry } from "./entries.ts";
 import { findGaps } from "./gaps.ts";
 import type { JournalEntry, JournalLine } from "./journal.ts";
-import { salesEntry } from "./sales-entry.ts";
 import type { TillFacts } from "./till-facts.ts";
 
 export type JournalOfTill = { entries: JournalEntry[]; gaps: null } | { entries: null; gaps: AccountingGap[] };

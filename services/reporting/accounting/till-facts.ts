@@ -1,7 +1,6 @@
 import { hundredths, plus } from "@pragma/contracts/money";
-import type { PaymentRow } from "@pragma/contracts/payment-row";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { type CountedOrder, countOrders } from "../calculate/counting.ts";
+import { type CountedOrder, countOrders, isSettling } from "../calculate/counting.ts";
 
 /**
  * What journal entries need to know of a till beyond its report. Amounts are in minor units, days are those of the
@@ -42,11 +41,6 @@ export function tillFacts(till: TillV2, dayOf: (instant: string) => string): Til
     owed: sum(left.filter((amount) => amount < 0).map((amount) => -amount)),
     cash: initial === null || counted === null ? null : { initial, counted },
   };
-}
-
-/** Whether a payment takes something off what an order leaves to pay. */
-export function isSettling({ paymentType }: Pick<PaymentRow, "paymentType">): boolean {
-  return paymentType === "payment" || paymentType === "customerAccount";
 }
 
 function salesByRate(orders: CountedOrder[]): TillFacts["salesByRate"] {

@@ -1,7 +1,7 @@
 import { isBefore } from "@pragma/contracts/date-time";
 import { plus } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { allRows, type CountedOrder } from "./counting.ts";
 import { Groups, listed } from "./groups.ts";

@@ -1,10 +1,10 @@
+import { isBefore } from "@pragma/contracts/date-time";
 import { plus } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { ClerkShift } from "@pragma/contracts/till-v2";
 import { canceledRows } from "./cancellations.ts";
 import { allRows, type CountedOrder } from "./counting.ts";
 import { validatedDiscounts } from "./discounts.ts";
-import { shiftFinder } from "./shift-of.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
 
@@ -58,4 +58,27 @@ function addOrder(figures: ShiftFigures, { order, counts, rows }: CountedOrder):
   for (const row of allRows(order)) {
     if (row.isLoss && !row.isCanceled && !row.isTransferred) figures.losses = plus(figures.losses, row.totalRow);
   }
+}
+
+/**
+ * Finds the shift that an order or payment belongs to: the first of its clerk's shifts that contains the moment (from
+ * clocking in, up to but not including clocking out; open where a date is null), else that clerk's first shift. What
+ * has no clerk, or one without shifts, belongs to none.
+ */
+function shiftFinder(shifts: ClerkShift[]): (clerkId: string | null, moment: string) => ClerkShift | undefined {
+  const shiftsByClerk = new Map<string, ClerkShift[]>();
+  for (const shift of shifts) {
+    const known = shiftsByClerk.get(shift.id);
+    if (known) known.push(shift);
+    else shiftsByClerk.set(shift.id, [shift]);
+  }
+  return (clerkId, moment) => {
+    const own = clerkId === null ? undefined : shiftsByClerk.get(clerkId);
+    return own?.find((shift) => contains(shift, moment)) ?? own?.[0];
+  };
+}
+
+function contains({ clockInDate, clockOutDate }: ClerkShift, moment: string): boolean {
+  const started = clockInDate === null || !isBefore(moment, clockInDate);
+  return started && (clockOutDate === null || isBefore(moment, clockOutDate));
 }

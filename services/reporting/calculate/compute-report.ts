@@ -1,8 +1,8 @@
+import type { OrderV2 } from "@pragma/contracts/order-v2";
 import type { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { countOrders } from "./counting.ts";
 import { orderV1, type UnstoredOrderV1 } from "./order-v1.ts";
-import { orderV2, type UnstoredOrderV2 } from "./order-v2.ts";
 import { reportIdOf } from "./report-id.ts";
 import { reportV0, type UnstoredReportV0 } from "./report-v0.ts";
 import { reportV2 } from "./report-v2.ts";
@@ -27,7 +27,7 @@ export interface ComputedOrder {
   /** Without createdAt and updatedAt, which are the store's. */
   v1: UnstoredOrderV1;
   /** Without createdAt and updatedAt, which are the store's. */
-  v2: UnstoredOrderV2;
+  v2: Omit<OrderV2, "createdAt" | "updatedAt">;
 }
 
 /**
@@ -53,7 +53,8 @@ export function computeReport(till: TillV2, { locationId }: { locationId: string
       id: order.id,
       openedAt: order.openedAt,
       v1: orderV1(order, place),
-      v2: orderV2(order, till.id, place),
+      // Whole, as the point of sale sent it; one that does not name its till gets the till that it came with.
+      v2: { ...order, tillId: order.tillId ?? till.id, ...place },
     })),
   };
 }

@@ -1,7 +1,5 @@
-import type { MenuRow } from "@pragma/contracts/menu-row";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { PaymentRow } from "@pragma/contracts/payment-row";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { MenuRow, PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
 
 /** A menu of an order, with those of its product rows that count. */
 export interface CountedMenu {
@@ -64,6 +62,12 @@ function countMenu(menuRow: MenuRow): CountedMenu {
   return { menuRow, rows: menuRow.productRowList.filter(rowCounts) };
 }
 
-function rowCounts(row: ProductRow): boolean {
+/** Whether a row is a sale when its order is. */
+export function rowCounts(row: ProductRow): boolean {
   return !row.isCanceled && !row.isTransferred && !row.isLoss;
+}
+
+/** Whether a payment takes something off what an order leaves to pay. */
+export function isSettling({ paymentType }: Pick<PaymentRow, "paymentType">): boolean {
+  return paymentType === "payment" || paymentType === "customerAccount";
 }

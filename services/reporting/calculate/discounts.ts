@@ -1,6 +1,5 @@
-import type { DiscountRow } from "@pragma/contracts/discount-row";
 import { hundredths, plus, taxable } from "@pragma/contracts/money";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { DiscountRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { CountedRow } from "./counting.ts";

@@ -1,5 +1,5 @@
 import { plus } from "@pragma/contracts/money";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { type CountedMenu, unitsOf } from "./counting.ts";
 import { atLeastOne, Groups, listed } from "./groups.ts";

@@ -1,21 +1,18 @@
 import { hundredths } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
+import type { PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { OrderV1 } from "@pragma/contracts/order-v1";
-import type { PaymentRow } from "@pragma/contracts/payment-row";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import { isSettling } from "./counting.ts";
 import { validatedDiscounts } from "./discounts.ts";
-
-/** Where an order belongs. */
-export interface OrderIdentity {
-  locationId: string;
-  reportId: string;
-}
 
 /** An order as `/v1/orders/` shows it, as it is known before it is stored. */
 export type UnstoredOrderV1 = Omit<OrderV1, "createdAt" | "updatedAt">;
 
 /** An order in its first shape: with all its rows, and with its validated payments, tips and discounts. */
-export function orderV1(order: OrderData, { locationId, reportId }: OrderIdentity): UnstoredOrderV1 {
+export function orderV1(
+  order: OrderData,
+  { locationId, reportId }: Pick<OrderV1, "locationId" | "reportId">,
+): UnstoredOrderV1 {
   const payments = order.paymentRowList.filter((payment) => payment.status === "validated");
   return {
     id: order.id,
@@ -40,7 +37,7 @@ export function orderV1(order: OrderData, { locationId, reportId }: OrderIdentit
       amount: totalRow,
       items: productRowList.map(item),
     })),
-    payments: payments.filter(isPayment).map(({ name, amount, paymentId }) => ({
+    payments: payments.filter(isSettling).map(({ name, amount, paymentId }) => ({
       paymentName: name,
       paymentAmount: amount,
       paymentCatalogId: paymentId,
@@ -96,10 +93,6 @@ function item(row: ProductRow): OrderV1["items"][number] {
     lossReason: row.lossReason,
     tier: row.pricingName,
   };
-}
-
-function isPayment({ paymentType }: PaymentRow): boolean {
-  return paymentType === "payment" || paymentType === "customerAccount";
 }
 
 /** The tip in a payment row: the row itself when it is one, else what was given on top of it. */

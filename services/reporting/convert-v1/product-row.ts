@@ -1,7 +1,12 @@
+import { defaultsOf } from "@pragma/contracts/fields";
 import { plus, priceByWeight, taxable, times } from "@pragma/contracts/money";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import { DiscountRow, ModifierRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { ItemV1 } from "@pragma/contracts/ticket-v1";
 import type { ToInstant } from "./in-time-zone.ts";
+
+const productDefaults = defaultsOf(ProductRow.shape);
+const modifierDefaults = defaultsOf(ModifierRow.shape);
+const discountDefaults = defaultsOf(DiscountRow.shape);
 
 /**
  * A product row from an item of the older format, which carries a unit price, a VAT rate, options and discounts: the
@@ -10,38 +15,25 @@ import type { ToInstant } from "./in-time-zone.ts";
 export function productRow(item: ItemV1, menuRowId: string | null, toInstant: ToInstant): ProductRow {
   const createdAt = toInstant(item.creation_date);
   return {
+    ...productDefaults,
     id: item.client_id,
     parentProductRowId: item.parent_id,
     productId: item.item_client_id,
-    categoryId: null,
-    subCategoryId: null,
-    taxId: null,
-    priceId: null,
-    pricingId: null,
-    operatorId: null,
-    deviceIdentifier: null,
     recordedAt: createdAt,
     modifiedAt: createdAt,
-    reclaimedAt: null,
-    transmittedAt: null,
     orderedAt: toInstant(item.ordered_date),
     taxName: item.price.tax_name,
     taxRate: item.price.tax,
     ...totals(item),
     subCategoryName: item.category,
     categoryName: item.parent_category,
-    categoryCatalogColor: null,
     quantity: item.quantity,
     weight: item.weight,
     pricingName: item.price.tier,
-    pricingType: null,
-    deviceName: null,
     operatorName: item.waiter,
     name: item.name,
     canceledReason: item.motif,
     isTransferred: item.transferred,
-    transferredTo: null,
-    comment: null,
     isMerged: false,
     isCustomPrice: false,
     validated: true,
@@ -49,25 +41,23 @@ export function productRow(item: ItemV1, menuRowId: string | null, toInstant: To
     currencyCode: item.price.currency,
     menuStepName: item.step,
     menuStepIndex: item.step_index,
-    indexInPrepSequence: null,
-    preparationSequence: null,
     sku: item.sku,
     isLoss: item.is_loss,
     lossReason: item.loss_reason,
     menuRowId,
     modifierRowList: item.options.map((option, index) => ({
+      ...modifierDefaults,
       id: `${item.client_id}#${index}`,
       recordedAt: createdAt,
       modifiedAt: createdAt,
       amount: option.price,
       name: option.name,
-      modifierIndex: null,
       modifierGroupName: option.group_name,
-      modifierGroupIndex: null,
       modifierId: option.client_id,
       modifierGroupId: option.group_id,
     })),
     discountRowList: item.discounts.map((discount, index) => ({
+      ...discountDefaults,
       id: `${item.client_id}#${index}`,
       recordedAt: createdAt,
       modifiedAt: createdAt,
@@ -76,8 +66,6 @@ export function productRow(item: ItemV1, menuRowId: string | null, toInstant: To
       splitAllowed: false,
       name: discount.name,
       discountId: discount.client_id,
-      discountGroupId: null,
-      extQoodosCheckInId: null,
     })),
   };
 }

@@ -1,14 +1,9 @@
-import { ApiError } from "@pragma/contracts/errors";
 import { OrderV1 } from "@pragma/contracts/order-v1";
 import { OrderV2 } from "@pragma/contracts/order-v2";
 import { pageOf } from "@pragma/contracts/pagination";
-import type { RouteInput } from "@pragma/runtime/define-route";
-import { readableLocation } from "@pragma/runtime/own-location";
-import { type Reply, tagged } from "@pragma/runtime/reply";
 import { z } from "zod";
-import { listQuery, replyWithPage } from "../list-query.ts";
-import { findOrder } from "../queries/orders.ts";
-import { defineRoute, type Reporting } from "../reporting.ts";
+import { listQuery, replyWithPage, replyWithRecord } from "../record-replies.ts";
+import { defineRoute } from "../reporting.ts";
 
 export const listOrders = defineRoute({
   method: "get",
@@ -45,7 +40,7 @@ export const getOrderV1 = defineRoute({
   request: { params },
   responses: { 200: { description: "The order", schema: OrderV1 }, 304: { description: "The client has it already" } },
   errors: ["order_not_found"],
-  handle: (input) => replyWithOrder(input, "v1"),
+  handle: (input) => replyWithRecord(input, { kind: "order", body: "v1" }),
 });
 
 export const getOrderV2 = defineRoute({
@@ -61,17 +56,5 @@ export const getOrderV2 = defineRoute({
   request: { params },
   responses: { 200: { description: "The order", schema: OrderV2 }, 304: { description: "The client has it already" } },
   errors: ["order_not_found"],
-  handle: (input) => replyWithOrder(input, "v2"),
+  handle: (input) => replyWithRecord(input, { kind: "order", body: "v2" }),
 });
-
-type OrderInput = Pick<
-  RouteInput<typeof params, undefined, undefined, Reporting>,
-  "params" | "principal" | "services" | "header"
->;
-
-/** Answers one order in the wanted shape; one of another location is not found. */
-async function replyWithOrder({ params, principal, services, header }: OrderInput, shape: "v1" | "v2"): Promise<Reply> {
-  const order = await findOrder(services.db, { id: params.id, locationId: readableLocation(principal), shape });
-  if (!order) throw new ApiError("order_not_found", { detail: `This location has no order ${params.id}.` });
-  return tagged(order.body, { etag: order.etag, ifNoneMatch: header("if-none-match") });
-}

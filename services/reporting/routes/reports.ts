@@ -1,14 +1,9 @@
-import { ApiError } from "@pragma/contracts/errors";
 import { pageOf } from "@pragma/contracts/pagination";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
-import type { RouteInput } from "@pragma/runtime/define-route";
-import { readableLocation } from "@pragma/runtime/own-location";
-import { type Reply, tagged } from "@pragma/runtime/reply";
 import { z } from "zod";
-import { listQuery, replyWithPage } from "../list-query.ts";
-import { findReport } from "../queries/reports.ts";
-import { defineRoute, type Reporting } from "../reporting.ts";
+import { listQuery, replyWithPage, replyWithRecord } from "../record-replies.ts";
+import { defineRoute } from "../reporting.ts";
 
 export const listReportsV2 = defineRoute({
   method: "get",
@@ -60,7 +55,7 @@ export const getReportV0 = defineRoute({
     304: { description: "The client has it already" },
   },
   errors: ["report_not_found"],
-  handle: (input) => replyWithReport(input, "v0"),
+  handle: (input) => replyWithRecord(input, { kind: "report", body: "v0" }),
 });
 
 export const getReportV2 = defineRoute({
@@ -79,20 +74,5 @@ export const getReportV2 = defineRoute({
     304: { description: "The client has it already" },
   },
   errors: ["report_not_found"],
-  handle: (input) => replyWithReport(input, "v2"),
+  handle: (input) => replyWithRecord(input, { kind: "report", body: "v2" }),
 });
-
-type ReportInput = Pick<
-  RouteInput<typeof params, undefined, undefined, Reporting>,
-  "params" | "principal" | "services" | "header"
->;
-
-/** Answers one report in the wanted shape; one of another location is not found. */
-async function replyWithReport(
-  { params, principal, services, header }: ReportInput,
-  shape: "v2" | "v0",
-): Promise<Reply> {
-  const report = await findReport(services.db, { id: params.id, locationId: readableLocation(principal), shape });
-  if (!report) throw new ApiError("report_not_found", { detail: `This location has no report ${params.id}.` });
-  return tagged(report.body, { etag: report.etag, ifNoneMatch: header("if-none-match") });
-}

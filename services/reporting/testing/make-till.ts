@@ -1,9 +1,5 @@
-import type { DiscountRow } from "@pragma/contracts/discount-row";
-import type { MenuRow } from "@pragma/contracts/menu-row";
-import type { ModifierRow } from "@pragma/contracts/modifier-row";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { PaymentRow } from "@pragma/contracts/payment-row";
-import type { ProductRow } from "@pragma/contracts/product-row";
+import type { DiscountRow, MenuRow, ModifierRow, PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
 import { TillV2, type TillV2Input } from "@pragma/contracts/till-v2";
 import type { z } from "zod";
 

@@ -4,15 +4,19 @@ import type { FetchedLegacyTills, LegacyTill } from "@pragma/contracts/legacy-ti
 import type { Principal } from "@pragma/contracts/principal";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import { createSemaphore } from "@pragma/runtime/semaphore";
+import { acceptTill } from "../accept-till.ts";
 import { findHeldServerIds } from "../queries/tills.ts";
 import type { TillIngest } from "../till-ingest.ts";
 import { legacyLocation } from "../till-location.ts";
-import { fetchLegacyTill, reasonOf } from "./fetch-legacy-till.ts";
+import { askBackoffice, BackofficeFailure } from "./ask-backoffice.ts";
 import { addressOf } from "./list-legacy-tills.ts";
 
 /** No till is begun later than this after the call, in milliseconds: its reply is waited for no longer than that allows. */
 const callTime = 20_000;
 const tooLate = "Not fetched yet: one call does not take that long. Call again for the rest.";
+
+/** Of a till's body, inflated. */
+const tillLimit = 20 * 1024 * 1024;
 
 interface FetchTills {
   wanted: LegacyTill[];
@@ -101,4 +105,48 @@ async function locate(
 
 function unknownLocation({ application, legacyId, serverId }: LegacyTill): { message: string; serverId: number } {
   return { message: `There is no location of ${application} with the legacyId ${legacyId}.`, serverId };
+}
+
+/**
+ * Fetches a till from its legacy backoffice and accepts it as if it were pushed.
+ *
+ * @throws `BackofficeFailure`; `ApiError` as a push does.
+ */
+async function fetchLegacyTill(
+  services: TillIngest,
+  {
+    wanted,
+    location,
+    principal,
+    signal,
+    context,
+  }: Omit<FetchTills, "wanted"> & { wanted: LegacyTill; location: LocationFacts },
+): Promise<void> {
+  const { timeout } = services.legacy;
+  const address = addressOf(services.legacy, wanted.application);
+  const bytes = await askBackoffice(address, `/tills/${wanted.serverId}`, { timeout, limit: tillLimit, signal });
+  const till = await services.reader.read(bytes, "V1", location.id);
+  if ("faults" in till) {
+    const [first] = till.faults;
+    throw new BackofficeFailure(
+      `The till is not valid: ${till.count} faults, the first at ${first?.path}: ${first?.message}`,
+    );
+  }
+  const { serverId, legacyLocation } = till.facts;
+  const isOther = legacyLocation.application !== wanted.application || legacyLocation.legacyId !== wanted.legacyId;
+  if (isOther)
+    throw new BackofficeFailure(
+      "The till that the backoffice gave belongs to another location than it was listed under.",
+    );
+  if (serverId !== null && serverId !== wanted.serverId) {
+    throw new BackofficeFailure(`The backoffice gave another till: ${serverId}.`);
+  }
+  const facts = { ...till.facts, serverId: wanted.serverId };
+  await acceptTill(services, { location, till: { ...till, facts }, principal, context });
+}
+
+/** Why a till could not be had, in words for the caller; undefined for what is a fault of this product. */
+function reasonOf(error: unknown): string | undefined {
+  const isKnown = error instanceof BackofficeFailure || error instanceof ApiError;
+  return isKnown ? error.message : undefined;
 }

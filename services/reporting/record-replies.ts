@@ -1,11 +1,12 @@
+import { ApiError } from "@pragma/contracts/errors";
 import { dayInQuery, pageQuery } from "@pragma/contracts/pagination";
 import type { RouteInput } from "@pragma/runtime/define-route";
-import { ownLocation } from "@pragma/runtime/own-location";
-import type { Reply } from "@pragma/runtime/reply";
+import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
+import { type Reply, tagged } from "@pragma/runtime/reply";
 import { dayInToken, instantInToken, replyWithLargePage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import type { Kind } from "./queries/day-counts.ts";
-import { findPage } from "./queries/lists.ts";
+import { findPage, findRecord } from "./queries/lists.ts";
 import type { Reporting } from "./reporting.ts";
 
 /** The query of every list of this service. */
@@ -34,4 +35,19 @@ export async function replyWithPage(
   return replyWithLargePage({ query, principal, url, origin }, placeSchema, (range) =>
     findPage(services.db, filter, { ...range, body, maxBytes: services.pageMaxBytes }),
   );
+}
+
+type RecordInput = Pick<
+  RouteInput<z.ZodObject<{ id: z.ZodGUID }>, undefined, undefined, Reporting>,
+  "params" | "principal" | "services" | "header"
+>;
+
+/** Answers one report or order, from the column that holds the wanted shape; one of another location is not found. */
+export async function replyWithRecord(
+  { params: { id }, principal, services, header }: RecordInput,
+  { kind, body }: { kind: Kind; body: string },
+): Promise<Reply> {
+  const found = await findRecord(services.db, { kind, id, locationId: readableLocation(principal), body });
+  if (!found) throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.` });
+  return tagged(found.body, { etag: found.etag, ifNoneMatch: header("if-none-match") });
 }
