@@ -39,7 +39,7 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
     add(request) {
       const line = lineOf(request);
       lines.push(line);
-      if (request.span) endSpan(request.span, line);
+      if (request.span.isRecording()) endSpan(request.span, line);
       timer ??= setTimeout(flush, batchMs);
     },
     flush,
@@ -69,7 +69,7 @@ function lineOf(request: GatewayRequest) {
   const isStream = request.isStream && outgoing.statusCode === 200;
   return {
     requestId: request.requestId,
-    traceId: request.trace.traceId,
+    traceId: request.span.spanContext().traceId,
     method: incoming.method ?? "GET",
     route: route?.prefix,
     upstream: route?.service,

@@ -78,7 +78,7 @@ async function serve<Services>(
     operation: { name: `${method} ${route.path}`, kind: SpanKind.SERVER },
   };
   return withRequestContext(identity, async (context) => {
-    const { requestId, trace, span, logFields } = context;
+    const { requestId, traceId, span, logFields } = context;
     let reply: Reply;
     try {
       if (!caller) {
@@ -90,7 +90,7 @@ async function serve<Services>(
     }
     const { status } = reply;
     const seconds = (performance.now() - started) / 1000;
-    if (span) {
+    if (span.isRecording()) {
       span.setAttributes({
         "pragma.service": service,
         "pragma.request_id": requestId,
@@ -103,7 +103,7 @@ async function serve<Services>(
     metrics.requestServed({ service, route: route.path, method, status, seconds });
     if (caller?.logFields) Object.assign(caller.logFields, { operation: route.path }, logFields);
     else {
-      const fields = { requestId, traceId: trace.traceId, method, route: route.path, path, status };
+      const fields = { requestId, traceId, method, route: route.path, path, status };
       log.info({ ...fields, milliseconds: seconds * 1000, ...logFields }, "request");
     }
     if (route.retirement) reply = { ...reply, headers: { ...reply.headers, ...retirementHeaders(route.retirement) } };

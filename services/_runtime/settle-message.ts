@@ -72,12 +72,12 @@ export function createSettler<Services>(options: SettlerOptions<Services>) {
   }
 
   async function handle(message: JsMsg, envelope: EventEnvelope, context: RequestContext): Promise<void> {
-    const { trace, span, logFields } = context;
+    const { traceId, span, logFields } = context;
     const started = performance.now();
     const seconds = () => (performance.now() - started) / 1000;
     const { id: eventId, type: event, subject } = envelope;
     const deliveries = message.info.deliveryCount;
-    const fields = { event, eventId, subject, traceId: trace.traceId };
+    const fields = { event, eventId, subject, traceId };
     const attempt = { eventId, subscription: subscription.type };
     try {
       const hadEffect =
@@ -91,7 +91,7 @@ export function createSettler<Services>(options: SettlerOptions<Services>) {
       const tries = isTransient(error) ? 0 : (unexplained.get(eventId) ?? 0) + 1;
       unexplained.set(eventId, tries);
       const isHopeless = error instanceof PermanentError || tries >= triesUnexplained;
-      if (span) failSpan(span, error);
+      failSpan(span, error);
       metrics.eventHandled({ service, event, outcome: isHopeless ? "parked" : "retried", seconds: seconds() });
       log.error({ ...fields, ...logFields, err: error, deliveries, isHopeless }, "event failed");
       if (!isHopeless) throw error;
