@@ -12,30 +12,22 @@ const maxAddresses = 50_000;
 
 /** Token buckets by client address. */
 export class AddressBuckets {
-  readonly #buckets = new LRUCache<string, TokenBucket>({ max: maxAddresses });
-  readonly #rate: Rate;
+  readonly #buckets: LRUCache<string, TokenBucket>;
   readonly #now: () => number;
 
   constructor(rate: Rate, now: () => number = Date.now) {
-    this.#rate = rate;
     this.#now = now;
+    this.#buckets = new LRUCache({ max: maxAddresses, memoMethod: () => new TokenBucket(rate, now()) });
   }
 
   /** Takes one token of an address. Returns 0, or the seconds after which there is one again. */
   take(address: string): number {
-    const bucket = this.#bucketOf(address);
+    const bucket = this.#buckets.memo(networkOf(address));
     return bucket.take(this.#now()) ? 0 : Math.max(1, Math.ceil(bucket.wait(this.#now()) / 1000));
   }
 
   refund(address: string): void {
-    this.#bucketOf(address).refund(this.#now());
-  }
-
-  #bucketOf(address: string): TokenBucket {
-    const network = networkOf(address);
-    const bucket = this.#buckets.get(network) ?? new TokenBucket(this.#rate, this.#now());
-    this.#buckets.set(network, bucket);
-    return bucket;
+    this.#buckets.memo(networkOf(address)).refund(this.#now());
   }
 }
 

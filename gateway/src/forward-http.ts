@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
-import { hasBody, openBody } from "@pragma/runtime/body-stream";
+import { hasBody, openBody } from "@pragma/runtime/read-body";
 import { createSemaphore } from "@pragma/runtime/semaphore";
 import type { RemoteService } from "@pragma/runtime/service-registry";
 import { isTransient } from "@pragma/runtime/transient-error";

@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import { hasBody } from "@pragma/runtime/body-stream";
 import type { ServiceFetch } from "@pragma/runtime/caller";
+import { hasBody } from "@pragma/runtime/read-body";
 import { maxBodyBytes } from "@pragma/runtime/receiving-budget";
 import { type ServiceRegistry, serviceUnavailable } from "@pragma/runtime/service-registry";
 import { createHttpForwarder, type ForwardTimeouts, upstreamTimeout } from "./forward-http.ts";

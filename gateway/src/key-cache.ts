@@ -1,4 +1,7 @@
+import { KeyFacts } from "@pragma/contracts/account-lookups";
+import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
+import type { ServiceRegistry } from "@pragma/runtime/service-registry";
 import type { Rate } from "@pragma/runtime/token-bucket";
 import { LRUCache } from "lru-cache";
 
@@ -161,5 +164,30 @@ export function createKeyCache(
     get size() {
       return known.size;
     },
+  };
+}
+
+const lookupTimeoutMs = 2_000;
+
+/** Looks keys up at accounts. Rejects with service_unavailable when it cannot be asked, or not in time. */
+export function createKeyLookup(registry: ServiceRegistry): KeyLookup {
+  return async (hash) => {
+    try {
+      const response = await registry.ask("accounts", {
+        from: "gateway",
+        path: `/internal/keys/${hash}`,
+        timeoutMs: lookupTimeoutMs,
+      });
+      if (response.status === 404) return null;
+      if (response.status !== 200) throw new Error(`accounts answered ${response.status}: ${await response.text()}`);
+      const { revokedAt, rateLimit, ...principal } = KeyFacts.parse(await response.json());
+      return { principal, rateLimit, isRevoked: revokedAt !== null };
+    } catch (cause) {
+      throw new ApiError("service_unavailable", {
+        detail: "API keys cannot be checked at the moment. Nothing was done; try again in a moment.",
+        headers: { "retry-after": "2" },
+        cause,
+      });
+    }
   };
 }

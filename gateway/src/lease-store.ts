@@ -1,8 +1,9 @@
 import type { Logger } from "@pragma/runtime/logger";
+import { openOutageLog } from "@pragma/runtime/outage-log";
 import { openRedis, type RedisConfig } from "@pragma/runtime/redis";
 import { sleep } from "@pragma/runtime/sleep";
 import type { Rate } from "@pragma/runtime/token-bucket";
-import type { Redis, Result } from "ioredis";
+import type { Result } from "ioredis";
 
 /** What a gateway was given of a key's tokens, and what is left for everybody. */
 export interface Lease {
@@ -68,7 +69,9 @@ export async function openLeaseStore(
     retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
   });
   redis.defineCommand("takeTokens", { lua: takeTokens, numberOfKeys: 1 });
-  reportState(redis, log);
+  const outage = openOutageLog(log, "Redis is away; limits are kept by each gateway alone");
+  redis.on("error", outage.failed);
+  redis.on("ready", outage.recovered);
 
   async function suspend(cause: unknown): Promise<void> {
     if (!isAnswering) return;
@@ -100,18 +103,4 @@ export async function openLeaseStore(
       redis.disconnect();
     },
   };
-}
-
-/** One line when Redis goes away and one when it is back: its client repeats itself. */
-function reportState(redis: Redis, log: Logger): void {
-  let isReported = false;
-  redis.on("error", (error) => {
-    if (isReported) return;
-    isReported = true;
-    log.warn({ err: error }, "Redis is away; limits are kept by each gateway alone until it is back");
-  });
-  redis.on("ready", () => {
-    if (isReported) log.info("connected to Redis again");
-    isReported = false;
-  });
 }

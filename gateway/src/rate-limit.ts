@@ -83,19 +83,10 @@ export function createRateLimiter(
   store: LeaseStore,
   { defaultRate, now = Date.now }: { defaultRate: Rate; now?: () => number },
 ): RateLimiter {
-  const limits = new LRUCache<string, KeyLimit>({ max: maxKeys });
-
-  function limitOf(keyId: string, rate: Rate): KeyLimit {
-    const known = limits.get(keyId);
-    if (!known) {
-      const limit = new KeyLimit(keyId, rate, now());
-      limits.set(keyId, limit);
-      return limit;
-    }
-    const isSame = known.rate.burst === rate.burst && known.rate.perSecond === rate.perSecond;
-    if (!isSame) known.change(rate);
-    return known;
-  }
+  const limits = new LRUCache<string, KeyLimit, Rate>({
+    max: maxKeys,
+    memoMethod: (keyId, _, { context: rate }) => new KeyLimit(keyId, rate, now()),
+  });
 
   function renew(limit: KeyLimit): void {
     if (limit.renewal || !store.isUp() || now() < limit.emptyUntil) return;
@@ -141,7 +132,9 @@ export function createRateLimiter(
 
   return {
     take(keyId, rate) {
-      const limit = limitOf(keyId, rate ?? defaultRate);
+      const current = rate ?? defaultRate;
+      const limit = limits.memo(keyId, { context: current });
+      if (limit.rate.burst !== current.burst || limit.rate.perSecond !== current.perSecond) limit.change(current);
       return decideLocally(limit) ?? decideWithRedis(limit);
     },
   };

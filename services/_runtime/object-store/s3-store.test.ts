@@ -4,8 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./object-store.ts";
-import { openS3Store } from "./s3-store.ts";
-import type { S3Location } from "./s3-url.ts";
+import { openS3Store, type S3Location } from "./s3-store.ts";
 import { isUnavailable } from "./testing/conformance.ts";
 
 const bytes = Buffer.from("content");
