@@ -10,12 +10,14 @@ import {
 import { z } from "zod";
 import {
   assertObjectKey,
+  codeOf,
+  ignoreAbsence,
   isObjectKey,
   ObjectNotFound,
   type ObjectStore,
   ObjectStoreUnavailable,
+  webBody,
 } from "./store-interface.ts";
-import { webBody } from "./web-body.ts";
 
 const s3Query = z.strictObject({
   endpoint: z.url({ protocol: /^https?$/ }).optional(),
@@ -57,7 +59,7 @@ export function openS3Store(location: S3Location, timeouts = usualTimeouts): Obj
   const client = new S3Client(clientConfig(location, timeouts));
 
   function unavailable(error: unknown): ObjectStoreUnavailable {
-    return new ObjectStoreUnavailable(`the bucket ${Bucket} cannot be used (${codeOf(error)})`, error);
+    return new ObjectStoreUnavailable(`the bucket ${Bucket} cannot be used (${codeOf(error)})`, { cause: error });
   }
 
   /** Also what an operator has to put right (credentials, region, bucket) passes without a change to the call. */
@@ -95,9 +97,7 @@ export function openS3Store(location: S3Location, timeouts = usualTimeouts): Obj
       }),
     async delete(key) {
       // S3 itself answers 204 for an absent object; some servers answer that there is none.
-      await call(key, (target) => client.send(new DeleteObjectCommand(target))).catch((error) => {
-        if (!(error instanceof ObjectNotFound)) throw error;
-      });
+      await call(key, (target) => client.send(new DeleteObjectCommand(target))).catch(ignoreAbsence);
     },
     async check() {
       const abortSignal = AbortSignal.timeout(timeouts.check);
@@ -147,10 +147,4 @@ function clientConfig({ endpoint, forcePathStyle, ...location }: S3Location, tim
       httpsAgent: agent,
     },
   };
-}
-
-/** The S3 error code (`NoSuchKey`) or the system error's code (`ECONNREFUSED`). */
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return "unknown";
-  return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
