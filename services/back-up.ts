@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { type ExecFileException, execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { ObjectNotFound, type ObjectStore, openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { schemaOf } from "@pragma/runtime/start-service";
 import postgres from "postgres";
@@ -130,16 +130,12 @@ export async function runPostgresProgram(
   const url = new URL(databaseUrl);
   const password = decodeURIComponent(url.password);
   url.password = "";
-  const child = spawn(program, [`--dbname=${url.href}`, ...options], {
-    env: { ...process.env, ...(password && { PGPASSWORD: password }) },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let said = "";
-  child.stderr.on("data", (chunk) => {
-    said = (said + String(chunk)).slice(-4_000);
-  });
-  const [code] = await once(child, "close").catch((cause: Error) => {
+  const env = { ...process.env, ...(password && { PGPASSWORD: password }) };
+  const args = [`--dbname=${url.href}`, ...options];
+  const running = promisify(execFile)(program, args, { env, maxBuffer: Number.POSITIVE_INFINITY });
+  await running.catch((cause: ExecFileException) => {
+    if (typeof cause.code === "number")
+      throw new Error(`${program} ended with code ${cause.code}:\n${cause.stderr?.slice(-4_000)}`);
     throw new Error(`${program} cannot be run: is PostgreSQL's client installed, and in PATH?`, { cause });
   });
-  if (code !== 0) throw new Error(`${program} ended with code ${code}:\n${said}`);
 }
