@@ -18,12 +18,6 @@ export interface ForwardTimeouts {
   streamMs: number;
 }
 
-/** Forwards requests to a service of another process. */
-export interface HttpForwarder {
-  forward(context: GatewayContext): Promise<Response>;
-  close(): Promise<void>;
-}
-
 /** Connections to one service, and requests that wait for one. */
 const maxConnections = 256;
 const maxQueued = 1_000;
@@ -58,7 +52,8 @@ const notForClients = new Set([
   "x-request-id",
 ]);
 
-export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts): HttpForwarder {
+/** Forwards requests to a service of another process. */
+export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts) {
   const options: Pool.Options = {
     pipelining: 1,
     keepAliveTimeout: 60_000,
@@ -79,7 +74,6 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     if (pool.stats.queued >= maxQueued) {
       throw new ApiError("overloaded", {
         detail: "More requests are waiting for this service than it can answer. Try again in a moment.",
-        headers: { "retry-after": "2" },
       });
     }
     const body = isUpload(incoming) ? openBody(incoming) : hasBody(incoming) ? await buffer(openBody(incoming)) : null;
@@ -139,11 +133,11 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
   }
 
   return {
-    forward(context) {
+    forward(context: GatewayContext): Promise<Response> {
       const { incoming, principal } = context.get("request");
       return isUpload(incoming) ? uploads.run(() => forward(context), principal.keyId) : forward(context);
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([pool.destroy(), streams.destroy()]);
     },
   };
@@ -211,7 +205,6 @@ function asApiError(cause: unknown): unknown {
     detail: isClosed(cause)
       ? "The service went away while it was asked. What was asked may or may not have been done."
       : "The service cannot be reached. Nothing was done; try again in a moment.",
-    headers: { "retry-after": "2" },
     cause,
   });
 }

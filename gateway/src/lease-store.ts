@@ -12,13 +12,7 @@ export interface Lease {
 }
 
 /** Counts the tokens of every key for all gateways together, and gives them out in leases. */
-export interface LeaseStore {
-  /** Whether it is worth asking: false while Redis is away or does not answer in time. */
-  isUp(): boolean;
-  /** Takes up to `wanted` tokens at once. Rejects when Redis does not answer within a moment. */
-  take(keyId: string, rate: Rate, wanted: number): Promise<Lease>;
-  close(): Promise<void>;
-}
+export type LeaseStore = Awaited<ReturnType<typeof openLeaseStore>>;
 
 declare module "ioredis" {
   interface RedisCommander<Context> {
@@ -54,10 +48,7 @@ const retryTime = 250;
 const startTime = 1_000;
 
 /** Connects to Redis, and keeps trying for as long as it is away. */
-export async function openLeaseStore(
-  config: RedisConfig,
-  { namespace, log }: { namespace: string; log: Logger },
-): Promise<LeaseStore> {
+export async function openLeaseStore(config: RedisConfig, { namespace, log }: { namespace: string; log: Logger }) {
   const closing = new AbortController();
   let isAnswering = true;
   const redis = openRedis(config, {
@@ -88,8 +79,10 @@ export async function openLeaseStore(
 
   await Promise.race([new Promise((resolve) => redis.once("ready", resolve)), sleep(startTime, closing.signal)]);
   return {
+    /** Whether it is worth asking: false while Redis is away or does not answer in time. */
     isUp: () => isAnswering && redis.status === "ready",
-    async take(keyId, { perSecond, burst }, wanted) {
+    /** Takes up to `wanted` tokens at once. Rejects when Redis does not answer within a moment. */
+    async take(keyId: string, { perSecond, burst }: Rate, wanted: number): Promise<Lease> {
       try {
         const [granted, left] = await redis.takeTokens(`${namespace}:limit:${keyId}`, perSecond, burst, wanted);
         return { granted, left: Number(left) };
@@ -98,7 +91,7 @@ export async function openLeaseStore(
         throw error;
       }
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       redis.disconnect();
     },

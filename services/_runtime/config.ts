@@ -53,7 +53,6 @@ export const runtimeConfig = z.object({
   NATS_URL: z.string().refine(namesNatsServers, "must be a nats:// URL"),
   /** `name:secret,...`, for what is kept encrypted: the first seals, all open. */
   DATA_KEYS: secretKeys,
-  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Connections to PostgreSQL that this service may hold. */
   DATABASE_POOL: numberFromEnv(z.number().int().min(2).max(200)).default(10),
   /** Put before the name of every schema, subject and stream: lets several installations share servers. */

@@ -166,6 +166,5 @@ function withoutBody({ headers: { "content-type": _, ...headers } }: Reply): Rep
 function inUse(): ApiError {
   return new ApiError("idempotency_key_in_use", {
     detail: "The first request with this Idempotency-Key is being answered. Ask again in a moment.",
-    headers: { "retry-after": "1" },
   });
 }

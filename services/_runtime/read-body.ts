@@ -64,7 +64,7 @@ function destroyWhenSlow(source: Readable, sizeNow: () => number): () => void {
     if (size > unhurriedBytes && size - sizeBefore < bytes) {
       const enough = `each ${windowSeconds} seconds have to bring ${bytes} bytes of it, after inflating`;
       const detail = `The body came too slowly: ${enough}. Send it again.`;
-      source.destroy(new ApiError("request_timeout", { detail, headers: { "retry-after": "1" } }));
+      source.destroy(new ApiError("request_timeout", { detail }));
     }
     sizeBefore = size;
   }, windowSeconds * 1000);

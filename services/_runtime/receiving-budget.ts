@@ -60,20 +60,16 @@ export class Allowance {
   }
 }
 
-const headers = { "retry-after": "2" };
-
 function shareTaken(): ApiError {
   const maximum = Math.floor(shareOfSender());
   return new ApiError("overloaded", {
     detail: `More bodies of this location are being received than the ${Math.floor(maximum / mebibyte)} MB that it may send at once. Try again in a moment.`,
     limit: { name: "bodies in hand of a location", maximum, unit: "bytes" },
-    headers,
   });
 }
 
 function budgetTaken(): ApiError {
   return new ApiError("overloaded", {
     detail: "More bodies are being received than this server holds at once. Try again in a moment.",
-    headers,
   });
 }

@@ -65,6 +65,5 @@ function tooManyUnread(maximum: number): ApiError {
 function overloaded(): ApiError {
   return new ApiError("overloaded", {
     detail: "More replies are waiting to be read than this server holds at once. Try again in a moment.",
-    headers: { "retry-after": "2" },
   });
 }

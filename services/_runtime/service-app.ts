@@ -101,7 +101,7 @@ async function serve<Services>(
       });
       if (status >= 500) failSpan(span, `answered ${status}`);
     }
-    metrics.requestServed({ service, route: route.path, method, status, seconds });
+    metrics.requestServed(seconds, { service, route: route.path, method, status });
     if (caller?.logFields) Object.assign(caller.logFields, { operation: route.path }, logFields);
     else {
       const fields = { requestId, traceId, method, route: route.path, path, status };

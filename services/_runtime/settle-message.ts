@@ -85,14 +85,14 @@ export function createSettler<Services>(options: SettlerOptions<Services>) {
           ? await handleAgain(envelope, attempt, context)
           : await processLock.shared(() => handleEvent(envelope, { ...options, context }));
       await unparkOutdated(envelope);
-      metrics.eventHandled({ service, event, outcome: hadEffect ? "done" : "repeated", seconds: seconds() });
+      metrics.eventHandled(seconds(), { service, event, outcome: hadEffect ? "done" : "repeated" });
       log.info({ ...fields, ...logFields, hadEffect, milliseconds: seconds() * 1000 }, "event");
     } catch (error) {
       const tries = isTransient(error) ? 0 : (unexplained.get(eventId) ?? 0) + 1;
       unexplained.set(eventId, tries);
       const isHopeless = error instanceof PermanentError || tries >= triesUnexplained;
       failSpan(span, error);
-      metrics.eventHandled({ service, event, outcome: isHopeless ? "parked" : "retried", seconds: seconds() });
+      metrics.eventHandled(seconds(), { service, event, outcome: isHopeless ? "parked" : "retried" });
       log.error({ ...fields, ...logFields, err: error, deliveries, isHopeless }, "event failed");
       if (!isHopeless) throw error;
       await unparkOutdated(envelope);

@@ -48,7 +48,7 @@ export async function startTestService(
   registry = createServiceRegistry(variables),
 ): Promise<TestService> {
   const config = readConfig(runtimeConfig, variables);
-  const log = createLogger({ name: definition.name, level: config.LOG_LEVEL });
+  const log = createLogger({ name: definition.name, level: variables.LOG_LEVEL ?? "info" });
   const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), registry });
   registry.add(definition.name, running.fetch);
   const db = openDatabase(config, { schema: schemaOf(config.NAMESPACE, definition.name), log });
