@@ -1,8 +1,7 @@
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { hashKey } from "@pragma/runtime/api-key";
 import { readConfig } from "@pragma/runtime/config";
 import { openEventBus } from "@pragma/runtime/event-bus";
-import { createHttpServer, startListening } from "@pragma/runtime/http-server";
+import { listen } from "@pragma/runtime/http-server";
 import type { ProcessBase, ProcessPart } from "@pragma/runtime/run-process";
 import type { ServiceRegistry } from "@pragma/runtime/service-registry";
 import { sleep } from "@pragma/runtime/sleep";
@@ -19,7 +18,6 @@ import { headerLimits } from "./header-limits.ts";
 import { createKeyCache, createKeyLookup } from "./key-cache.ts";
 import { openLeaseStore } from "./lease-store.ts";
 import { createOpenStreams, trackStream } from "./open-streams.ts";
-import { createConnectionQueue } from "./pipelining.ts";
 import { createRateLimiter, rateLimit } from "./rate-limit.ts";
 import { createRequestLog } from "./request-log.ts";
 
@@ -87,19 +85,6 @@ export async function startGateway({
     docsUrl: config.DOCS_URL,
     log,
   });
-  const mayBegin = createConnectionQueue();
-  const server = createHttpServer(async (request, { incoming, outgoing }) => {
-    const isNext = mayBegin(incoming.socket, outgoing);
-    if (isNext !== true && !(await isNext)) return RESPONSE_ALREADY_SENT;
-    return app.fetch(request, { incoming, outgoing });
-  });
-  // A response that its client does not take ends, and so does a request of which nothing more comes.
-  server.setTimeout(1000 * config.IDLE_TIMEOUT);
-  limitConnections(server, {
-    maxConnections: config.MAX_CONNECTIONS,
-    maxPerAddress: config.TRUST_PROXY > 0 ? undefined : config.MAX_CONNECTIONS_PER_ADDRESS,
-  });
-
   followChanges(bus, { cache: keys, streams }, log).catch((error) =>
     log.error({ err: error }, "no longer hears of changes to keys"),
   );
@@ -114,7 +99,17 @@ export async function startGateway({
     await bus.close();
     await leases.close();
   };
-  const listening = await startListening(server, { port: config.PORT }).catch(async (error) => {
+  const listening = await listen((request, bindings) => app.fetch(request, bindings), {
+    port: config.PORT,
+    configure(server) {
+      // A response that its client does not take ends, and so does a request of which nothing more comes.
+      server.setTimeout(1000 * config.IDLE_TIMEOUT);
+      limitConnections(server, {
+        maxConnections: config.MAX_CONNECTIONS,
+        maxPerAddress: config.TRUST_PROXY > 0 ? undefined : config.MAX_CONNECTIONS_PER_ADDRESS,
+      });
+    },
+  }).catch(async (error) => {
     await close();
     throw error;
   });
