@@ -99,7 +99,7 @@ async function listObjectKeys(sql: postgres.Sql, { NAMESPACE }: BackupConfig): P
 async function copyObject(key: string, from: ObjectStore, to: ObjectStore): Promise<void> {
   try {
     if (await isThere(key, to)) return;
-    await to.put(key, await from.get(key), { contentType: "application/json" });
+    await to.put(key, await from.get(key));
   } catch (error) {
     if (!(error instanceof ObjectNotFound)) throw error;
   }

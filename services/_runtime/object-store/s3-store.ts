@@ -78,8 +78,8 @@ export function openS3Store(location: S3Location, timeouts = usualTimeouts): Obj
   }
 
   return {
-    async put(key, bytes, { contentType = "application/octet-stream" } = {}) {
-      const contents = { Body: bytes, ContentLength: bytes.byteLength, ContentType: contentType };
+    async put(key, bytes) {
+      const contents = { Body: bytes, ContentLength: bytes.byteLength, ContentType: "application/json" };
       const requestTimeout = timeouts.reply + bytes.byteLength / uploadBytesPerMs;
       await call(key, (target) => client.send(new PutObjectCommand({ ...target, ...contents }), { requestTimeout }));
     },

@@ -1,14 +1,14 @@
 import type { Readable } from "node:stream";
 
 /**
- * Keeps whole objects of bytes under keys: `segment/segment`, each of `A-Z a-z 0-9 . _ -`, at most 500 characters.
+ * Keeps whole objects, which are JSON, under keys: `segment/segment`, each of `A-Z a-z 0-9 . _ -`, at most 500 characters.
  * Any other key is a TypeError before any I/O. A key must not be a folder of another key (`a` and `a/b`), nor differ from
  * another only in case: a folder cannot hold both.
  * Every method rejects with ObjectStoreUnavailable when the store cannot be used now.
  */
 export interface ObjectStore {
-  /** Durable when it resolves: after a crash or power cut the object is there whole or not at all. Same key, same bytes: no error. The content type is kept where the store can (S3). */
-  put(key: string, bytes: Uint8Array, options?: { contentType?: string }): Promise<void>;
+  /** Durable when it resolves: after a crash or power cut the object is there whole or not at all. Same key, same bytes: no error. */
+  put(key: string, bytes: Uint8Array): Promise<void>;
   /** Throws ObjectNotFound. */
   get(key: string): Promise<Uint8Array>;
   /** For handing on to a client without holding it in memory: read `body` to its end or cancel it, else it stays open. Throws ObjectNotFound. `size` is in bytes. */
