@@ -100,7 +100,7 @@ export interface ExceededLimit {
 /** How many faults of one request are reported at most. */
 export const maxFaults = 100;
 
-interface ErrorDetails {
+export interface ErrorDetails {
   /** What happened this time, for the caller's eyes. */
   detail?: string;
   faults?: Fault[];

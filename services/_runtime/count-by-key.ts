@@ -1,17 +1,17 @@
-/** Counts the bytes that are held in memory, in all and by whom. */
-export class HeldBytes {
+/** Counts what is held, such as bytes of memory, in all and by whom. */
+export class CountByKey {
   total = 0;
-  readonly #byHolder = new Map<string, number>();
+  readonly #byKey = new Map<string, number>();
 
-  of(holder: string): number {
-    return this.#byHolder.get(holder) ?? 0;
+  of(key: string): number {
+    return this.#byKey.get(key) ?? 0;
   }
 
   /** Negative for what is given back. */
-  add(bytes: number, holder: string): void {
-    this.total += bytes;
-    const ofHolder = this.of(holder) + bytes;
-    if (ofHolder === 0) this.#byHolder.delete(holder);
-    else this.#byHolder.set(holder, ofHolder);
+  add(count: number, key: string): void {
+    this.total += count;
+    const ofKey = this.of(key) + count;
+    if (ofKey === 0) this.#byKey.delete(key);
+    else this.#byKey.set(key, ofKey);
   }
 }

@@ -103,23 +103,15 @@ export interface OpsPart {
 const checkTime = 2_000;
 
 async function readiness(parts: OpsPart[]) {
+  let isReady = parts.length > 0;
   const states = await Promise.all(
-    parts.map(async ({ name, checks, observed = {} }) => ({
-      name,
-      needed: await runAll(checks),
-      observed: await runAll(observed),
-    })),
+    parts.map(async ({ name, checks, observed = {} }) => {
+      const found = await Promise.all(Object.entries({ ...checks, ...observed }).map(run));
+      if (found.some(([check, state]) => check in checks && state !== "ok")) isReady = false;
+      return [name, Object.fromEntries(found)];
+    }),
   );
-  const isReady =
-    parts.length > 0 && states.every(({ needed }) => Object.values(needed).every((state) => state === "ok"));
-  return {
-    status: isReady ? "ready" : "not ready",
-    parts: Object.fromEntries(states.map(({ name, needed, observed }) => [name, { ...needed, ...observed }])),
-  };
-}
-
-async function runAll(checks: OpsPart["checks"]): Promise<Record<string, string>> {
-  return Object.fromEntries(await Promise.all(Object.entries(checks).map(run)));
+  return { status: isReady ? "ready" : "not ready", parts: Object.fromEntries(states) };
 }
 
 async function run([name, check]: [string, () => Promise<void>]): Promise<[string, string]> {

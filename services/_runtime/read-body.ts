@@ -26,10 +26,12 @@ export async function readBody(
   { allowance, limit = maxBodyBytes }: { allowance: Allowance; limit?: number | undefined },
 ): Promise<Uint8Array> {
   if (Number(incoming.headers["content-length"] ?? 0) > limit) throw tooLarge(limit);
-  const decoded = decoderOf(incoming.headers["content-encoding"]);
+  // Before the body is touched: a stream that is opened and not read breaks the process when it fails.
+  const isGzip = isGzipEncoding(incoming.headers["content-encoding"]);
   if (!hasBody(incoming)) return new Uint8Array();
   const raw = openBody(incoming);
-  const source = decoded(raw);
+  const source = isGzip ? raw.pipe(createGunzip()) : raw;
+  raw.on("error", (error) => source.destroy(error));
   const chunks: Uint8Array[] = [];
   let size = 0;
   const stopWatching = destroyWhenSlow(source, () => size);
@@ -71,21 +73,14 @@ function destroyWhenSlow(source: Readable, sizeNow: () => number): () => void {
   return () => clearInterval(timer);
 }
 
-/** Told before the body is touched: a stream that is opened and not read breaks the process when it fails. */
-function decoderOf(encoding: string | undefined): (raw: Readable) => Readable {
+function isGzipEncoding(encoding: string | undefined): boolean {
   const name = encoding?.trim().toLowerCase() ?? "";
-  if (name === "" || name === "identity") return (raw) => raw;
-  if (name === "gzip" || name === "x-gzip") return inflated;
+  if (name === "gzip" || name === "x-gzip") return true;
+  if (name === "" || name === "identity") return false;
   throw new ApiError("unsupported_encoding", {
     detail: `The content encoding ${encoding} is not supported: send gzip, or none.`,
     headers: { "accept-encoding": "gzip, identity" },
   });
-}
-
-function inflated(raw: Readable): Readable {
-  const gunzip = createGunzip();
-  raw.on("error", (error) => gunzip.destroy(error));
-  return raw.pipe(gunzip);
 }
 
 function tooLarge(limit: number): ApiError {

@@ -1,7 +1,7 @@
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import { ApiError } from "@pragma/contracts/errors";
-import { HeldBytes } from "./held-bytes.ts";
+import { CountByKey } from "./count-by-key.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -14,7 +14,7 @@ const smallBodyBytes = mebibyte;
 const smallReserve = 0.1;
 
 let budget = defaultBudget();
-const held = new HeldBytes();
+const held = new CountByKey();
 
 /** Sets how many bytes of bodies this process holds in memory at once, over all requests of all its services. */
 export function setReceivingBudget(megabytes: number | undefined): void {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { ApiError } from "@pragma/contracts/errors";
 import type { RuntimeConfig } from "./config.ts";
-import { HeldBytes } from "./held-bytes.ts";
+import { CountByKey } from "./count-by-key.ts";
 import type { Reply } from "./reply.ts";
 
 interface Holder {
@@ -17,7 +17,7 @@ const largeBytes = 256 * 1024;
 
 /** Counts the large replies that are held in memory until their clients have taken them. */
 export class ReplyBudget {
-  readonly #held = new HeldBytes();
+  readonly #held = new CountByKey();
   readonly #maxBytes: number;
   readonly #maxBytesPerKey: number;
 
