@@ -100,18 +100,14 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     });
     const target = targetOf(context.req.url);
     const reply = await send(request, target, abort).catch((error: unknown) => {
-      if (!canRetry(incoming, error)) throw asApiError(error);
+      if (!canRetry(incoming, error)) throw error;
       request.isRetried = true;
-      return send(request, target, abort).catch((again: unknown) => {
-        throw asApiError(again);
-      });
+      return send(request, target, abort);
     });
     const headers = headersForClient(reply.headers);
     const isBuffered = incoming.method === "HEAD" || Number(reply.headers["content-length"]) <= maxBufferedBytes;
     if (isBuffered || hasNoBody(reply.statusCode)) {
-      const body = await reply.body.bytes().catch((error) => {
-        throw asApiError(error);
-      });
+      const body = await reply.body.bytes();
       return new Response(body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>), {
         status: reply.statusCode,
         headers,
@@ -128,14 +124,17 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     // Each step of the request listens to its end, and pipeline several times: Node warns from eleven on.
     outgoing.setMaxListeners(20);
     await pipeline(reply.body, outgoing).catch(() => {});
-    if (brokenOff !== undefined) throw asApiError(brokenOff);
+    if (brokenOff !== undefined) throw brokenOff;
     return RESPONSE_ALREADY_SENT;
   }
 
   return {
     forward(context: GatewayContext): Promise<Response> {
       const { incoming, principal } = context.get("request");
-      return isUpload(incoming) ? uploads.run(() => forward(context), principal.keyId) : forward(context);
+      const response = isUpload(incoming) ? uploads.run(() => forward(context), principal.keyId) : forward(context);
+      return response.catch((error) => {
+        throw asApiError(error);
+      });
     },
     async close(): Promise<void> {
       await Promise.all([pool.destroy(), streams.destroy()]);
