@@ -59,7 +59,34 @@ export function openEventBus(config: BusConfig, { name, log }: { name: string; l
     }
   }
 
-  const connected = connectUntilClosed(config, { name, log, signal: closing.signal }).then(async (nats) => {
+  async function connectUntilClosed(): Promise<NatsConnection> {
+    for (let attempt = 1; !closing.signal.aborted; attempt++) {
+      try {
+        const nats = await connect({
+          ...accessOf(config),
+          name,
+          // A prefix of its own, so that a server can keep each user from reading what others are answered.
+          inboxPrefix: `_INBOX.${name}`,
+          // Credentials that are refused may be right again in a moment, while they are being rotated.
+          ignoreAuthErrorAbort: true,
+          maxReconnectAttempts: -1,
+          reconnectTimeWait: 250,
+          reconnectJitter: 250,
+          pingInterval: 10_000,
+          maxPingOut: 2,
+          timeout: 5_000,
+        });
+        if (!closing.signal.aborted) return nats;
+        await nats.close();
+      } catch (error) {
+        if (attempt === 1) log.warn({ err: error }, "NATS is not reachable; trying until it is");
+        await sleep(retryDelay(attempt, { first: 250, longest: 5_000 }), closing.signal);
+      }
+    }
+    throw new Error("The event bus was closed before NATS was reached.");
+  }
+
+  const connected = connectUntilClosed().then(async (nats) => {
     void follow(nats);
     const manager = await jetstreamManager(nats, { checkAPI: false, timeout: 5_000 });
     live = { nats, client: jetstream(nats, { timeout: 10_000 }), manager };
@@ -128,36 +155,6 @@ export function isMissing(error: unknown): boolean {
     error instanceof JetStreamApiError &&
     (error.code === JetStreamApiCodes.StreamNotFound || error.code === JetStreamApiCodes.ConsumerNotFound)
   );
-}
-
-async function connectUntilClosed(
-  config: BusConfig,
-  { name, log, signal }: { name: string; log: Logger; signal: AbortSignal },
-): Promise<NatsConnection> {
-  for (let attempt = 1; !signal.aborted; attempt++) {
-    try {
-      const nats = await connect({
-        ...accessOf(config),
-        name,
-        // A prefix of its own, so that a server can keep each user from reading what others are answered.
-        inboxPrefix: `_INBOX.${name}`,
-        // Credentials that are refused may be right again in a moment, while they are being rotated.
-        ignoreAuthErrorAbort: true,
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: 250,
-        reconnectJitter: 250,
-        pingInterval: 10_000,
-        maxPingOut: 2,
-        timeout: 5_000,
-      });
-      if (!signal.aborted) return nats;
-      await nats.close();
-    } catch (error) {
-      if (attempt === 1) log.warn({ err: error }, "NATS is not reachable; trying until it is");
-      await sleep(retryDelay(attempt, { first: 250, longest: 5_000 }), signal);
-    }
-  }
-  throw new Error("The event bus was closed before NATS was reached.");
 }
 
 /**

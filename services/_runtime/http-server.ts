@@ -118,9 +118,6 @@ export async function listen(fetch: Fetch, { port, configure }: ListenOptions) {
     server.closeIdleConnections();
     for (const [socket, { isUnused }] of connections) if (isUnused) socket.destroy();
   };
-  const closeAll = () => {
-    for (const socket of connections.keys()) socket.destroy();
-  };
 
   server.listen(port, "0.0.0.0");
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
@@ -133,7 +130,7 @@ export async function listen(fetch: Fetch, { port, configure }: ListenOptions) {
     /** Takes no more connections, lets requests that are running finish, and closes idle connections. */
     async stop(): Promise<void> {
       retire();
-      const deadline = setTimeout(closeAll, drainTimeoutMs);
+      const deadline = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
       // A connection that was busy when the server closed stays open, idle, once it is done.
       const interval = setInterval(closeIdle, closeIdleIntervalMs);
       const closed = new Promise((resolve) => server.close(resolve));

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { allows, type Scope } from "@pragma/contracts/scopes";
@@ -141,7 +141,8 @@ async function handle<Services>(
     // Before the body is parsed: what a request weighs then is many times its bytes.
     if (!isSafe) endWrite = await writes.acquire(sender);
     // Now or never: reading may hand the bytes over to a thread.
-    const repeated = key === undefined ? undefined : { key, body: bytes ? sha256(bytes) : new Uint8Array() };
+    const repeated =
+      key === undefined ? undefined : { key, body: bytes ? hash("sha256", bytes, "buffer") : new Uint8Array() };
     const reading = readInput(hono, route, { bytes, sender, services });
     // While the request is handled nothing holds its bytes, unless what was read of them does.
     bytes = undefined;
@@ -205,10 +206,6 @@ function queryOf(url: URL): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of url.searchParams) query[name] ??= value;
   return query;
-}
-
-function sha256(bytes: Uint8Array): Uint8Array {
-  return createHash("sha256").update(bytes).digest();
 }
 
 /** Returns whose share of a service's memory and connections a request takes: its location's, or its key's. */
