@@ -1,5 +1,3 @@
-import type { ServiceName } from "@pragma/contracts/service-names";
-import type { ServiceFetch } from "./caller.ts";
 import { readConfig, runtimeConfig } from "./config.ts";
 import { startConsuming } from "./consume.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
@@ -16,7 +14,7 @@ import { reasonOf } from "./reason-of.ts";
 import { setReceivingBudget } from "./receiving-budget.ts";
 import { startRelay } from "./relay.ts";
 import { ReplyBudget } from "./reply-budget.ts";
-import type { ProcessBase, ProcessPart } from "./run-process.ts";
+import type { ProcessBase } from "./run-process.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
@@ -24,12 +22,7 @@ import type { ServiceRegistry } from "./service-registry.ts";
 import { openVault } from "./vault.ts";
 
 /** A service that is up: its HTTP side as a function, and everything behind it running. */
-export type RunningService = ProcessPart &
-  Required<Pick<ProcessPart, "observed" | "parked" | "beforeStop">> & { name: ServiceName; fetch: ServiceFetch };
-
-interface StartOptions extends ProcessBase {
-  registry: ServiceRegistry;
-}
+export type RunningService = Awaited<ReturnType<typeof startService>>;
 
 /** The schema of a service: its name in the installation's namespace. */
 export function schemaOf(namespace: string, name: string): string {
@@ -39,8 +32,8 @@ export function schemaOf(namespace: string, name: string): string {
 /** Starts a service: reads its configuration, migrates its schema, connects, and begins to handle events. */
 export async function startService(
   definition: AnyServiceDefinition,
-  { environment, log: processLog, metrics, registry }: StartOptions,
-): Promise<RunningService> {
+  { environment, log: processLog, metrics, registry }: ProcessBase & { registry: ServiceRegistry },
+) {
   const config = readConfig(runtimeConfig, environment);
   const own = readConfig(definition.config, environment);
   setReceivingBudget(config.RECEIVING_BUDGET_MB);
@@ -130,7 +123,7 @@ export async function startService(
       },
       parked: {
         list: () => listParked(db),
-        retry: async (eventId) => Promise.all((await findParked(db, eventId)).map(retryOne)),
+        retry: async (eventId: string) => Promise.all((await findParked(db, eventId)).map(retryOne)),
       },
       ...part,
       beforeStop,
