@@ -1,6 +1,6 @@
 import { startClaimLoop } from "@pragma/runtime/claim-loop";
+import type { Signals } from "@pragma/runtime/event-bus";
 import type { Metrics } from "@pragma/runtime/metrics";
-import type { Signals } from "@pragma/runtime/signals";
 import { leaseMs, timeoutMs } from "../config.ts";
 import { type Claim, claimDue, claimTests, type ReleasedClaim, releaseClaims } from "../queries/claims.ts";
 import { continueRecovery } from "../queries/recoveries.ts";
