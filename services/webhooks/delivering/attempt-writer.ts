@@ -1,3 +1,4 @@
+import { logEach } from "@pragma/runtime/logger";
 import { retryDelay } from "@pragma/runtime/retry-delay";
 import { sleep } from "@pragma/runtime/sleep";
 import { isTransient } from "@pragma/runtime/transient-error";
@@ -31,6 +32,7 @@ export function openAttemptWriter({ db, clock, log }: Pick<Foundation, "db" | "c
     for (let tries = 1; ; tries += 1) {
       try {
         await write(outcomes);
+        logEach(log, outcomes.map(logFields), "attempt");
         return undefined;
       } catch (error) {
         if (!isTransient(error) || closing.signal.aborted) throw error;
@@ -45,8 +47,17 @@ export function openAttemptWriter({ db, clock, log }: Pick<Foundation, "db" | "c
   return {
     record: (outcome) =>
       record(outcome).catch((error) => {
-        log.error({ err: error, deliveryId: outcome.deliveryId }, "what came of an attempt could not be written");
+        log.error({ err: error, ...logFields(outcome) }, "what came of an attempt could not be written");
       }),
     close: () => closing.abort(),
   };
+}
+
+/** An attempt as its one log line has it. */
+function logFields({ claim, posted, verdict, milliseconds, context }: Outcome) {
+  const { deliveryId, webhookId, messageId, event, generation, attempt } = claim;
+  const { traceId } = context.trace;
+  const { state, error } = verdict;
+  const { status } = posted;
+  return { deliveryId, webhookId, messageId, event, generation, attempt, traceId, status, milliseconds, state, error };
 }
