@@ -49,12 +49,13 @@ export function openMessageBatcher({ db, clock, config, delivering }: BatcherOpt
   /** Tells of each message whether it is new. */
   async function writeAll(items: Item[]): Promise<boolean[]> {
     const messages = items.map(({ listeners: _, ...message }) => message);
-    const reserved = items.flatMap(({ listeners, messageId, event, body, traceparent }) =>
-      listeners.map(({ id: webhookId, isActive }) => ({
+    const reserved = items.flatMap(({ listeners, messageId, event, body: text, traceparent }) => {
+      const body = Buffer.from(text);
+      return listeners.map(({ id: webhookId, isActive }) => ({
         reservation: isActive ? delivering.reserve(webhookId) : undefined,
         delivery: { deliveryId: randomUUID(), messageId, webhookId, event, body, traceparent },
-      })),
-    );
+      }));
+    });
     const deliveries = reserved.map(({ reservation, delivery: { deliveryId, messageId, webhookId } }) => {
       return { deliveryId, messageId, webhookId, isClaimed: reservation !== undefined };
     });

@@ -90,14 +90,14 @@ async function post(
   { claim, endpoint, at }: { claim: Claim; endpoint: Endpoint; at: Date },
 ): Promise<Posted> {
   const { url, fault, apiKey } = endpoint;
+  const { messageId, event, body } = claim;
   if (fault) return { status: null, reason: `The endpoint's address ${fault.message}.` };
-  const body = Buffer.from(claim.body, "utf8");
   const current = endpoint.secrets.filter(({ expiresAt }) => expiresAt > at.getTime());
   const secrets = current.map(({ secret }) => secret);
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "user-agent": "Pragma-Webhooks/1.0",
-    ...signMessage({ id: claim.messageId, event: claim.event, body }, { secrets, at }),
+    ...signMessage({ id: messageId, event, body }, { secrets, at }),
     ...(apiKey !== null && { authorization: apiKey }),
   };
   return poster.post({ url, headers, body });
