@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { webhooksConfig } from "./config.ts";
 import { type MessageBatcher, openMessageBatcher } from "./message-batcher.ts";
+import { claimDue } from "./queries/claims.ts";
 import { orderEvent } from "./testing/event-sender.ts";
 import { type Subscription, startWebhooks, type TestWebhooks } from "./testing/start-webhooks.ts";
 
@@ -61,6 +62,29 @@ describe("events that come together", () => {
 
     expect(await Promise.all(ids.map((id) => messages.send(webhookIds, test(id))))).toEqual(ids.map(() => false));
     expect(woken).toHaveLength(1);
+  });
+
+  it("are claimed together for several webhooks, the earliest first, each with what is sent of it", async () => {
+    const { webhook, principal, recipientId } = subscription;
+    const other = await service.subscribe("http://127.0.0.1:1025/", { principal, recipientId, events: ["order.call"] });
+    const webhookIds = [webhook.id, other.webhook.id];
+    const ids = [randomUUID(), randomUUID(), randomUUID()];
+    const since = Date.now() - 60_000;
+    for (const [index, id] of ids.entries()) {
+      await messages.send(webhookIds, test(id));
+      await service.db.sql`update deliveries set due_at = ${new Date(since + index)} where message_id = ${id}`;
+    }
+    const pulls = webhookIds.map((webhookId) => ({ webhookId, max: ids.length }));
+    const lapsesAt = new Date(Date.now() + 30_000);
+    const claimed = await claimDue(service.db.sql, pulls, { now: new Date(since + 1_000), lapsesAt });
+    for (const webhookId of webhookIds) {
+      const own = claimed.filter((claim) => claim.webhookId === webhookId);
+      expect(own.map(({ messageId }) => messageId)).toEqual(ids);
+      for (const { body, ...claim } of own) {
+        expect(JSON.parse(Buffer.from(body).toString())).toEqual(await bodyOf(claim.messageId));
+        expect(claim).toMatchObject({ lapsesAt, generation: 1, attempt: 1, revision: 1, event: "test" });
+      }
+    }
   });
 
   it("are told though one of them cannot be", async () => {
