@@ -8,7 +8,6 @@ import { ownLocation } from "@pragma/runtime/own-location";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { recipientReply, useSecret } from "../change-secret.ts";
-import { limitReached } from "../location-limit.ts";
 import {
   lockLocation,
   lockRecipient,
@@ -18,7 +17,7 @@ import {
 } from "../queries/recipients.ts";
 import { replyWithNewest } from "../queries/rows.ts";
 import { defineRoute, type Webhooks } from "../webhooks.ts";
-import { locationQuery, readable, recipientParams } from "./params.ts";
+import { limitReached, locationQuery, readable, recipientParams } from "./params.ts";
 
 export const upsertRecipientRoute = defineRoute({
   method: "post",
