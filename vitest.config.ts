@@ -2,12 +2,19 @@ import { defineConfig } from "vitest/config";
 
 /** Tests that look at how long others wait, or at memory: they run one by one, when all others are done. */
 const alone = [
-  "services/jobs/check-repeat.test.ts",
   "tests/attacks.test.ts",
   "tests/costly-bodies.test.ts",
   "tests/isolation.test.ts",
   "tests/large-replies.test.ts",
   "tests/location-turns.test.ts",
+];
+
+/** Tests that look at the memory, CPU time, signals or children of the process they run in: each has one of its own. */
+const isolated = [
+  "bench/process-usage.test.ts",
+  "deploy/**/*.test.ts",
+  "services/order-live/stream/memory.test.ts",
+  "services/till-ingest/routes/push-large-till.test.ts",
 ];
 
 const exclude = ["**/node_modules/**", "**/dist/**"];
@@ -29,11 +36,14 @@ export default defineConfig({
         test: {
           name: "together",
           include: ["**/*.test.ts"],
-          exclude: [...exclude, ...alone],
+          exclude: [...exclude, ...alone, ...isolated],
+          // Loading what tests import takes longer than most tests: files share processes, and what these have loaded.
+          isolate: false,
           // Tests that wait for processes, and for time to pass, leave room on two cores for a third file.
           maxWorkers: 3,
         },
       },
+      { extends: true, test: { name: "isolated", include: isolated, exclude, maxWorkers: 3 } },
       { extends: true, test: { name: "alone", include: alone, exclude, maxWorkers: 1, sequence: { groupOrder: 1 } } },
     ],
   },

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Principal } from "@pragma/contracts/principal";
 import { schemaOf } from "@pragma/runtime/start-service";
+import { freePort } from "../deploy/local/free-port.js";
 import { runServer } from "../deploy/local/run-server.js";
 import { compiled } from "./compiled.ts";
 import { complain } from "./complain.ts";
@@ -106,18 +107,19 @@ async function startBare(
   program: string,
   { folder, env }: { folder: string; env: Record<string, string> },
 ): Promise<BareServer> {
-  const { pid, port, stop } = await runServer({
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const { pid, stop } = await runServer({
     name: `The ${program}`,
-    folder,
+    logFile: join(folder, "server.log"),
+    port,
     log: complain,
-    launch: (onPort) => ({
-      command: process.execPath,
-      args: [compiled(`measured/${program}`)],
-      env: { PATH: process.env.PATH, PORT: String(onPort), ...env },
-    }),
-    async isReady(onPort) {
+    command: process.execPath,
+    args: [compiled(`measured/${program}`)],
+    env: { PATH: process.env.PATH, PORT: String(port), ...env },
+    async isReady() {
       try {
-        const reply = await fetch(`http://127.0.0.1:${onPort}/`);
+        const reply = await fetch(url);
         await reply.arrayBuffer();
         return reply.status < 500;
       } catch {
@@ -125,6 +127,5 @@ async function startBare(
       }
     },
   });
-  const url = `http://127.0.0.1:${port}`;
   return { url, pid, cpuSeconds: () => cpuSeconds(pid), memory: () => memoryOf(pid), stop };
 }

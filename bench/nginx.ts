@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { canInstall, installPackages } from "../deploy/local/apt.js";
+import { freePort } from "../deploy/local/free-port.js";
 import { runServer } from "../deploy/local/run-server.js";
 import { complain } from "./complain.ts";
 import { Skip } from "./row.ts";
@@ -28,18 +29,19 @@ interface NginxSetting {
 export async function startNginx({ folder, upstream }: NginxSetting): Promise<Nginx> {
   const command = await findNginx();
   mkdirSync(folder, { recursive: true });
-  const { pid, port, stop } = await runServer({
+  const port = await freePort();
+  const file = join(folder, "nginx.conf");
+  writeFileSync(file, configuration({ folder, port, upstream: new URL(upstream).host }));
+  const { pid, stop } = await runServer({
     name: "nginx",
-    folder,
+    logFile: join(folder, "server.log"),
+    port,
     log: complain,
-    launch(onPort) {
-      const file = join(folder, "nginx.conf");
-      writeFileSync(file, configuration({ folder, port: onPort, upstream: new URL(upstream).host }));
-      return { command, args: ["-p", folder, "-c", file, "-e", join(folder, "error.log")] };
-    },
-    isReady: async (onPort) => {
+    command,
+    args: ["-p", folder, "-c", file, "-e", join(folder, "error.log")],
+    isReady: async () => {
       try {
-        await fetch(`http://127.0.0.1:${onPort}/`);
+        await fetch(`http://127.0.0.1:${port}/`);
         return true;
       } catch {
         return false;

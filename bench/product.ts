@@ -87,11 +87,13 @@ export async function startProduct({ folder, servers, namespace, roles, profiles
     const flags = profiles ? ["--cpu-prof", `--cpu-prof-dir=${join(profiles, role)}`] : [];
     const { pid, stop } = await runServer({
       name: `The product's ${role}`,
-      folder: join(folder, role),
+      logFile: join(folder, role, "server.log"),
       port: opsPort,
       log: complain,
       stopTimeoutMs: 35_000,
-      launch: () => ({ command: process.execPath, args: [...flags, main], env: { ...env, ...own } }),
+      command: process.execPath,
+      args: [...flags, main],
+      env: { ...env, ...own },
       isReady: () => isReady(opsPort),
     });
     return { role, url: urlOf(role), pid, cpuSeconds: () => cpuSeconds(pid), memory: () => memoryOf(pid), stop };

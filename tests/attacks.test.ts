@@ -19,7 +19,7 @@ beforeAll(async () => {
     RATE_LIMIT_PER_SECOND: "100000",
     RATE_LIMIT_BURST: "1000000",
   });
-  product = await startProduct(environment.variables, { split: true });
+  product = await startProduct(environment.variables, { split: ["accounts", "order-live", "reporting"] });
   attacker = await openShop(product, { scopes: ["reports:read", "orders:write"] });
   victim = await openShop(product, { scopes: ["reports:read", "orders:read", "keys:write"] });
 }, 120_000);

@@ -18,7 +18,7 @@ let sql: postgres.Sql;
 
 beforeAll(async () => {
   environment = await createTestEnvironment();
-  product = await startProduct(environment.variables, { split: true });
+  product = await startProduct(environment.variables);
   shop = await openShop(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
 }, 120_000);
@@ -169,7 +169,7 @@ describe("bodies that cannot be read", () => {
   });
 
   it("refuses a small body that inflates to a huge one", async () => {
-    const bomb = gzipSync(Buffer.alloc(400 * 1024 * 1024, 0x20));
+    const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024, 0x20));
     expect(bomb.byteLength).toBeLessThan(1024 * 1024);
     await refused(bomb, 413, "body_too_large", { "content-encoding": "gzip" });
   });

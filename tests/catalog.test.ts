@@ -16,7 +16,7 @@ let shop: Shop;
 
 beforeAll(async () => {
   environment = await createTestEnvironment();
-  product = await startProduct(environment.variables, { split: true });
+  product = await startProduct(environment.variables, { split: ["accounts", "catalog"] });
   shop = await open();
 }, 120_000);
 afterAll(async () => {

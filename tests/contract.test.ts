@@ -180,40 +180,31 @@ async function expectOfAll(outcome: Outcome, change: () => Promise<void>, url = 
   for (const [operation, ask] of asks) expectDocumented(operation, await askOperation(url, operation, ask), outcome);
 }
 
-describe("a location that has used its Idempotency-Keys of the day", () => {
-  it("is refused by every POST", async () => {
-    const variables = { ...environment.variables, IDEMPOTENCY_KEYS_PER_DAY: "0" };
-    const single = await startProduct(variables, { adminKey: product.adminKey });
-    try {
-      for (const operation of documenting("quota_exceeded").filter(({ method }) => method === "POST")) {
-        const ask = onceOnly(await askFor(operation));
-        expectDocumented(operation, await askOperation(single.url, operation, ask), "quota_exceeded");
-      }
-    } finally {
-      await single.stop();
+describe("a server that grants little", () => {
+  let strict: Product;
+  beforeAll(async () => {
+    const limits = { IDEMPOTENCY_KEYS_PER_DAY: "0", RECEIVING_BUDGET_MB: "56" };
+    strict = await startProduct({ ...environment.variables, ...limits }, { adminKey: product.adminKey });
+  });
+  afterAll(() => strict?.stop());
+
+  it("refuses every POST of a location that has used its Idempotency-Keys of the day", async () => {
+    for (const operation of documenting("quota_exceeded").filter(({ method }) => method === "POST")) {
+      const ask = onceOnly(await askFor(operation));
+      expectDocumented(operation, await askOperation(strict.url, operation, ask), "quota_exceeded");
     }
+  });
+
+  it("refuses every further body while it holds as many as it can", async () => {
+    let release = () => {};
+    const fill = async () => {
+      release = await fillReceivingBudget(strict.url, world.shop.key, product.adminKey);
+    };
+    await expectOfAll("overloaded", fill, strict.url).finally(() => release());
   });
 });
 
 describe("in trouble", () => {
-  it("a server that holds as many bodies as it can refuses every further one", async () => {
-    const variables = { ...environment.variables, RECEIVING_BUDGET_MB: "56" };
-    const single = await startProduct(variables, { adminKey: product.adminKey });
-    let release = () => {};
-    try {
-      await expectOfAll(
-        "overloaded",
-        async () => {
-          release = await fillReceivingBudget(single.url, world.shop.key, product.adminKey);
-        },
-        single.url,
-      );
-    } finally {
-      release();
-      await single.stop();
-    }
-  });
-
   it("a body that stops coming is refused", async () => {
     const variables = { ...environment.variables, BODY_WINDOW_SECONDS: "1" };
     const single = await startProduct(variables, { adminKey: product.adminKey });

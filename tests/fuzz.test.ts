@@ -33,7 +33,7 @@ beforeAll(async () => {
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
     ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
   });
-  product = await startProduct(environment.variables, { split: true });
+  product = await startProduct(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   shop = await openShop(product);
 }, 120_000);
 afterAll(async () => {

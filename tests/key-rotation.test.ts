@@ -70,7 +70,7 @@ describe("the key that requests are signed with", () => {
         else if (answer.ok) answered += 1;
         else failures.push(`request ${index}: ${answer.status} ${await answer.clone().text()}`);
         if (typeof answer !== "string") await answer.arrayBuffer();
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await new Promise((resolve) => setTimeout(resolve, 50));
       }
     });
     for (const keys of [`${old},${next}`, `${next},${old}`, next]) {

@@ -26,7 +26,7 @@ beforeAll(async () => {
     ...(JSON.parse(process.env.LARGE_REPLIES_VARIABLES ?? "{}") as Record<string, string>),
   });
   product = await startProduct(environment.variables, {
-    split: true,
+    split: ["accounts", "order-live"],
     variablesOf: (role) => (role === "order-live" ? { NODE_OPTIONS: "--max-old-space-size=128" } : {}),
   });
   [shop, other] = [await openShop(product, { scopes: [...scopes] }), await openShop(product, { scopes: [...scopes] })];

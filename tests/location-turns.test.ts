@@ -69,12 +69,12 @@ it("a location's report is ready within two seconds while another has a large ti
   expect(Math.max(...durations), `milliseconds: ${durations.map(Math.round)}`).toBeLessThan(2_000);
 }, 300_000);
 
-it("a location's report is ready within two seconds while another replaces a small till 3,000 times", async () => {
+it("a location's report is ready within two seconds while another replaces a small till 500 times", async () => {
   const small = makeTill();
   expect((await busy.ask("POST", "/v2/tills/", { body: small })).status).toBe(201);
   const replace = (index: number) =>
     busy.ask("PUT", `/v1/tills/${small.id}`, { body: { ...small, note: `replacement ${index}` } });
-  const durations = await measureReports(flood(3_000, replace));
+  const durations = await measureReports(flood(500, replace));
   expect(Math.max(...durations), `milliseconds: ${durations.map(Math.round)}`).toBeLessThan(2_000);
   const report = await eventually("the last replacement's report", async () => {
     const answer = await busy.ask("GET", `/v2/reports/${reportIdOf(small.id)}`);
@@ -83,7 +83,7 @@ it("a location's report is ready within two seconds while another replaces a sma
   expect(report).toBe(true);
 }, 300_000);
 
-it("a location's report is ready within two seconds while another pushes 2,000 tills", async () => {
-  const durations = await measureReports(flood(2_000, () => busy.ask("POST", "/v2/tills/", { body: makeTill() })));
+it("a location's report is ready within two seconds while another pushes 500 tills", async () => {
+  const durations = await measureReports(flood(500, () => busy.ask("POST", "/v2/tills/", { body: makeTill() })));
   expect(Math.max(...durations), `milliseconds: ${durations.map(Math.round)}`).toBeLessThan(2_000);
 }, 300_000);

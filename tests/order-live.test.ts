@@ -24,7 +24,7 @@ let sql: postgres.Sql;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
-  split = await startProduct(environment.variables, { split: true });
+  split = await startProduct(environment.variables, { split: ["accounts", "till-ingest", "order-live", "reporting"] });
   whole = await startProduct(environment.variables, { adminKey: split.adminKey });
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 180_000);
@@ -69,7 +69,7 @@ const turns: ((order: OrderLiveInput) => OrderLiveInput)[] = [
 
 const orderCount = 50;
 const upsertsPerSecond = 20;
-const seconds = 20;
+const seconds = 14;
 const readerCount = 20;
 
 /** What a run showed. */

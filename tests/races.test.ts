@@ -27,7 +27,7 @@ let sql: postgres.Sql;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" });
-  product = await startProduct(environment.variables, { split: true });
+  product = await startProduct(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   second = await startProduct(environment.variables, { adminKey: product.adminKey });
   shop = await openShop(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });

@@ -31,7 +31,7 @@ const atATime = 4;
 
 describe("an upgrade, one instance of each part after the other", () => {
   it("fails no request, loses nothing, and tells nothing twice", async () => {
-    const traffic = await startTraffic(shop, { clients: 6, pause: 60, isPatient: false });
+    const traffic = await startTraffic(shop, { clients: 6, pause: 200, isPatient: false });
     for (const instance of [0, 1]) {
       for (let first = 0; first < fleetRoles.length; first += atATime) {
         const exchanged = fleetRoles.slice(first, first + atATime).map((role) => fleet.instances.get(role)?.[instance]);

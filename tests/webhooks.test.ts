@@ -33,7 +33,7 @@ beforeAll(async () => {
     WEBHOOK_ENDPOINT_CONCURRENCY: "100",
     ...{ WEBHOOKS_PER_LOCATION: "1000", WEBHOOK_HOST_RATE: "100000", WEBHOOK_HOST_BURST: "100000" },
   });
-  product = await startProduct(environment.variables, { split: true });
+  product = await startProduct(environment.variables, { split: ["accounts", "order-live", "webhooks"] });
   sql = postgres(servers.postgres.url, { max: 2, onnotice: () => {} });
 }, 120_000);
 afterAll(async () => {

@@ -8,6 +8,9 @@ import { endOf, runCommand } from "./run-command.mjs";
 
 const mark = "Made by npm start or npm test while packages are installed; remove it when neither runs.";
 const lockTimeoutMs = 300_000;
+const aptEnvironment = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
+/** Half an installation is worse than none: it is not ended with this process, but waited for. */
+const waitForEnd = { signal: "SIGCONT", timeoutMs: 600_000 } as const;
 
 /** Files that keep Debian from starting the servers it installs and from creating a cluster of its own. */
 const brakes = [
@@ -63,10 +66,8 @@ function applyBrakes(): () => void {
 /** Runs apt-get, waiting while another one holds its locks. */
 async function aptGet(args: string[], show: (detail: string) => void): Promise<void> {
   for (const deadline = Date.now() + lockTimeoutMs; ; await sleep(1_000)) {
-    const { code, output } = await runCommand("apt-get", ["-o", "DPkg::Lock::Timeout=300", "-q", ...args], {
-      env: { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" },
-      mustFinish: true,
-    });
+    const options = ["-o", "DPkg::Lock::Timeout=300", "-q"];
+    const { code, output } = await runCommand("apt-get", [...options, ...args], { env: aptEnvironment }, waitForEnd);
     if (code === 0) return;
     if (!/Could not get lock/.test(output) || Date.now() > deadline)
       throw new Failure(`apt-get ${args[0]} failed:\n${endOf(output)}`);

@@ -9,10 +9,10 @@ import { endProcess, sendSignal } from "./process-identity.mjs";
 export const volumeFile = "docker-volume";
 
 /** The Docker engine of this machine. Its client takes half a second to load: only where containers are used. */
-export async function dockerEngine() {
+export async function containerRuntime() {
   // biome-ignore lint/style/noRestrictedImports: packages are installed before servers are started.
   const { getContainerRuntimeClient } = await import("testcontainers");
-  return (await getContainerRuntimeClient()).container.dockerode;
+  return getContainerRuntimeClient();
 }
 
 /**
@@ -29,9 +29,12 @@ export async function endAll(guarded) {
   }
 }
 
-/** @param {string} name */
-async function endContainer(name) {
-  const container = (await dockerEngine()).getContainer(name);
+/**
+ * Ends a container, if it runs, and removes it, if it is there. The volume of its data stays.
+ * @param {string} name
+ */
+export async function endContainer(name) {
+  const container = (await containerRuntime()).container.getById(name);
   await container.stop({ t: 10 }).catch(() => {});
   await container.remove({ force: true, v: true }).catch(ignoreMissing);
 }
@@ -74,9 +77,9 @@ export async function removeDataFolder(folder) {
   const inside = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
   for (const file of [folder, ...inside].map((each) => join(each, volumeFile)).filter(existsSync)) {
     const name = readFileSync(file, "utf8");
-    const docker = await dockerEngine();
-    await docker.getContainer(name).remove({ force: true }).catch(ignoreMissing);
-    await docker.getVolume(name).remove().catch(ignoreMissing);
+    await endContainer(name);
+    const { dockerode } = (await containerRuntime()).container;
+    await dockerode.getVolume(name).remove().catch(ignoreMissing);
   }
   for (const each of [folder, ...inside]) rmSync(folderElsewhere(each), { recursive: true, force: true });
   rmSync(folder, { recursive: true, force: true });

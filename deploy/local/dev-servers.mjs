@@ -4,9 +4,8 @@
  */
 import "./node-version.mjs";
 
-const { preparePackages, runUntilStopped } = await import("./run-until-stopped.mjs");
+const { runUntilStopped } = await import("./run-until-stopped.mjs");
 await runUntilStopped(async () => {
-  await preparePackages();
   const { ensureServers } = await import("./servers.ts");
   const urls = await ensureServers("test");
   for (const [name, url] of Object.entries(urls)) console.log(`export ${name}='${url}'`);

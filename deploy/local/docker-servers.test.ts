@@ -42,9 +42,9 @@ inContainers("the servers run where their programs are not on the machine", pati
   const ask = (port: number, greeting: string) => hearFrom(port, /\r\n.*\r\n|^\+/, `${greeting}\r\n`);
   expect(await ask(redis.port, "SET kept yes")).toBe("+OK\r\n");
 
-  await redis.hang();
+  await redis.send("SIGSTOP");
   expect(await hearFrom(redis.port, /PONG/, "PING\r\n")).toBeUndefined();
-  await redis.resume();
+  await redis.send("SIGCONT");
   expect(await ask(redis.port, "GET kept")).toContain("yes");
 
   await redis.kill();

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { canInstall, installPackages } from "./apt.ts";
-import { dockerEngine } from "./data-folder.mjs";
+import { containerRuntime } from "./data-folder.mjs";
 import { Failure } from "./failure.mjs";
 
 export type ServerKind = keyof typeof software;
@@ -63,34 +63,29 @@ let lastSearch: Promise<unknown> = Promise.resolve();
  */
 export function findServers<K extends ServerKind>(kinds: readonly K[]): Promise<Record<K, Binary[]>> {
   // One after the other: two that miss the same server would both install it.
-  const search = lastSearch.then(async () => {
-    let found = await lookAround(kinds);
-    const missing = kinds.filter((kind) => !found.has(kind));
-    if (missing.length > 0 && canInstall()) {
-      const names = missing.map((kind) => software[kind].package);
-      await installPackages("Installing servers with apt-get", names);
-      found = await lookAround(kinds);
-    }
-    const nowhere = kinds.filter((kind) => !found.has(kind)).map((kind) => software[kind]);
-    if (nowhere.length === 0) return Object.fromEntries(found) as Record<K, Binary[]>;
-    const names = nowhere.map(({ name, minVersion, program }) => `${name} ${minVersion} or newer (${program})`);
-    const variables = nowhere.map(({ variable }) => variable).join(", ");
-    throw new Failure(
-      `Not found on this machine: ${names.join(", ")}. Install it, or start Docker, or give a URL in ${variables}.`,
-    );
-  });
+  const search = lastSearch.then(() => findOrInstall(kinds, canInstall()));
   lastSearch = search.catch(() => {});
   return search;
 }
 
-async function lookAround(kinds: readonly ServerKind[]): Promise<Map<ServerKind, Binary[]>> {
-  const found = new Map<ServerKind, Binary[]>();
-  for (const kind of kinds) {
-    const binaries = process.env.PRAGMA_SERVERS === "docker" ? [] : binariesOf(kind);
-    const canRun = binaries.length > 0 || (await dockerEngine().catch(() => undefined)) !== undefined;
-    if (canRun) found.set(kind, binaries);
+async function findOrInstall<K extends ServerKind>(kinds: readonly K[], mayInstall: boolean) {
+  const isInDocker = process.env.PRAGMA_SERVERS === "docker";
+  const found = Object.fromEntries(kinds.map((kind) => [kind, isInDocker ? [] : binariesOf(kind)]));
+  const missing = kinds.filter((kind) => found[kind]?.length === 0).map((kind) => software[kind]);
+  const canRun = missing.length === 0 || (await containerRuntime().catch(() => undefined)) !== undefined;
+  if (canRun) return found as Record<K, Binary[]>;
+  if (mayInstall) {
+    await installPackages(
+      "Installing servers with apt-get",
+      missing.map((server) => server.package),
+    );
+    return findOrInstall(kinds, false);
   }
-  return found;
+  const names = missing.map(({ name, minVersion, program }) => `${name} ${minVersion} or newer (${program})`);
+  const variables = missing.map(({ variable }) => variable).join(", ");
+  throw new Failure(
+    `Not found on this machine: ${names.join(", ")}. Install it, or start Docker, or give a URL in ${variables}.`,
+  );
 }
 
 /** The programs on this machine that can run a server of this kind, the newest version first. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { isLiveDemoWanted, startLiveDemo } from "./live-demo.ts";
+import { isLiveDemoWanted, startLiveDemo } from "./start.ts";
 import { scratchFolder } from "./testing/scratch-folder.ts";
 
 test.each([undefined, "", "on", "true"])("live orders move when PRAGMA_LIVE_DEMO is %j", (value) => {

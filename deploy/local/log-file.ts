@@ -1,32 +1,16 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
-import { dirname } from "node:path";
+import { copyFileSync, existsSync, readFileSync, statSync, truncateSync } from "node:fs";
 import { endOf } from "./run-command.mjs";
 
-const maxBytesAtStart = 2 ** 20;
-const maxBytes = 32 * 2 ** 20;
-const checkEveryMs = 60_000;
-
-/** Makes a log's folder, and removes a log that earlier runs have made large. Returns where this run's part begins. */
-export function beginLog(file: string): number {
-  mkdirSync(dirname(file), { recursive: true });
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size < maxBytesAtStart) return size;
-  rmSync(file);
-  return 0;
-}
-
 /**
- * Keeps a log that is being written from growing without end: once it is large, what it holds is moved to a file beside
- * it, in place of what was moved before. Whoever writes must append. Returns what ends it.
+ * Once a log is as large as this, moves what it holds to a file beside it, in place of what was moved before. Whoever
+ * writes it must append. Returns the size that is left.
  */
-export function limitLog(file: string, { limit = maxBytes, everyMs = checkEveryMs } = {}): () => void {
-  const timer = setInterval(() => {
-    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) < limit) return;
-    copyFileSync(file, `${file}.1`);
-    truncateSync(file);
-  }, everyMs);
-  timer.unref();
-  return () => clearInterval(timer);
+export function rotateLog(file: string, maxBytes: number): number {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size < maxBytes) return size;
+  copyFileSync(file, `${file}.1`);
+  truncateSync(file);
+  return 0;
 }
 
 /** The last lines of a log past this many bytes, under a line that says where it is. */

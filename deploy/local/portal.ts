@@ -31,12 +31,12 @@ export async function startPortal(port: number): Promise<string> {
     await buildPortal();
     await runServer({
       name: "The documentation",
-      folder: join(stateFolder, "portal"),
       logFile: join(stateFolder, "logs", "portal.log"),
       port,
       log: say,
       stopTimeoutMs: 5_000,
-      launch: () => ({ command: process.execPath, args: [join(portal, "serve.mjs"), String(port)] }),
+      command: process.execPath,
+      args: [join(portal, "serve.mjs"), String(port)],
       isReady: () => answersOk(`http://127.0.0.1:${port}/`),
     });
     return `Open http://localhost:${port} for the documentation, with every operation to try.`;

@@ -7,13 +7,18 @@ import { runOrFail } from "./run-command.mjs";
 import type { Launch } from "./run-server.ts";
 import { enterableFolder, type SystemUser, unprivilegedUser } from "./unprivileged-user.ts";
 
-interface Machine {
-  folder: string;
-  /** The newest first. */
-  binaries: Binary[];
+interface NewCluster {
+  /** Who runs PostgreSQL; undefined: this process's user. */
+  user: SystemUser | undefined;
   password: string;
   /** Whether the files of a new cluster must be on disk before this returns. */
   durable: boolean;
+}
+
+interface Machine extends Omit<NewCluster, "user"> {
+  folder: string;
+  /** The newest first. */
+  binaries: Binary[];
 }
 
 /**
@@ -24,7 +29,7 @@ export async function launchOnMachine({ folder, binaries, password, durable }: M
   const user = unprivilegedUser();
   const cluster = join(user === undefined ? folder : enterableFolder(user, folder), "cluster");
   const programs = programsFor(binaries, cluster);
-  if (!existsSync(cluster)) await createCluster(cluster, { programs, user, password, durable });
+  if (!existsSync(cluster)) await createCluster(cluster, programs, { user, password, durable });
   clearStaleLock(cluster);
   const place = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
   return { command: join(programs, "postgres"), args: ["-D", cluster, ...place], user };
@@ -58,12 +63,8 @@ function programsFor(binaries: Binary[], cluster: string): string {
  */
 async function createCluster(
   cluster: string,
-  {
-    programs,
-    user,
-    password,
-    durable,
-  }: Pick<Machine, "password" | "durable"> & { programs: string; user: SystemUser | undefined },
+  programs: string,
+  { user, password, durable }: NewCluster,
 ): Promise<void> {
   const unfinished = `${cluster}.unfinished`;
   const passwordFile = `${cluster}.password`;
@@ -73,7 +74,7 @@ async function createCluster(
   if (user !== undefined) for (const path of [unfinished, passwordFile]) chownSync(path, user.uid, user.gid);
   const ctype = process.platform === "darwin" ? "UTF-8" : "C.UTF-8";
   const run = async (program: string, args: string[], input = "") => {
-    const options = { cwd: "/", env: { LC_ALL: "C", TZ: "UTC" }, input, user };
+    const options = { cwd: "/", env: { LC_ALL: "C", TZ: "UTC" }, input, ...user };
     const output = await runOrFail(join(programs, program), args, options, `${program} failed`);
     // A single-user server answers a faulty statement with a line, and ends well.
     if (/\b(ERROR|FATAL|PANIC):/.test(output)) throw new Failure(`${program} failed:\n${output}`);

@@ -2,25 +2,21 @@ import { Failure } from "./failure.mjs";
 import { spawnGuarded } from "./guarded.mjs";
 
 /**
- * @typedef {object} CommandOptions
- * @property {string} [cwd]
- * @property {NodeJS.ProcessEnv} [env] added to this process's
- * @property {{ uid: number, gid: number } | undefined} [user] when not this process's
- * @property {string} [input] for its standard input
- * @property {boolean} [mustFinish] true: its end is waited for, because half of it is worse than none
+ * @typedef {import("node:child_process").SpawnOptions & { input?: string }} CommandOptions `input` for its standard
+ *   input; `env` is added to this process's
  */
 
 /**
- * Runs a command to its end.
+ * Runs a command to its end. Returns what it wrote to both outputs; the code is null when a signal ended it.
  * @param {string} command
  * @param {string[]} args
  * @param {CommandOptions} [options]
- * @returns {Promise<{ code: number | null, output: string }>} what it wrote to both outputs; the code is null when a signal ended it
+ * @param {Parameters<typeof spawnGuarded>[3]} [end]
+ * @returns {Promise<{ code: number | null, output: string }>}
  * @throws when it cannot be started
  */
-export function runCommand(command, args, { cwd, env, user, input = "", mustFinish = false } = {}) {
-  const options = { cwd, env: { ...process.env, ...env }, ...user };
-  const child = spawnGuarded(command, args, options, mustFinish ? { signal: "SIGCONT", timeoutMs: 600_000 } : {});
+export function runCommand(command, args, { input = "", env, ...options } = {}, end) {
+  const child = spawnGuarded(command, args, { ...options, env: { ...process.env, ...env } }, end);
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding("utf8").on("data", (chunk) => {

@@ -1,13 +1,12 @@
 import type { SpawnOptions } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
-import { join } from "node:path";
+import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startContainer } from "./container.ts";
 import { Failure } from "./failure.mjs";
-import { freePort, isPortFree } from "./free-port.ts";
+import { isPortFree } from "./free-port.ts";
 import { isEnding, spawnGuarded } from "./guarded.mjs";
-import { beginLog, endOfLog, limitLog } from "./log-file.ts";
-import { endProcess, isRunning, knownProcess, sendSignal } from "./process-identity.mjs";
+import { endOfLog, rotateLog } from "./log-file.ts";
 
 /** How to start a server. */
 export interface Launch {
@@ -18,20 +17,17 @@ export interface Launch {
   /** When not this process's. */
   user?: { uid: number; gid: number } | undefined;
   /** Runs it in a container, which has the server's folder in the same place, read-only, and its data in a volume. */
-  container?: { image: string; dataPath: string };
+  container?: { image: string; dataPath: string; folder: string };
 }
 
-export interface ServerPlan {
+export interface ServerPlan extends Launch {
   /** As people call it: "PostgreSQL". */
   name: string;
-  /** The server's own, absolute. Made when absent. */
-  folder: string;
-  /** Default: `server.log` in the folder. */
-  logFile?: string;
-  /** Default: any free one. */
-  port?: number | undefined;
-  launch(port: number): Launch;
-  isReady(port: number): Promise<boolean>;
+  /** Its folder is made when absent. */
+  logFile: string;
+  /** Where it listens, if it does. */
+  port?: number;
+  isReady(): Promise<boolean>;
   /** Default: SIGTERM. */
   stopSignal?: NodeJS.Signals;
   /** How long it may take to stop before it is killed; default 20 s. */
@@ -40,77 +36,77 @@ export interface ServerPlan {
   log(line: string): void;
 }
 
+const defaults = { stopSignal: "SIGTERM" as NodeJS.Signals, stopTimeoutMs: 20_000 };
+
+/** What starts an instance is told. */
+export type CompletePlan = ServerPlan & typeof defaults;
+
 /** A server that has been started: what a process and a container have in common. */
 export interface Instance {
   pid: number;
   /** Resolves to how it ended. */
   ended: Promise<string>;
-  /** Ends it gracefully. */
-  stop(): Promise<void>;
-  /** SIGKILL, as a power cut; the data stays. */
-  kill(): void | Promise<void>;
-  /** Stops it in its tracks, so that it takes connections and answers nobody, until it is resumed. */
-  hang(): void | Promise<void>;
-  resume(): void | Promise<void>;
+  /** Signals it, unless it has ended. */
+  send(signal: NodeJS.Signals): unknown;
 }
 
-/** `stop` and `kill` wait until it has ended. */
+/** It can be told SIGSTOP, so that it takes connections and answers nobody until SIGCONT. */
 export interface RunningServer extends Instance {
-  port: number;
+  /** Ends it gracefully and waits until it has ended; past its time it is killed. */
   stop(): Promise<void>;
+  /** SIGKILL, as a power cut: waits until it is gone; the data stays. */
   kill(): Promise<void>;
 }
 
 const readyTimeoutMs = 60_000;
+const maxLogBytes = { atStart: 2 ** 20, later: 32 * 2 ** 20 };
+const rotateLogEveryMs = 60_000;
 
 /**
  * Starts a private server and waits until it is ready. It ends with this process, whatever ends that.
  *
  * @throws Failure with the last lines of its log, when it does not come up within a minute.
  */
-export async function runServer(plan: ServerPlan): Promise<RunningServer> {
-  const { name, folder, log, stopSignal = "SIGTERM", stopTimeoutMs = 20_000 } = plan;
-  const logFile = plan.logFile ?? join(folder, "server.log");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const port = plan.port ?? (await freePort());
-  if (!(await isPortFree(port))) throw new Failure(`${name} cannot listen on port ${port}: another program does.`);
-  const launch = plan.launch(port);
-  const logFrom = beginLog(logFile);
-  const start = launch.container === undefined ? startProgram : startContainer;
+export async function runServer(given: ServerPlan): Promise<RunningServer> {
+  const plan = { ...defaults, ...given };
+  const { name, logFile, port, log } = plan;
+  if (port !== undefined && !(await isPortFree(port)))
+    throw new Failure(`${name} cannot listen on port ${port}: another program does.`);
+  mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
+  const logFrom = rotateLog(logFile, maxLogBytes.atStart);
   const failure = (problem: string) =>
     new Failure(`${name} did not come up: ${problem}. ${endOfLog(logFile, logFrom)}`);
-  const instance = await start({ ...launch, folder, port, logFile, stopSignal, stopTimeoutMs }).catch((error) => {
+  const start = plan.container === undefined ? startProgram : startContainer;
+  const { pid, ended, send } = await start(plan).catch((error) => {
     throw failure(error.message);
   });
-  void instance.ended.then(limitLog(logFile));
+  const rotation = setInterval(rotateLog, rotateLogEveryMs, logFile, maxLogBytes.later).unref();
+  void ended.then(() => clearInterval(rotation));
 
   let isStopping = false;
-  const endBy = async (end: () => unknown) => {
+  const endBy = async (signal: NodeJS.Signals) => {
     isStopping = true;
-    await end();
-    await instance.ended;
+    await send(signal);
+    const timer = setTimeout(send, plan.stopTimeoutMs, "SIGKILL");
+    await ended;
+    clearTimeout(timer);
   };
-  const problem = await whyNotReady(() => plan.isReady(port), instance.ended);
+  const problem = await whyNotReady(plan.isReady, ended);
   if (problem !== undefined) {
-    await endBy(instance.kill);
+    await endBy("SIGKILL");
     throw failure(problem);
   }
-  void instance.ended.then((how) => {
+  void ended.then((how) => {
     if (!isStopping && !isEnding()) log(`${name} ended by itself (${how}). ${endOfLog(logFile, logFrom)}`);
   });
-  return { ...instance, port, stop: () => endBy(instance.stop), kill: () => endBy(instance.kill) };
+  return { pid, ended, send, stop: () => endBy(plan.stopSignal), kill: () => endBy("SIGKILL") };
 }
 
-/** What starts an instance: all that is known about it by then. */
-export type Start = Launch &
-  Required<Pick<ServerPlan, "folder" | "logFile" | "stopSignal" | "stopTimeoutMs">> & { port: number };
-
-async function startProgram(start: Start): Promise<Instance> {
-  const { command, args, stopSignal, stopTimeoutMs } = start;
-  const env = start.env ?? { ...process.env, LC_ALL: "C", TZ: "UTC" };
-  const output = openSync(start.logFile, "a", 0o600);
-  const options: SpawnOptions = { cwd: "/", env, stdio: ["ignore", output, output], ...start.user };
-  const child = spawnGuarded(command, args, options, { signal: stopSignal, timeoutMs: stopTimeoutMs });
+async function startProgram(plan: CompletePlan): Promise<Instance> {
+  const { command, args, env = { ...process.env, LC_ALL: "C", TZ: "UTC" }, user, logFile } = plan;
+  const output = openSync(logFile, "a", 0o600);
+  const options: SpawnOptions = { cwd: "/", env, stdio: ["ignore", output, output], ...user };
+  const child = spawnGuarded(command, args, options, { signal: plan.stopSignal, timeoutMs: plan.stopTimeoutMs });
   closeSync(output);
   // It does not keep this process running.
   child.unref();
@@ -119,22 +115,11 @@ async function startProgram(start: Start): Promise<Instance> {
     child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
   });
   if (child.pid === undefined) throw new Error(await ended);
-  const known = knownProcess(child.pid);
   const send = (signal: NodeJS.Signals) => {
     child.ref();
-    if (isRunning(known)) sendSignal(known.pid, signal);
+    child.kill(signal);
   };
-  return {
-    pid: child.pid,
-    ended,
-    stop: () => {
-      child.ref();
-      return endProcess(known, stopSignal, stopTimeoutMs);
-    },
-    kill: () => send("SIGKILL"),
-    hang: () => send("SIGSTOP"),
-    resume: () => send("SIGCONT"),
-  };
+  return { pid: child.pid, ended, send };
 }
 
 /** Waits until a server is ready. Returns why it will not be; undefined when it is. */

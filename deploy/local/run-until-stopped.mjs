@@ -10,9 +10,10 @@ const isRunByNpm = process.env.npm_lifecycle_event !== undefined;
 const sameSignalMs = 1_000;
 
 /**
- * Runs a program and ends this process: with the code that the program returns; where it returns none, on Ctrl-C,
- * SIGTERM and SIGHUP and when the npm that runs it is gone; with code 1 and one message when something fails. Either way
- * nothing that it started is left running. A second signal does not wait for a graceful end.
+ * Runs a program, for which packages are installed and TypeScript can be imported, and ends this process: with the code
+ * that the program returns; where it returns none, on Ctrl-C, SIGTERM and SIGHUP and when the npm that runs it is gone;
+ * with code 1 and one message when something fails. Either way nothing that it started is left running. A second signal
+ * does not wait for a graceful end.
  * @param {(fail: (error: unknown) => void) => Promise<number | undefined>} program
  * @param {number} [codeOfStop] the exit code when it is told to stop
  */
@@ -35,7 +36,9 @@ export async function runUntilStopped(program, codeOfStop = 0) {
         stoppingSince ??= Date.now();
         stop();
       });
-    program(fail).then((returned) => returned !== undefined && end({ code: returned }), fail);
+    preparePackages()
+      .then(() => program(fail))
+      .then((returned) => returned !== undefined && end({ code: returned }), fail);
   });
   stoppingSince ??= Date.now();
   await endGuarded();
@@ -43,8 +46,7 @@ export async function runUntilStopped(program, codeOfStop = 0) {
   process.exit(code);
 }
 
-/** Installs the packages where needed. From then on TypeScript can be imported. */
-export async function preparePackages() {
+async function preparePackages() {
   await ensurePackages();
   // biome-ignore lint/style/noRestrictedImports: packages are there by now.
   const { register } = await import("tsx/esm/api");

@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { secretsIn } from "./secrets.ts";
+import { secretsIn } from "./start.ts";
 import { scratchFolder } from "./testing/scratch-folder.ts";
 
 it("makes secrets once, for their owner's eyes only", async () => {

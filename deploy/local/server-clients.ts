@@ -5,52 +5,41 @@ import type { ServerKind } from "./find-servers.ts";
 
 const timeoutMs = 5_000;
 
-/**
- * Whether a server of each kind answers at a URL. It does, too, when it refuses the log-in, or when its certificate is
- * for others to check; NATS needs JetStream.
- */
-export const isAnswering: Record<ServerKind, (url: string) => Promise<boolean>> = {
+/** By kind: whether the server at a URL is of use. Rejects when it cannot be reached, or refuses. */
+const clients: Record<ServerKind, (url: string) => Promise<boolean>> = {
   async postgres(url) {
     const sql = postgres(url, { max: 1, connect_timeout: timeoutMs / 1000, fetch_types: false });
-    try {
-      await sql`select 1`;
-      return true;
-    } catch (error) {
-      return isRefusal(error);
-    } finally {
-      await sql.end({ timeout: 0 });
-    }
+    await sql`select 1`.finally(() => sql.end({ timeout: 0 }));
+    return true;
   },
   async nats(url) {
-    try {
-      const connection = await connect({ servers: url, timeout: timeoutMs, reconnect: false });
-      const hasJetStream = connection.info?.jetstream === true;
-      await connection.close();
-      return hasJetStream;
-    } catch (error) {
-      return isRefusal(error);
-    }
+    const connection = await connect({ servers: url, timeout: timeoutMs, reconnect: false });
+    const hasJetStream = connection.info?.jetstream === true;
+    await connection.close();
+    return hasJetStream;
   },
   async redis(url) {
     const client = new Redis(url, { lazyConnect: true, connectTimeout: timeoutMs, retryStrategy: () => null });
-    let failure: unknown;
-    client.on("error", (error) => {
-      failure = error;
-    });
     try {
-      await client.ping();
+      // The command fails for lack of a connection; why there is none is an event.
+      await new Promise((resolve, reject) => client.on("error", reject).ping().then(resolve, reject));
       return true;
-    } catch (error) {
-      return isRefusal(failure ?? error);
     } finally {
       client.disconnect();
     }
   },
 };
 
+/**
+ * Whether a server of this kind answers at a URL. It does, too, when it refuses the log-in, or when its certificate is
+ * for others to check; NATS needs JetStream.
+ */
+export function isAnswering(kind: ServerKind, url: string): Promise<boolean> {
+  return clients[kind](url).catch(isRefusal);
+}
+
 /** Whether a server has said that it would not: something listens, and it is of the right kind. */
-function isRefusal(error: unknown): boolean {
-  const { name, code = "" } = error as Error & { code?: string };
+function isRefusal({ name, code = "" }: Error & { code?: string }): boolean {
   const isStarting = code === "57P03";
   if (["PostgresError", "ReplyError", "AuthorizationError"].includes(name)) return !isStarting;
   return /CERT|SIGN|TLS|SSL/.test(code);

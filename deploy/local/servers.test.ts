@@ -8,7 +8,9 @@ import { hearFrom } from "./testing/hear-from.ts";
 const folder = temporaryDataFolder("servers-test");
 afterAll(() => removeDataFolder(folder));
 
-it("runs PostgreSQL as an ordinary user, and again on its data after a kill", async () => {
+const mode = (...path: string[]) => statSync(join(folder, ...path)).mode & 0o777;
+
+it("runs PostgreSQL as an ordinary user, and again on its data after a kill, which no other user can read", async () => {
   const dataFolder = join(folder, "postgres");
   const first = await startPostgres({ dataFolder, durable: false });
   expect(first.url).toMatch(new RegExp(`^postgres://pragma:[0-9a-f]{48}@127\\.0\\.0\\.1:${first.port}/pragma$`));
@@ -22,6 +24,10 @@ it("runs PostgreSQL as an ordinary user, and again on its data after a kill", as
   expect(second.url).toBe(first.url);
   expect(statSync(join(dataFolder, "cluster")).birthtimeMs).toBe(cluster);
   await second.stop();
+  expect(mode("postgres", "cluster")).toBe(0o700);
+  // PostgreSQL's user has to pass through its folder where this process is root.
+  expect(mode("postgres") & 0o066).toBe(0);
+  for (const file of ["password", "server.log"]) expect(mode("postgres", file), file).toBe(0o600);
 });
 
 it("says which PostgreSQL made the data that no installed one can read", async () => {
@@ -68,23 +74,7 @@ asRoot(
   },
 );
 
-it("lets no other user read the data, log and password of a server", async () => {
-  const home = join(folder, "modes");
-  mkdirSync(home);
-  const servers = await Promise.all([
-    startPostgres({ dataFolder: join(home, "postgres"), durable: false }),
-    startNats({ dataFolder: join(home, "nats") }),
-    startRedis({ dataFolder: join(home, "redis") }),
-  ]);
-  const mode = (...path: string[]) => statSync(join(home, ...path)).mode & 0o777;
-  expect([mode("nats"), mode("redis"), mode("postgres", "cluster")]).toEqual([0o700, 0o700, 0o700]);
-  // PostgreSQL's user has to pass through its folder where this process is root.
-  expect(mode("postgres") & 0o066).toBe(0);
-  for (const file of ["password", "server.log"]) expect(mode("postgres", file), file).toBe(0o600);
-  await Promise.all(servers.map((server) => server.stop()));
-});
-
-it("runs NATS with JetStream, and again on the same port after a kill", async () => {
+it("runs NATS with JetStream, and again on the same port after a kill; no other user can read its data", async () => {
   const dataFolder = join(folder, "nats");
   const first = await startNats({ dataFolder });
   expect(await hearFrom(first.port, /\n/)).toMatch(/"jetstream":\s*true/);
@@ -92,9 +82,10 @@ it("runs NATS with JetStream, and again on the same port after a kill", async ()
   const second = await startNats({ dataFolder, port: first.port });
   expect(second.url).toBe(first.url);
   await second.stop();
+  expect(mode("nats")).toBe(0o700);
 });
 
-it("runs Redis, which keeps what it was told", async () => {
+it("runs Redis, which keeps what it was told, for no other user to read", async () => {
   const dataFolder = join(folder, "redis");
   const first = await startRedis({ dataFolder });
   const ask = (greeting: string) => hearFrom(first.port, /\r\n.*\r\n|^\+/, `${greeting}\r\n`);
@@ -105,4 +96,5 @@ it("runs Redis, which keeps what it was told", async () => {
   const second = await startRedis({ dataFolder, port: first.port });
   expect(await ask("GET kept")).toContain("yes");
   await second.stop();
+  expect(mode("redis")).toBe(0o700);
 });

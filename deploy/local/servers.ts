@@ -1,15 +1,18 @@
-import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { temporaryDataFolder } from "./data-folder.mjs";
 import { Failure } from "./failure.mjs";
-import { findServers, type ServerKind, software } from "./find-servers.ts";
-import { type ReachableServer, startNats, startRedis } from "./nats-and-redis.ts";
-import { startPostgres } from "./postgres.ts";
+import { type Binary, findServers, type ServerKind, software } from "./find-servers.ts";
+import { freePort } from "./free-port.ts";
+import { launchOnMachine } from "./postgres-cluster.ts";
 import { say, withProgress } from "./progress.mjs";
+import { type Launch, type RunningServer, runServer, type ServerPlan } from "./run-server.ts";
 import { isAnswering } from "./server-clients.ts";
-import { stateFolder } from "./state-folder.ts";
+import { keptFile, stateFolder } from "./state-folder.ts";
 
 export { removeDataFolder, temporaryDataFolder } from "./data-folder.mjs";
-export { type ReachableServer, startNats, startPostgres, startRedis };
 
 export type ServerUrls = Record<"DATABASE_URL" | "NATS_URL" | "REDIS_URL", string>;
 
@@ -46,9 +49,141 @@ export async function givenServer(kind: ServerKind): Promise<string | undefined>
   const answers = given.split(",").map((part) => {
     const url = part.includes("://") ? part.trim() : `${kind}://${part.trim()}`;
     if (!URL.canParse(url) || new URL(url).hostname === "") throw new Failure(`${variable} is not a URL with a host.`);
-    return isAnswering[kind](url);
+    return isAnswering(kind, url);
   });
   if ((await Promise.all(answers)).includes(true)) return given;
   const needs = kind === "nats" ? " (with JetStream)" : "";
   throw new Failure(`${name}${needs} does not answer at the address in ${variable}. Start it, or unset ${variable}.`);
+}
+
+interface ServerOptions {
+  /** The server's own folder: data and log. Made when absent. */
+  dataFolder: string;
+  /** Default: any free port. Give a stopped or killed server's port to start it again in its place. */
+  port?: number;
+  /** Receives what a person should know: that a server ended by itself. Default: nobody. */
+  log?: (line: string) => void;
+}
+
+/** `config`: more of its configuration, users for instance. */
+type ConfiguredOptions = ServerOptions & { config?: string };
+
+/**
+ * `durable`: false switches fsync and its like off, for data that nobody misses after a power cut; default true.
+ * `change` changes how it is started.
+ */
+type PostgresOptions = ServerOptions & { durable?: boolean; change?: (launch: Launch) => Launch };
+
+export type ReachableServer = RunningServer & { url: string; port: number };
+
+/** Starts a private NATS with JetStream on file storage. */
+export function startNats(options: ConfiguredOptions): Promise<ReachableServer> {
+  return startConfigured("nats", options, (host, port, data) => [
+    `listen: "${host}:${port}"`,
+    `jetstream { store_dir: ${JSON.stringify(data)}, max_file: 1T }`,
+  ]);
+}
+
+/** Starts a private Redis that keeps an append-only file and no snapshots. */
+export function startRedis(options: ConfiguredOptions): Promise<ReachableServer> {
+  return startConfigured("redis", options, (host, port, data) => [
+    `bind ${host}`,
+    "protected-mode no",
+    `port ${port}`,
+    `dir ${JSON.stringify(data)}`,
+    'save ""',
+    "appendonly yes",
+    "appendfsync everysec",
+    // As in production: writes are refused when memory is full, and nothing that queues need is evicted.
+    "maxmemory 256mb",
+    "maxmemory-policy noeviction",
+  ]);
+}
+
+function startConfigured(
+  kind: "nats" | "redis",
+  { config = "", ...options }: ConfiguredOptions,
+  configFor: (host: string, port: number, data: string) => string[],
+): Promise<ReachableServer> {
+  const scheme = config.includes("tls-port") ? "rediss" : kind;
+  return startServer(kind, options, (folder, port, [newest]) => {
+    const file = join(folder, `${kind}.conf`);
+    const data = join(folder, "data");
+    mkdirSync(data, { recursive: true });
+    // In a container, what reaches its port is what Docker lets through.
+    const lines = newest ? configFor("127.0.0.1", port, data) : configFor("0.0.0.0", port, "/data");
+    writeFileSync(file, [...lines, config].join("\n"), { mode: 0o600 });
+    const { program, image } = software[kind];
+    return {
+      url: `${scheme}://127.0.0.1:${port}`,
+      command: newest?.path ?? program,
+      args: kind === "nats" ? ["--config", file] : [file],
+      ...(!newest && { container: { image, dataPath: "/data", folder } }),
+    };
+  });
+}
+
+const settings = {
+  max_connections: "300",
+  shared_buffers: "256MB",
+  effective_cache_size: "2GB",
+  max_wal_size: "1GB",
+  timezone: "UTC",
+  log_timezone: "UTC",
+};
+const withoutDurability = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+/** What the workers of a killed server hold until they notice. */
+const memoryInUse = /pre-existing shared memory block/;
+const memoryTimeoutMs = 10_000;
+
+/** Starts a private PostgreSQL with the database `pragma` (UTF-8), never as root. */
+export async function startPostgres(options: PostgresOptions): Promise<ReachableServer> {
+  const { durable = true, change = (launch) => launch } = options;
+  const parameters = Object.entries({ ...settings, ...(durable ? {} : withoutDurability) });
+  const shared = parameters.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const start = () =>
+    startServer("postgres", options, async (folder, port, binaries) => {
+      const password = keptFile(join(folder, "password"), () => randomBytes(24).toString("hex"));
+      const launch =
+        binaries.length > 0
+          ? await launchOnMachine({ folder, binaries, password, durable })
+          : {
+              command: "docker-entrypoint.sh",
+              args: ["postgres"],
+              env: { POSTGRES_USER: "pragma", POSTGRES_PASSWORD: password, POSTGRES_DB: "pragma" },
+              container: { image: software.postgres.image, dataPath: "/var/lib/postgresql/data", folder },
+            };
+      return {
+        url: `postgres://pragma:${password}@127.0.0.1:${port}/pragma`,
+        ...change({ ...launch, args: [...launch.args, "-p", String(port), ...shared] }),
+        stopSignal: "SIGINT",
+      };
+    });
+
+  for (const deadline = Date.now() + memoryTimeoutMs; ; await sleep(100)) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!memoryInUse.test(String(error)) || Date.now() > deadline) throw error;
+    }
+  }
+}
+
+type ServerLaunch = Launch & Pick<ServerPlan, "stopSignal"> & { url: string };
+
+/** Starts a private server as `launchOn` says. It is given the programs that can run it; none: it runs in a container. */
+async function startServer(
+  kind: ServerKind,
+  { dataFolder, port: wantedPort, log = () => {} }: ServerOptions,
+  launchOn: (folder: string, port: number, binaries: Binary[]) => ServerLaunch | Promise<ServerLaunch>,
+): Promise<ReachableServer> {
+  const folder = resolve(dataFolder);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { [kind]: binaries } = await findServers([kind]);
+  const port = wantedPort ?? (await freePort());
+  const { url, ...launch } = await launchOn(folder, port, binaries);
+  const logFile = join(folder, "server.log");
+  const isReady = () => isAnswering(kind, url);
+  const server = await runServer({ name: software[kind].name, logFile, port, log, isReady, ...launch });
+  return { ...server, port, url };
 }

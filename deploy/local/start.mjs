@@ -2,9 +2,8 @@
 import "./node-version.mjs";
 
 // Only now, because an older Node.js could not even link the rest.
-const { preparePackages, runUntilStopped } = await import("./run-until-stopped.mjs");
+const { runUntilStopped } = await import("./run-until-stopped.mjs");
 await runUntilStopped(async (fail) => {
-  await preparePackages();
   const { start } = await import("./start.ts");
   return start(fail);
 });

@@ -1,15 +1,14 @@
-import { join } from "node:path";
+import { randomBytes } from "node:crypto";
+import { join, resolve } from "node:path";
 import { Failure } from "./failure.mjs";
 import { requireFreePort } from "./free-port.ts";
-import { isLiveDemoWanted, startLiveDemo } from "./live-demo.ts";
 import { startPortal } from "./portal.ts";
 import { say, withProgress } from "./progress.mjs";
 import { runOrFail } from "./run-command.mjs";
 import { answersOk, runServer } from "./run-server.ts";
-import { secretsIn } from "./secrets.ts";
 import { ensureServers } from "./servers.ts";
 import { checkout } from "./setup.mjs";
-import { lockStateFolder, openStateFolder, stateFolder } from "./state-folder.ts";
+import { keptFile, lockStateFolder, openStateFolder, stateFolder } from "./state-folder.ts";
 
 const demo = join(checkout, "simulator", "dist", "src", "demo.js");
 const liveDemo = join(checkout, "simulator", "dist", "src", "demo-live.js");
@@ -25,35 +24,31 @@ export async function start(fail: (error: unknown) => void): Promise<undefined> 
   const portalPort = portFrom("PORTAL_PORT", 3000);
   openStateFolder();
   await lockStateFolder();
+  await requireFreePort("PORT", port);
+  await requireFreePort("OPS_PORT", opsPort);
+  await withProgress("Compiling", async () => {
+    const options = { cwd: checkout };
+    const tsc = join("node_modules", ".bin", "tsc");
+    await runOrFail(process.execPath, [join("client", "generate-types.mjs")], options, "No types of the client");
+    await runOrFail(tsc, ["-b", "services", "simulator"], options, "The code does not compile");
+  });
+
+  const env = await productEnvironment({ port, opsPort, portalPort });
+  const logFile = join(stateFolder, "logs", "product.log");
   const product = {
     name: "The product",
-    folder: join(stateFolder, "product"),
-    logFile: join(stateFolder, "logs", "product.log"),
+    logFile,
     port,
+    command: process.execPath,
+    args: [join(checkout, "services", "dist", "main.js")],
+    env,
     log: fail,
     // It lets requests in flight finish, for 30 seconds at most.
     stopTimeoutMs: 35_000,
     isReady: async () =>
       (await answersOk(`http://127.0.0.1:${port}/health/`)) && (await answersOk(`http://127.0.0.1:${opsPort}/ready`)),
   };
-  await requireFreePort("PORT", port);
-  await requireFreePort("OPS_PORT", opsPort);
-  await withProgress("Compiling", async () => {
-    const tsc = join("node_modules", ".bin", "tsc");
-    await runOrFail(
-      process.execPath,
-      [join("client", "generate-types.mjs")],
-      { cwd: checkout },
-      "No types of the client",
-    );
-    await runOrFail(tsc, ["-b", "services", "simulator"], { cwd: checkout }, "The code does not compile");
-  });
-
-  const env = await productEnvironment({ port, opsPort, portalPort });
-  const main = join(checkout, "services", "dist", "main.js");
-  await withProgress("Starting the product", () =>
-    runServer({ ...product, launch: () => ({ command: process.execPath, args: [main], env }) }),
-  );
+  await withProgress("Starting the product", () => runServer(product));
   const url = `http://localhost:${port}`;
   // Together: the demo waits for reports, while the documentation is built.
   const starting = startPortal(portalPort);
@@ -69,7 +64,7 @@ export async function start(fail: (error: unknown) => void): Promise<undefined> 
     say(
       `The demo's live orders move (${join(stateFolder, "logs", "live-demo.log")} tells how); PRAGMA_LIVE_DEMO=off keeps them still.`,
     );
-  say(`Its log is ${product.logFile}, its data in ${stateFolder}. Ctrl-C stops it and keeps the data.`);
+  say(`Its log is ${logFile}, its data in ${stateFolder}. Ctrl-C stops it and keeps the data.`);
 }
 
 function portFrom(variable: string, usual: number): number {
@@ -79,11 +74,9 @@ function portFrom(variable: string, usual: number): number {
 }
 
 /** What the product runs with; what the environment says wins. */
-async function productEnvironment(ports: {
-  port: number;
-  opsPort: number;
-  portalPort: number;
-}): Promise<NodeJS.ProcessEnv> {
+async function productEnvironment(
+  ports: Record<"port" | "opsPort" | "portalPort", number>,
+): Promise<NodeJS.ProcessEnv> {
   const { dataKeys, adminKey } = await secretsIn(stateFolder);
   const given = Object.entries(process.env).filter(([, value]) => value !== "");
   return {
@@ -106,4 +99,50 @@ async function seedDemo(url: string, env: NodeJS.ProcessEnv): Promise<string> {
     runOrFail(process.execPath, [demo], options, "The demo location could not be seeded"),
   );
   return output.trimEnd();
+}
+
+/** Whether the demo's live orders are to move: unless PRAGMA_LIVE_DEMO says off. */
+export function isLiveDemoWanted(env: NodeJS.ProcessEnv): boolean {
+  return !["off", "false", "0", "no"].includes((env.PRAGMA_LIVE_DEMO ?? "").toLowerCase());
+}
+
+/**
+ * Starts the program that plays the demo's restaurant against the API at `url`, beside the product, until it is told to
+ * end. When it ends by itself the product goes on. Its log is `logs/live-demo.log`.
+ */
+export function startLiveDemo(folder: string, program: string, url: string, env: NodeJS.ProcessEnv) {
+  // The same as the seeding's, which does not run in another folder.
+  const demoFile = resolve(env.PRAGMA_DEMO_FILE || join(".pragma", "demo.json"));
+  return runServer({
+    name: "The live demo",
+    logFile: join(folder, "logs", "live-demo.log"),
+    log: say,
+    command: process.execPath,
+    args: [program],
+    env: { PATH: process.env.PATH, PRAGMA_URL: url, PRAGMA_DEMO_FILE: demoFile },
+    isReady: async () => true,
+  });
+}
+
+/**
+ * What a checkout's installation keeps to itself, made once and readable by its owner only: what data at rest is encrypted
+ * with (`name:secret`), and the first admin key.
+ *
+ * @throws Failure when the file is broken: the database holds the hash of the key that was in it.
+ */
+export async function secretsIn(folder: string): Promise<{ dataKeys: string; adminKey: string }> {
+  const file = join(folder, "secrets.json");
+  // Not a static import: the runtime is compiled with types of this folder.
+  const { createApiKey } = await import(join(checkout, "services", "_runtime", "api-key.ts"));
+  const text = keptFile(file, () => {
+    const fresh = { dataKeys: `local:${randomBytes(32).toString("hex")}`, adminKey: createApiKey().key };
+    return `${JSON.stringify(fresh, undefined, 2)}\n`;
+  });
+  try {
+    const { dataKeys, adminKey } = JSON.parse(text) ?? {};
+    if ([dataKeys, adminKey].every((secret) => typeof secret === "string")) return { dataKeys, adminKey };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new Failure(`${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`);
 }

@@ -1,4 +1,6 @@
 import postgres from "postgres";
+import { retryDelay } from "./retry-delay.ts";
+import { sleep } from "./sleep.ts";
 
 /** Thrown for a fault that goes away by itself: the work is tried again for as long as the cause lasts. */
 export class TransientError extends Error {}
@@ -48,4 +50,16 @@ export function isTransient(error: unknown): boolean {
   if ("code" in error && typeof error.code === "string" && transientCodes.has(error.code)) return true;
   if (error instanceof AggregateError) return error.errors.every(isTransient);
   return error.cause !== undefined && isTransient(error.cause);
+}
+
+/** Repeats what fails for a cause that passes, later and later up to 2 s, until the signal is given. */
+export async function retryTransient<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTransient(error) || signal.aborted) throw error;
+      await sleep(retryDelay(tries, { longest: 2_000 }), signal);
+    }
+  }
 }

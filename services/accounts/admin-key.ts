@@ -3,7 +3,7 @@ import type { Scope } from "@pragma/contracts/scopes";
 import { createApiKey, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
 import type { Transaction } from "@pragma/runtime/postgres";
 import type { Accounts } from "./accounts.ts";
-import { publishKey } from "./key-event.ts";
+import { publishKey } from "./keys.ts";
 import { insertConsumer, operatorsConsumer } from "./queries/consumers.ts";
 import {
   everHadKey,

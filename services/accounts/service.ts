@@ -2,20 +2,17 @@ import { defineService } from "@pragma/runtime/define-service";
 import type { Accounts } from "./accounts.ts";
 import { ensureAdminKey } from "./admin-key.ts";
 import { accountsConfig } from "./config.ts";
-import { changeConsumerRoute } from "./routes/change-consumer.ts";
-import { changeLocationRoute } from "./routes/change-location.ts";
-import { createConsumerRoute } from "./routes/create-consumer.ts";
-import { createKeyRoute } from "./routes/create-key.ts";
-import { createLocationRoute } from "./routes/create-location.ts";
-import { findKeyRoute } from "./routes/find-key.ts";
-import { findLegacyLocationRoute, findLocationRoute } from "./routes/find-location.ts";
-import { getLocationRoute } from "./routes/get-location.ts";
+import { changeConsumerRoute, createConsumerRoute, listConsumersRoute } from "./routes/consumers.ts";
 import { getOwnLocationRoute } from "./routes/get-own-location.ts";
-import { importLocationRoute } from "./routes/import-location.ts";
-import { listConsumersRoute } from "./routes/list-consumers.ts";
-import { listKeysRoute } from "./routes/list-keys.ts";
-import { listLocationsRoute } from "./routes/list-locations.ts";
-import { revokeKeyRoute } from "./routes/revoke-key.ts";
+import { createKeyRoute, listKeysRoute, revokeKeyRoute } from "./routes/keys.ts";
+import {
+  changeLocationRoute,
+  createLocationRoute,
+  getLocationRoute,
+  importLocationRoute,
+  listLocationsRoute,
+} from "./routes/locations.ts";
+import { findKeyRoute, findLegacyLocationRoute, findLocationRoute } from "./routes/lookups.ts";
 import { deviceSeen } from "./subscriptions/device-seen.ts";
 
 /** Knows the locations with their settings, the consumers with what they may do, and their keys. */

@@ -3,8 +3,14 @@ import { locationsFrom } from "@pragma/runtime/locations";
 import type { CatalogService } from "./catalog.ts";
 import { catalogConfig } from "./config.ts";
 import { openCatalogReader } from "./read-catalog.ts";
-import { listCategories, listModifiers, listPayments, listProducts, listTaxes } from "./routes/list-catalog.ts";
-import { replaceCatalogRoute } from "./routes/replace-catalog.ts";
+import {
+  listCategories,
+  listModifiers,
+  listPayments,
+  listProducts,
+  listTaxes,
+  replaceCatalogRoute,
+} from "./routes/catalog.ts";
 
 /** Keeps what each location sells and how it is paid, as its point of sale says. */
 export default defineService<typeof catalogConfig, CatalogService>({

@@ -1,8 +1,8 @@
 import type { Fault } from "@pragma/contracts/errors";
 import type { NewJob } from "@pragma/contracts/job";
 import { QueueKeys } from "bullmq";
-import { checkRepeat } from "./check-repeat.ts";
 import type { JobsConfig } from "./config.ts";
+import { checkRepeat } from "./repeat.ts";
 
 /** Delayed jobs are kept in the order of this many milliseconds since 1970 at most: September 2039. */
 const latestStart = 2 ** 41 - 1;

@@ -1,6 +1,6 @@
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startJobs, type TestJobs } from "./testing/start-jobs.ts";
+import { startJobs, type TestJobs, unlike } from "./testing/start-jobs.ts";
 
 let jobs: TestJobs;
 beforeAll(async () => {
@@ -26,5 +26,17 @@ describe("five thousand jobs of one location", () => {
     const { id } = await other.create({ message: "Other", duration: 1_000 });
     await other.inState(id, "active");
     expect(Date.now() - started).toBeLessThan(2_000);
+  });
+});
+
+describe("the runs of a repeating job that take longer than from one to the next", () => {
+  it("are done beside one another", async () => {
+    const shop = jobs.openShop();
+    const message = unlike("held");
+    const { id } = await shop.create({ message, jobOptions: { repeat: { every: 500, limit: 3 } } });
+    await eventually("all to begin", () => jobs.begun.filter((each) => each === message).length === 3);
+    expect((await shop.status(id)).runs).toBe(0);
+    jobs.released.add(message);
+    expect((await shop.inState(id, "completed")).runs).toBe(3);
   });
 });

@@ -1,10 +1,9 @@
 import type { JobResult } from "@pragma/contracts/job";
-import type { Repeat } from "@pragma/contracts/job-repeat";
-import type { Transaction } from "@pragma/runtime/postgres";
-import { CronExpressionParser } from "cron-parser";
-import { instantOf, latestDate } from "./check-repeat.ts";
+import type { Database, Transaction } from "@pragma/runtime/postgres";
 import { countRuns, deleteJob, insertJob, type JobKey, type JobRow, lockJob, updateJob } from "./queries/jobs.ts";
 import { removeFinished } from "./queries/removing.ts";
+import { acquireJob, findUnprepared } from "./queries/waiting.ts";
+import { nextDue } from "./repeat.ts";
 
 /** What a job came to. */
 type Outcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"; failure: string };
@@ -51,7 +50,7 @@ async function informParent(tx: Transaction, child: JobRow, outcome: Outcome["ou
 }
 
 /** Ends a repeating job that has no run left: the next is inserted when one begins, until the limit or end. */
-export async function endRepeating(tx: Transaction, key: JobKey): Promise<void> {
+async function endRepeating(tx: Transaction, key: JobKey): Promise<void> {
   if ((await countRuns(tx, key)) > 0) return;
   const outcome = tx`case when failure is null then 'completed' else 'failed' end`;
   await updateJob(tx, key, { outcome, progress: 100, finishedAt: tx`now()` });
@@ -74,28 +73,26 @@ export async function scheduleRun(tx: Transaction, job: JobRow): Promise<void> {
   await updateJob(tx, job, { lastDue: due });
 }
 
-/** A job that begins, as it is. A run has the message of its repeating job, whose next run is inserted. */
-export async function beginRun(tx: Transaction, job: JobRow | undefined): Promise<JobRow | undefined> {
+/**
+ * Begins a job that the queue gives out, unless somebody has it. A run has the message of its repeating job, whose next
+ * run is inserted.
+ */
+export async function beginJob(tx: Transaction, key: JobKey): Promise<JobRow | undefined> {
+  const job = await acquireJob(tx, key);
   if (!job || job.runOf === null) return job;
   const repeating = await lockJob(tx, { locationId: job.locationId, id: job.runOf });
   if (repeating?.lastDue === job.timestamp) await scheduleRun(tx, repeating);
   return repeating && { ...job, message: repeating.message };
 }
 
-/**
- * When a repeating job is due after it was due at `lastDue`, in milliseconds since 1970. Times that were missed are left
- * out. Undefined when it is not due any more.
- */
-function nextDue(repeat: Repeat, lastDue: number | null, now: number): number | undefined {
-  const { every, pattern = "", tz = "UTC", startDate, endDate, immediately } = repeat;
-  const begin = Math.max(now, startDate === undefined ? now : instantOf(startDate), lastDue ?? now);
-  let due = begin;
-  if (every !== undefined && lastDue !== null) due = lastDue + Math.max(1, Math.ceil((now - lastDue) / every)) * every;
-  if (every === undefined && (lastDue !== null || !immediately)) {
-    due = CronExpressionParser.parse(pattern, { tz, currentDate: new Date(begin) })
-      .next()
-      .getTime();
+/** Has jobs wait that an older version, which keeps them in queues of its own, creates while it runs beside this one. */
+export async function prepareOlderJobs(db: Database): Promise<void> {
+  for (const job of await findUnprepared(db.sql, 500)) {
+    const { repeat, delay = 0 } = job.options;
+    await db.transaction(async (tx) => {
+      if (!repeat) return updateJob(tx, job, { queuedAt: null, dueAt: new Date(job.timestamp + delay) });
+      await scheduleRun(tx, job);
+      await endRepeating(tx, job);
+    });
   }
-  due = Math.min(due, latestDate);
-  return endDate !== undefined && due > instantOf(endDate) ? undefined : due;
 }

@@ -1,20 +1,13 @@
 import { setMaxListeners } from "node:events";
 import { startClaimLoop } from "@pragma/runtime/claim-loop";
-import type { Logger } from "@pragma/runtime/logger";
 import { openOutageLog } from "@pragma/runtime/outage-log";
-import type { Database } from "@pragma/runtime/postgres";
 import { openRedis } from "@pragma/runtime/redis";
 import { sleep } from "@pragma/runtime/sleep";
-import { type Job, Queue, Worker } from "bullmq";
+import { Queue, Worker } from "bullmq";
 import type { JobsConfig } from "./config.ts";
 import type { JobKey, JobRow } from "./queries/jobs.ts";
 import { admitJobs } from "./queries/waiting.ts";
-
-/** A job as the queue has it: which one it is, and nothing of what it is about. */
-export type QueuedJob = Job<JobKey, void>;
-
-/** Does a job that the queue gives out. The signal is given when the process stops. */
-export type JobHandler = (job: QueuedJob, signal: AbortSignal) => Promise<void>;
+import { type JobRunner, runJob } from "./run-job.ts";
 
 export type JobQueue = ReturnType<typeof openQueue>;
 
@@ -23,6 +16,8 @@ export const queueName = "jobs-public";
 export const jobName = "message";
 /** The id that a job has in the queue. A user's id has no `~` and BullMQ's has no colon. */
 export const queuedId = ({ locationId, id }: JobKey) => `${locationId}.${id.replace(":", "~")}`;
+/** The job of an id in the queue: what older versions have put there has the same ids, but not the same data. */
+const keyOf = (id: string): JobKey => ({ locationId: id.slice(0, 36), id: id.slice(37).replace("~", ":") });
 /** No one reads the events that BullMQ keeps in Redis. */
 export const unreadEvents = { events: { maxLen: 10 } };
 
@@ -38,6 +33,9 @@ const maxAdding = 1_000;
 const closeTimeoutMs = 5_000;
 /** How long a worker rests when Redis refuses writes: it would ask again at once, thousands of times a second. */
 const fullPauseMs = 2_000;
+/** A worker that has not been heard of for so long is taken for dead, as it is by the lease in PostgreSQL. */
+const lockDuration = 15_000;
+const stalledInterval = 5_000;
 /**
  * How often a job may lose its worker before the queue gives it up. Redis that takes no writes looks like that too, and
  * a job that comes up again is not done twice.
@@ -48,7 +46,8 @@ const maxStalledCount = 100;
  * Opens the queue of all locations, and does its jobs. They wait in PostgreSQL, in their order, and only so many of a
  * location are in the queue at a time. What Redis loses is given to it again.
  */
-export function openQueue(config: JobsConfig, { db, log, handle }: { db: Database; log: Logger; handle: JobHandler }) {
+export function openQueue(config: JobsConfig, runner: JobRunner) {
+  const { db, log } = runner;
   const stopping = new AbortController();
   // Every job that is being done listens.
   setMaxListeners(0, stopping.signal);
@@ -84,9 +83,14 @@ export function openQueue(config: JobsConfig, { db, log, handle }: { db: Databas
     concurrency: maxAdding,
     pollMs,
   });
-  const worker = new Worker<JobKey, void>(queueName, (job) => handle(job, stopping.signal), {
-    ...{ ...shared, concurrency: config.JOBS_CONCURRENCY_PER_PROCESS, maxStalledCount },
-  });
+  const worker = new Worker<JobKey, void>(
+    queueName,
+    (queued) => runJob(runner, { key: keyOf(queued.id ?? ""), queued, signal: stopping.signal }),
+    {
+      ...{ ...shared, lockDuration, stalledInterval, maxStalledCount },
+      concurrency: config.JOBS_CONCURRENCY_PER_PROCESS,
+    },
+  );
   worker.on("completed", admitting.wake).on("failed", admitting.wake);
   worker.on("error", (error) => {
     log.debug({ err: error }, "queue worker");

@@ -2,12 +2,13 @@ import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
 import { jobsConfig } from "./config.ts";
 import type { Jobs } from "./jobs.ts";
-import { keepJobsMoving, removeOldJobs } from "./periodic.ts";
+import { prepareOlderJobs } from "./lifecycle.ts";
 import { countAllUnfinished } from "./queries/jobs.ts";
+import { removeOldJobs } from "./queries/removing.ts";
 import { openQueue } from "./queue.ts";
 import { createJobRoute } from "./routes/create-job.ts";
 import { getJob } from "./routes/get-job.ts";
-import { jobHandler, type Perform, waitOut } from "./run-job.ts";
+import { type Perform, waitOut } from "./run-job.ts";
 
 /** The jobs service, given what doing a job is. */
 export function defineJobsService(perform: Perform) {
@@ -17,7 +18,7 @@ export function defineJobsService(perform: Perform) {
     config: jobsConfig,
     open({ db, log, metrics, registry }, config) {
       metrics.observe("jobs_unfinished", "Public jobs that have not finished", () => countAllUnfinished(db.sql));
-      const queue = openQueue(config, { db, log, handle: jobHandler({ db, log, perform }) });
+      const queue = openQueue(config, { db, log, perform });
       return {
         services: { db, config, queue, locations: locationsFrom(registry, "jobs") },
         checks: { redis: queue.check },
@@ -26,7 +27,10 @@ export function defineJobsService(perform: Perform) {
       };
     },
     routes: [createJobRoute, getJob],
-    periodic: [keepJobsMoving, removeOldJobs],
+    periodic: [
+      { name: "prepare jobs of an older version", everySeconds: 2, run: ({ db }) => prepareOlderJobs(db) },
+      { name: "forget old jobs", everySeconds: 3_600, run: ({ db, config }) => removeOldJobs(db.sql, config) },
+    ],
   });
 }
 

@@ -1,15 +1,19 @@
+import { limitedList } from "@pragma/contracts/length-limits";
 import { startClaimLoop } from "@pragma/runtime/claim-loop";
 import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
+import type { Database } from "@pragma/runtime/postgres";
 import { createWorkerPool } from "@pragma/runtime/worker-pool";
+import { Hono } from "hono";
+import { z } from "zod";
 import { makeExport } from "./accounting/make-export.ts";
 import type { FailedTill, WriteTill, WrittenTill } from "./accounting/write-till.ts";
 import { reportingConfig } from "./config.ts";
-import { reportingOperations } from "./operations.ts";
+import { eraseOrders } from "./erase-orders.ts";
 import { erasePersonalData } from "./periodic/erase-personal-data.ts";
 import { removeOldExports } from "./periodic/remove-old-exports.ts";
-import { claimExports, countUnfinished } from "./queries/accounting-exports.ts";
+import { claimExports, countUnfinished, listUnfinished } from "./queries/accounting-exports.ts";
 import type { Reporting } from "./reporting.ts";
 import {
   createAccountingConfig,
@@ -19,12 +23,31 @@ import {
   replaceAccountingConfig,
 } from "./routes/accounting-configs.ts";
 import { createAccountingExport, getAccountingExport, getAccountingFile } from "./routes/accounting-exports.ts";
-import { getOrderV1, getOrderV2 } from "./routes/get-order.ts";
-import { getReportV0, getReportV2 } from "./routes/get-report.ts";
-import { listOrders } from "./routes/list-orders.ts";
-import { listReportsV0, listReportsV2 } from "./routes/list-reports.ts";
+import { getOrderV1, getOrderV2, listOrders } from "./routes/orders.ts";
+import { getReportV0, getReportV2, listReportsV0, listReportsV2 } from "./routes/reports.ts";
 import { tillPushed } from "./subscriptions/till-pushed.ts";
 import { openTillCalculator } from "./till-calculator.ts";
+
+const locationId = z.guid();
+const erasure = z.union([
+  z.object({ locationId, orderIds: limitedList(z.guid().toLowerCase(), 1_000, { min: 1 }) }),
+  z.object({ locationId, before: z.iso.date() }),
+]);
+
+/** How many exports are listed at most. */
+const maxListed = 1_000;
+
+/** What operators may ask of this service: which exports are unfinished, and to have personal data erased. */
+export function reportingOperations(db: Database): Hono {
+  const app = new Hono();
+  app.get("/exports", async (context) => context.json(await listUnfinished(db.sql, maxListed)));
+  app.post("/erasures", async (context) => {
+    const given = erasure.safeParse(await context.req.json().catch(() => undefined));
+    if (!given.success) return context.json({ error: z.prettifyError(given.error) }, 400);
+    return context.json(await eraseOrders(db, given.data));
+  });
+  return app;
+}
 
 /** Exports that an instance makes at a time. */
 const exportsAtATime = 2;

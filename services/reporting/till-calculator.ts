@@ -4,16 +4,12 @@ import { createWorkerPool, OutOfMemoryError } from "@pragma/runtime/worker-pool"
 import type { CalculatedTill, CalculateTill } from "./calculate-till.ts";
 
 /** Calculates tills without holding up requests. */
-export interface TillCalculator {
-  /** @throws `PermanentError` for a till that takes more memory than a thread has. */
-  run(task: CalculateTill): Promise<CalculatedTill>;
-  close(): Promise<void>;
-}
+export type TillCalculator = ReturnType<typeof openTillCalculator>;
 
 /** From this size on, in bytes, tills are calculated one at a time: the others have the other threads. */
 const hugeSize = 4 * 1024 * 1024;
 
-export function openTillCalculator(options: { threads: number; heapMegabytes: number }): TillCalculator {
+export function openTillCalculator(options: { threads: number; heapMegabytes: number }) {
   const pool = createWorkerPool<CalculateTill, CalculatedTill>(import.meta.url, "./calculate-till", options);
   const huge = createSemaphore(1);
 
@@ -31,7 +27,9 @@ export function openTillCalculator(options: { threads: number; heapMegabytes: nu
   }
 
   return {
-    run: (task) => (task.bytes.byteLength < hugeSize ? calculate(task) : huge.run(() => calculate(task))),
+    /** @throws `PermanentError` for a till that takes more memory than a thread has. */
+    run: (task: CalculateTill) =>
+      task.bytes.byteLength < hugeSize ? calculate(task) : huge.run(() => calculate(task)),
     close: () => pool.close(),
   };
 }

@@ -1,12 +1,36 @@
 import { createHash } from "node:crypto";
+import { toUuid } from "@pragma/contracts/client-id";
+import { withoutPersonalData } from "@pragma/contracts/personal-data";
 import { bodyKey } from "./accept-till.ts";
 import { announceTill } from "./announce-till.ts";
-import { eraseOrders } from "./erase-orders.ts";
 import { removeUnlessReferred } from "./periodic/remove-orphans.ts";
 import { intend, settleIntent } from "./queries/object-intents.ts";
 import { insertVersion, removeOtherBodies } from "./queries/till-versions.ts";
 import { findTill, lockTill, nextRevision, noteErasure, type TillRow } from "./queries/tills.ts";
 import type { TillIngest } from "./till-ingest.ts";
+
+/**
+ * A till's body without the personal data of some of its orders, or of all of it (`orderIds` null). Amounts, dates and
+ * numbers stay to the last digit that JSON.parse keeps. The same bytes when there was nothing to erase.
+ */
+export function eraseOrders(bytes: Uint8Array, orderIds: ReadonlySet<string> | null): Uint8Array {
+  const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
+  const erased = orderIds === null ? withoutPersonalData(body) : withoutThoseOf(body, orderIds);
+  return erased === body ? bytes : new TextEncoder().encode(JSON.stringify(erased));
+}
+
+/** An order is what has its id as `id`, or, in the older format's lists of tickets and rows, as `order_id`. */
+function withoutThoseOf(value: unknown, orderIds: ReadonlySet<string>): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (!Array.isArray(value) && isOf(value, orderIds)) return withoutPersonalData(value);
+  const entries = Object.entries(value).map(([name, field]) => [name, withoutThoseOf(field, orderIds)] as const);
+  if (entries.every(([name, field]) => field === (value as Record<string, unknown>)[name])) return value;
+  return Array.isArray(value) ? entries.map(([, field]) => field) : Object.fromEntries(entries);
+}
+
+function isOf(object: { id?: unknown; order_id?: unknown }, orderIds: ReadonlySet<string>): boolean {
+  return [object.id, object.order_id].some((id) => typeof id === "string" && orderIds.has(toUuid(id)));
+}
 
 /** Who the revision that an erasure makes is put down to. */
 const eraser = { keyId: "00000000-0000-0000-0000-000000000000", consumer: "erasure of personal data" };

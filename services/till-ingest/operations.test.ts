@@ -1,7 +1,7 @@
 import { createLogger } from "@pragma/runtime/logger";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { tillOperations } from "./operations.ts";
+import { tillOperations } from "./service.ts";
 import { makeTill } from "./testing/make-till.ts";
 import { startTillIngest, type TestTillIngest } from "./testing/start-till-ingest.ts";
 

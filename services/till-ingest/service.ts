@@ -1,27 +1,45 @@
 import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
+import { Hono } from "hono";
+import { z } from "zod";
 import { tillIngestConfig } from "./config.ts";
 import { legacySettings } from "./legacy/legacy-config.ts";
-import { tillOperations } from "./operations.ts";
 import { removeOrphans } from "./periodic/remove-orphans.ts";
 import { removeReplaced } from "./periodic/remove-replaced.ts";
 import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
-import { countOverdue } from "./queries/tills.ts";
-import { startReprocessing } from "./reprocess-many.ts";
-import { fetchLegacyTillsRoute } from "./routes/fetch-legacy-tills.ts";
-import { getTill } from "./routes/get-till.ts";
+import { countOverdue, hastenSweep, listUnfinished } from "./queries/tills.ts";
+import { startReprocessing } from "./reprocess-tills.ts";
 import { getTillObject } from "./routes/get-till-object.ts";
-import { listLegacyTillsRoute } from "./routes/list-legacy-tills.ts";
-import { listTills } from "./routes/list-tills.ts";
-import { pushTillV1 } from "./routes/push-till-v1.ts";
-import { pushTillV2 } from "./routes/push-till-v2.ts";
-import { replaceTillRoute } from "./routes/replace-till.ts";
+import { fetchLegacyTillsRoute, listLegacyTillsRoute, pushTillV1 } from "./routes/legacy-tills.ts";
 import { getReprocessing, reprocessTillRoute, reprocessTills } from "./routes/reprocess.ts";
+import { getTill, listTills, pushTillV2, replaceTillRoute } from "./routes/tills.ts";
 import { markProcessed, markRemoved } from "./subscriptions/mark-processed.ts";
 import { ordersErased } from "./subscriptions/orders-erased.ts";
 import { openTillReader } from "./till-body.ts";
 import type { TillIngest } from "./till-ingest.ts";
+
+/** How many tills are listed at most. */
+const mostListed = 1_000;
+
+/** What operators may ask of this service: which tills wait for their result, and to have one announced again. */
+export function tillOperations(services: Pick<TillIngest, "db" | "log" | "sweepAfter">): Hono {
+  const { db, sweepAfter } = services;
+  const app = new Hono();
+  app.get("/unfinished", async (context) => {
+    const given = z.coerce.number().int().min(0).safeParse(context.req.query("seconds"));
+    const seconds = given.success ? given.data : sweepAfter;
+    return context.json(await listUnfinished(db.sql, { seconds, limit: mostListed }));
+  });
+  app.post("/unfinished/:tillId/retry", async (context) => {
+    const tillId = context.req.param("tillId");
+    if (!z.guid().safeParse(tillId).success) return context.json({ error: "no till id" }, 400);
+    const isWaiting = await hastenSweep(db.sql, tillId);
+    if (isWaiting) await sweepUnfinished.run(services);
+    return context.json({ tillId, isAnnounced: isWaiting });
+  });
+  return app;
+}
 
 /** Accepts tills, keeps their exact bodies, and sees to it that each comes to its report. */
 export default defineService<typeof tillIngestConfig, TillIngest>({

@@ -3,8 +3,9 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { allows } from "@pragma/contracts/scopes";
 import type { Locations } from "@pragma/runtime/locations";
+import { readableLocation } from "@pragma/runtime/own-location";
 import type { RequestContext } from "@pragma/runtime/request-context";
-import { findTill } from "./queries/tills.ts";
+import { findTill, findTillOf, type TillRow } from "./queries/tills.ts";
 import type { LegacyLocation, TillFacts } from "./till-facts.ts";
 import type { TillIngest } from "./till-ingest.ts";
 
@@ -44,4 +45,22 @@ export async function replacedLocation(
   if (till && till.locationId === principal.location?.id) return principal.location;
   if (till && allows(principal.scopes, "locations:any")) return locations.byId(till.locationId, context);
   throw new ApiError("till_not_found", { detail: `This location has no till ${facts.tillId} to replace: push it.` });
+}
+
+/**
+ * The till of this id, as far as the key may know of it.
+ *
+ * @throws `ApiError` till_not_found, also for a till of another location.
+ */
+export async function knownTill(
+  { db }: Pick<TillIngest, "db">,
+  { id, principal }: { id: string; principal: Principal },
+): Promise<TillRow> {
+  const till = await findTillOf(db.sql, readableLocation(principal), id);
+  if (!till) throw tillNotFound(id);
+  return till;
+}
+
+export function tillNotFound(id: string): ApiError {
+  return new ApiError("till_not_found", { detail: `This location has no till ${id}.` });
 }

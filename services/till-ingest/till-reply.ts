@@ -1,4 +1,7 @@
-import type { Till } from "@pragma/contracts/till";
+import type { PushedTill, Till } from "@pragma/contracts/till";
+import { json, type Reply } from "@pragma/runtime/reply";
+import type { RequestContext } from "@pragma/runtime/request-context";
+import type { AcceptedTill } from "./accept-till.ts";
 import type { TillRow } from "./queries/tills.ts";
 
 /** A till as replies show it; `origin` is the scheme and host that the client used. */
@@ -12,4 +15,13 @@ export function tillReply(till: TillRow, origin: string): Till {
     serverId: till.serverId,
     objectUrl: `${origin}/v1/tills/${till.id}/object`,
   };
+}
+
+/** 201 for a till that is new, 200 for one that was there already, alike but for that. */
+export function pushReply(
+  { till, isNew }: AcceptedTill,
+  { origin, context }: { origin: string; context: RequestContext },
+): Reply {
+  context.addToLog({ tillId: till.id, revision: till.revision, bodyBytes: till.size, isNew });
+  return json(isNew ? 201 : 200, { ...tillReply(till, origin), tillId: till.id } satisfies PushedTill);
 }

@@ -4,9 +4,9 @@ import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-body";
 import { leaseMs } from "./config.ts";
 import { batched } from "./delivering/batched.ts";
 import type { Delivering } from "./delivering/open-delivering.ts";
-import type { Foundation } from "./foundation.ts";
 import { insertMessages, type NewMessage } from "./queries/insert-messages.ts";
 import { type EventMatch, findListeners, type Listener } from "./queries/webhooks.ts";
+import type { Foundation } from "./webhooks.ts";
 
 /** What is sent to whoever listens. */
 export interface Message<Event extends SentEvent> {

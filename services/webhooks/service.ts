@@ -5,31 +5,27 @@ import { webhooksConfig } from "./config.ts";
 import { observeDeliveries } from "./delivering/delivery-metrics.ts";
 import { openDelivering } from "./delivering/open-delivering.ts";
 import { addressPolicy } from "./endpoint/address-policy.ts";
-import { openResolver, type ResolveHost } from "./endpoint/resolve-host.ts";
-import type { Clock } from "./foundation.ts";
+import { openResolver, type ResolveHost } from "./endpoint/guarded-connector.ts";
 import { openMessageBatcher } from "./message-batcher.ts";
 import { removeOld } from "./periodic/remove-old.ts";
 import { sweepDue } from "./periodic/sweep-due.ts";
-import { deleteRecipientRoute } from "./routes/delete-recipient.ts";
-import { deleteWebhookRoute } from "./routes/delete-webhook.ts";
-import { getDeliveryRoute } from "./routes/get-delivery.ts";
-import { getRecoveryRoute } from "./routes/get-recovery.ts";
-import { getWebhookRoute } from "./routes/get-webhook.ts";
-import { listDeliveriesRoute } from "./routes/list-deliveries.ts";
-import { listRecipientsRoute } from "./routes/list-recipients.ts";
-import { listWebhooksRoute } from "./routes/list-webhooks.ts";
-import { pauseWebhookRoute } from "./routes/pause-webhook.ts";
-import { recoverDeliveriesRoute } from "./routes/recover-deliveries.ts";
-import { replayDeliveryRoute } from "./routes/replay-delivery.ts";
-import { resumeWebhookRoute } from "./routes/resume-webhook.ts";
-import { rotateSecretRoute } from "./routes/rotate-secret.ts";
+import { getDeliveryRoute, listDeliveriesRoute, replayDeliveryRoute } from "./routes/deliveries.ts";
+import { deleteRecipientRoute, listRecipientsRoute, upsertRecipientRoute } from "./routes/recipients.ts";
+import { getRecoveryRoute, recoverDeliveriesRoute } from "./routes/recoveries.ts";
 import { testWebhookRoute } from "./routes/test-webhook.ts";
-import { upsertRecipientRoute } from "./routes/upsert-recipient.ts";
-import { upsertWebhookRoute } from "./routes/upsert-webhook.ts";
+import {
+  deleteWebhookRoute,
+  getWebhookRoute,
+  listWebhooksRoute,
+  pauseWebhookRoute,
+  resumeWebhookRoute,
+  rotateSecretRoute,
+  upsertWebhookRoute,
+} from "./routes/webhooks.ts";
 import { endpointEvents } from "./subscriptions/endpoint-events.ts";
 import { locationEvents } from "./subscriptions/location-events.ts";
 import { ordersErased } from "./subscriptions/orders-erased.ts";
-import type { Webhooks } from "./webhooks.ts";
+import type { Clock, Webhooks } from "./webhooks.ts";
 
 interface ServiceOptions {
   clock?: Clock;

@@ -73,7 +73,7 @@ function record(random: Random, restaurant: Restaurant, day: ServiceDay, movemen
   return {
     id: random.uuid(),
     ...movement,
-    recordedAt: toDateTime(random.integer(day.opens / 1000, day.closes / 1000) * 1000),
+    recordedAt: toDateTime(random.integer(day.opensAt / 1000, day.closesAt / 1000) * 1000),
     deviceIdentifier: restaurant.device.id,
     deviceName: restaurant.device.name,
     operatorId: lead?.id ?? null,

@@ -4,33 +4,30 @@ import { moment } from "./service-day.ts";
 
 /** The regular customer that the order is for: one who puts it on an account, and some others. */
 export function customerOf({ random, restaurant }: OrderSetting, plan: OrderPlan) {
-  const isRegular = plan.turns.has("account") || random.chance(0.08);
+  const isRegular = plan.cases.has("account") || random.chance(0.08);
   const { name, key } = isRegular ? random.pick(restaurant.regulars) : { name: null, key: null };
   return { firebaseCustomerName: name, firebaseCustomerRefKey: key };
 }
 
-/** What a delivery platform states about its order; its `platform` is null for orders taken in the house. */
+/** What a delivery platform states about its order; the channel is "unknown" for orders taken in the house. */
 export function deliveryOf({ random, restaurant, times }: OrderSetting, plan: OrderPlan) {
-  if (plan.service !== "delivery") return { platform: null, fields: takenInTheHouse };
-  const platform = random.pick(["uberEats", "deliveroo"] as const);
+  if (plan.service !== "delivery") return takenInTheHouse;
+  const channel = random.pick(["uberEats", "deliveroo"] as const);
   const { name } = random.pick(restaurant.regulars);
   const customer = { name, phoneNumber: `06 39 98 ${random.integer(10, 99)} ${random.integer(10, 99)}` };
   return {
-    platform,
-    fields: {
-      channel: platform,
-      source: "platform",
-      externalOrderId: `${platform}-${random.hex(8)}`,
-      externalLocationId: `${platform}-${restaurant.device.id.slice(0, 8)}`,
-      customerInfo: customer,
-      deliveryCustomerInfo: { ...customer, expectedAt: times.at(moment.end) },
-      deliveryAddress: {
-        address: `${random.integer(1, 80)} rue de la Paix`,
-        zipCode: restaurant.establishment.zipCode,
-        city: restaurant.establishment.city,
-      },
-      deliveryComment: random.chance(0.4) ? "Digicode 12B, deuxième étage" : null,
+    channel,
+    source: "platform",
+    externalOrderId: `${channel}-${random.hex(8)}`,
+    externalLocationId: `${channel}-${restaurant.device.id.slice(0, 8)}`,
+    customerInfo: customer,
+    deliveryCustomerInfo: { ...customer, expectedAt: times.at(moment.end) },
+    deliveryAddress: {
+      address: `${random.integer(1, 80)} rue de la Paix`,
+      zipCode: restaurant.establishment.zipCode,
+      city: restaurant.establishment.city,
     },
+    deliveryComment: random.chance(0.4) ? "Digicode 12B, deuxième étage" : null,
   };
 }
 
@@ -43,4 +40,4 @@ const takenInTheHouse = {
   deliveryCustomerInfo: null,
   deliveryAddress: null,
   deliveryComment: null,
-};
+} as const;

@@ -1,7 +1,7 @@
 import { Temporal } from "temporal-polyfill";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { Random } from "./random.ts";
-import { openingInstant } from "./service-day.ts";
+import { localDay, openingInstant } from "./service-day.ts";
 
 /** The time zone of the demo location. */
 export const demoTimeZone = "Europe/Paris";
@@ -22,7 +22,7 @@ export interface DemoDay {
 
 /** The thirty days of a location that end yesterday, oldest first. */
 export function daysUntilYesterday(locationId: string, now: Date): DemoDay[] {
-  const today = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(demoTimeZone).toPlainDate();
+  const today = localDay(now.getTime(), demoTimeZone);
   return Array.from({ length: demoDays }, (_, index) => {
     const day = today.subtract({ days: demoDays - index }).toString();
     return { day, tillId: randomOf(locationId, day).uuid(), startsAt: openingInstant(day, demoTimeZone) };

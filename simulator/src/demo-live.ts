@@ -1,5 +1,5 @@
 /**
- * Keeps the live orders of the demo location moving until it is told to end. It speaks only the public API, under the
+ * Keeps the live orders of the demo location moving until it is stopped. It speaks only the public API, under the
  * key of the demo location.
  */
 import { env, stdout } from "node:process";
@@ -15,8 +15,8 @@ await runUntilStopped(async (signal) => {
   const { PRAGMA_URL: baseUrl, PRAGMA_DEMO_FILE: file } = demoEnvironment.parse(env);
   const access = await readDemoFile(file);
   if (!access) throw new Error(`${file} names no demo location`);
-  const say = (line: string) => void stdout.write(`${new Date().toISOString()} ${line}\n`);
-  const control = { clock: systemClock, signal, say };
+  const log = (line: string) => void stdout.write(`${new Date().toISOString()} ${line}\n`);
+  const control = { clock: systemClock, signal, log };
   await playDemo({
     ...control,
     api: createClient({ baseUrl, apiKey: access.apiKey, ...retryTransient(control) }),

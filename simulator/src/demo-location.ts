@@ -5,7 +5,7 @@ import type { AdminClient, PublicClient } from "@pragma/client/create-client";
 import { defaultScopes } from "@pragma/contracts/scopes";
 import { z } from "zod";
 import { demoRestaurant, demoTimeZone } from "./demo-days.ts";
-import { allowConsumer, createKey, openLocation } from "./open-location.ts";
+import { createKey, ensureConsumer, ensureLocation } from "./ensure-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
 
 /** What the programs of the demo need to know. */
@@ -26,19 +26,19 @@ export type DemoAccess = z.infer<typeof demoAccess>;
  * or imported, with a new key that the file then holds. Calls are made under a key with every scope, and `withKey` those
  * under another.
  */
-export async function openDemoLocation(
+export async function ensureDemoLocation(
   admin: AdminClient,
   withKey: (apiKey: string) => PublicClient,
   file: string,
 ): Promise<DemoAccess> {
   // First, so that no key is kept anywhere with fewer scopes.
-  await allowConsumer(admin, consumerName, consumerScopes);
+  await ensureConsumer(admin, consumerName, consumerScopes);
   const known = await readDemoFile(file);
   if (known) {
     const own = withKey(known.apiKey).GET("/v1/locations/own");
     if ((await nullOn(own, "key_invalid", "key_revoked"))?.data.id === known.locationId) return known;
   }
-  const locationId = await openLocation(admin, {
+  const locationId = await ensureLocation(admin, {
     restaurant: generateRestaurant(demoRestaurant),
     timeZone: demoTimeZone,
     owner: "pragma-demo",

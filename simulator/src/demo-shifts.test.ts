@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { brokenOffShift, type DemoShift, newShift, shareOfShift, shiftAfter, shiftDay } from "./play-demo.ts";
-import { TestClock } from "./testing/pretend-kitchen.ts";
+import {
+  createNextShift,
+  createShift,
+  type DemoShift,
+  findInterruptedShift,
+  shareOfShift,
+  shiftDay,
+} from "./play-demo.ts";
+import { TestClock } from "./testing/fake-live-api.ts";
 
 const location = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
 const minute = 60_000;
@@ -14,9 +21,9 @@ const liveOf = (...tillIds: string[]) => new Map(tillIds.map((tillId) => [tillId
 
 describe("the first shift of a demo", () => {
   it("has begun twenty minutes ago or a little more, so that tables are open", () => {
-    const shift = newShift(at(now));
-    expect(now - shift.begins).toBeGreaterThanOrEqual(20 * minute);
-    expect(now - shift.begins).toBeLessThan(25 * minute);
+    const shift = createShift(at(now));
+    expect(now - shift.startsAt).toBeGreaterThanOrEqual(20 * minute);
+    expect(now - shift.startsAt).toBeLessThan(25 * minute);
     const { revisions } = shiftDay(at(now), shift);
     const last = new Map(revisions.filter(({ at }) => at <= now).map(({ order }) => [order.id, order.data]));
     const open = [...last.values()].filter(({ closedAt }) => closedAt === null);
@@ -27,35 +34,38 @@ describe("the first shift of a demo", () => {
 
 describe("a shift that was broken off", () => {
   it("is found again by its till, while its time has not passed", () => {
-    const first = newShift(at(now));
+    const first = createShift(at(now));
     const live = liveOf("another", first.tillId);
-    expect(brokenOffShift(at(now + 90 * minute), live)).toEqual(first);
-    expect(brokenOffShift(at(now + 121 * minute), live)).toBeUndefined();
-    expect(brokenOffShift(at(now, "7d0f8a4c-6a51-4b8e-9c1d-0a6f5f3b2c22"), live)).toBeUndefined();
+    expect(findInterruptedShift(at(now + 90 * minute), live)).toEqual(first);
+    expect(findInterruptedShift(at(now + 121 * minute), live)).toBeUndefined();
+    expect(findInterruptedShift(at(now, "7d0f8a4c-6a51-4b8e-9c1d-0a6f5f3b2c22"), live)).toBeUndefined();
   });
 });
 
 describe("the shifts after it", () => {
   it("follow one another, short ones first, then two a day however long the demo runs", () => {
-    const shifts: DemoShift[] = [newShift(at(now))];
+    const shifts: DemoShift[] = [createShift(at(now))];
     for (let count = 1; count < 40; count++) {
       const before = shifts.at(-1) as DemoShift;
-      const next = shiftAfter(at(before.begins + before.lasts + 1_000), before, count);
-      expect(next.begins).toBe(before.begins + before.lasts);
+      const next = createNextShift(at(before.startsAt + before.durationMs + 1_000), before, count);
+      expect(next.startsAt).toBe(before.startsAt + before.durationMs);
       shifts.push(next);
     }
     expect(new Set(shifts.map(({ tillId }) => tillId)).size).toBe(40);
-    expect(shifts.map(({ lasts }) => lasts / minute)).toEqual([...Array(6).fill(120), ...Array(34).fill(720)]);
+    expect(shifts.map(({ durationMs }) => durationMs / minute)).toEqual([
+      ...Array(6).fill(120),
+      ...Array(34).fill(720),
+    ]);
     const long = shifts.at(-1) as DemoShift;
-    expect(brokenOffShift(at(long.begins + 600 * minute), liveOf(long.tillId))).toEqual(long);
+    expect(findInterruptedShift(at(long.startsAt + 600 * minute), liveOf(long.tillId))).toEqual(long);
   });
 
-  it("begin anew when the machine has slept", () => {
-    const before = newShift(at(now));
+  it("start again when the machine has slept", () => {
+    const before = createShift(at(now));
     const morning = now + 600 * minute;
-    const next = shiftAfter(at(morning), before, 1);
-    expect(morning - next.begins).toBeGreaterThanOrEqual(0);
-    expect(morning - next.begins).toBeLessThan(5 * minute);
+    const next = createNextShift(at(morning), before, 1);
+    expect(morning - next.startsAt).toBeGreaterThanOrEqual(0);
+    expect(morning - next.startsAt).toBeLessThan(5 * minute);
   });
 });
 
@@ -70,12 +80,12 @@ describe("a shift's day", () => {
   });
 
   it("is the same each time, and sends a change every few seconds", () => {
-    const shift = newShift(at(now));
+    const shift = createShift(at(now));
     const [one, other] = [1, 2].map(() => shiftDay(at(now), shift));
     expect(JSON.stringify(one?.till)).toBe(JSON.stringify(other?.till));
-    expect(one?.till.startedAt).toBe(new Date(shift.begins).toISOString());
-    expect(one?.closesAt).toBeLessThan(shift.begins + shift.lasts);
-    const perSecond = (one?.revisions.length ?? 0) / (shift.lasts / 1000);
+    expect(one?.till.startedAt).toBe(new Date(shift.startsAt).toISOString());
+    expect(one?.closesAt).toBeLessThan(shift.startsAt + shift.durationMs);
+    const perSecond = (one?.revisions.length ?? 0) / (shift.durationMs / 1000);
     expect(perSecond).toBeGreaterThan(0.05);
     expect(perSecond).toBeLessThan(0.5);
   });

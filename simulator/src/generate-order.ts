@@ -1,11 +1,12 @@
 import type { OrderData } from "@pragma/contracts/order-data";
+import { canceledAt, cancelReasons, orderCancellation, rowCancellation } from "./cancellation.ts";
 import { customerOf, deliveryOf } from "./customers.ts";
 import { generatePayments, isSettling } from "./generate-payments.ts";
-import { canceledAt, cancelReasons, type OrderPlan, orderCancellation, rowCancellation } from "./plan-orders.ts";
+import type { OrderPlan } from "./plan-orders.ts";
 import { type OrderRows, type OrderSetting, orderAmounts, productRow, sumOf } from "./product-row.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Product, Restaurant, Room, Table } from "./restaurant.ts";
-import { giveAway, playRowCases } from "./row-cases.ts";
+import { addRowCases, giftOrder } from "./row-cases.ts";
 import { moment, type OrderTimes } from "./service-day.ts";
 
 interface NewOrder extends Omit<OrderSetting, "room"> {
@@ -22,27 +23,28 @@ interface NewOrder extends Omit<OrderSetting, "room"> {
 export function generateOrder(order: NewOrder): OrderData {
   const { random, restaurant, plan, tillId, fiscalNumber, times, operator } = order;
   const room = pickRoom(random, restaurant, plan);
-  const table = seat(random, room, times, order.takenUntil);
+  const table = pickTable(random, room, times, order.takenUntil);
   const setting = { random, restaurant, room, operator, times };
-  const guestsCount = plan.service === "eatin" && plan.countsGuests ? someGuests(random) : 0;
+  const guestsCount = plan.service === "eatin" && plan.countsGuests ? randomGuestsCount(random) : 0;
 
   const rows = generateRows(setting, plan, guestsCount);
   const amounts = orderAmounts(rows);
-  const ending = end(random, times, plan);
+  const ending = endingOf(random, times, plan);
   const customer = customerOf(setting, plan);
   const delivery = deliveryOf(setting, plan);
   const paymentRowList = generatePayments({
-    setting: { ...setting, operator: order.cashier },
+    ...setting,
+    operator: order.cashier,
     plan,
     due: amounts.total,
-    platform: delivery.platform,
+    channel: delivery.channel,
     customerKey: customer.firebaseCustomerRefKey,
   });
 
   const settled = sumOf(paymentRowList.filter(isSettling), "amount");
   const leftToPay = ending.isCanceled || ending.isTransferred ? 0 : amounts.total - settled;
   const isPaid = !ending.isCanceled && paymentRowList.length > 0 && leftToPay === 0;
-  const isMerged = plan.turns.has("mergedOrder");
+  const isMerged = plan.cases.has("mergedOrder");
   return {
     id: random.uuid(),
     tillId,
@@ -74,7 +76,7 @@ export function generateOrder(order: NewOrder): OrderData {
     comment: null,
     preparationActivated: true,
     isMerged,
-    manuallyClosed: plan.fate !== "training" && !isPaid && amounts.total <= 0,
+    manuallyClosed: plan.kind !== "training" && !isPaid && amounts.total <= 0,
     isPaid,
     fiscalNumber,
     signature: random.hex(64),
@@ -82,7 +84,7 @@ export function generateOrder(order: NewOrder): OrderData {
     operatorName: operator.name,
     ...customer,
     firebaseReservationRefKey: null,
-    isPrepaid: delivery.platform !== null,
+    isPrepaid: delivery.source === "platform",
     externalServiceId: null,
     extOctorateReservationId: null,
     extQoodosCheckInId: null,
@@ -90,9 +92,9 @@ export function generateOrder(order: NewOrder): OrderData {
     extQoodosUserName: null,
     pickupHour: plan.service === "takeout" ? times.at(moment.end) : null,
     groupedTableInfo: isMerged ? groupTables(random, room, table) : [],
-    ...delivery.fields,
+    ...delivery,
     serviceType: plan.service,
-    isTraining: plan.fate === "training",
+    isTraining: plan.kind === "training",
     paymentRowList,
     productRowList: [...rows.productRowList],
     menuRowList: [...rows.menuRowList],
@@ -100,7 +102,12 @@ export function generateOrder(order: NewOrder): OrderData {
 }
 
 /** A free table of the room, taken from now on until the order is closed; where none is free, guests share one. */
-function seat(random: Random, { tables }: Room, { openedAt, closedAt }: OrderTimes, takenUntil: Map<string, string>) {
+function pickTable(
+  random: Random,
+  { tables }: Room,
+  { openedAt, closedAt }: OrderTimes,
+  takenUntil: Map<string, string>,
+) {
   const free = tables.filter(({ id }) => (takenUntil.get(id) ?? "") <= openedAt);
   const table = random.pick(free.length > 0 ? free : tables);
   takenUntil.set(table.id, closedAt);
@@ -108,16 +115,16 @@ function seat(random: Random, { tables }: Room, { openedAt, closedAt }: OrderTim
 }
 
 function generateRows(setting: OrderSetting, plan: OrderPlan, guestsCount: number): OrderRows {
-  const isRefund = plan.fate === "refund";
+  const isRefund = plan.kind === "refund";
   const ordered = orderProducts(setting, plan, guestsCount);
   const productRowList = ordered.map(({ product, quantity }) =>
     productRow(setting, { product, quantity: isRefund ? -quantity : quantity }),
   );
   const rows = { productRowList, menuRowList: [] };
   if (isRefund) return rows;
-  if (plan.fate === "gifted") return giveAway(setting, rows);
+  if (plan.kind === "gifted") return giftOrder(setting, rows);
   const products = ordered.map(({ product }) => product);
-  return playRowCases(setting, plan, rows, products);
+  return addRowCases(setting, plan.cases, rows, products);
 }
 
 /** What the guests of an order have, all of it different products sold by the piece. */
@@ -125,8 +132,8 @@ function orderProducts({ random, restaurant, room }: OrderSetting, plan: OrderPl
   const courses = coursesByRoom[room.type];
   const offered = restaurant.products.filter(({ soldBy, course }) => soldBy === "piece" && courses.includes(course));
   // What is taken back is the cheapest of at least two products, so that something is left to pay.
-  const fewest = plan.turns.has("refundRow") ? 2 : 1;
-  const count = random.integer(fewest, Math.max(2, Math.min(5, guestsCount + 2)));
+  const minCount = plan.cases.has("refundRow") ? 2 : 1;
+  const count = random.integer(minCount, Math.max(2, Math.min(5, guestsCount + 2)));
   return random.sample(offered, count).map((product) => ({
     product,
     quantity: random.chance(0.6) ? 1 : random.integer(1, Math.max(2, Math.min(4, guestsCount))),
@@ -140,9 +147,9 @@ const coursesByRoom: Record<OrderSetting["room"]["type"], readonly Product["cour
   extOrder: ["main", "dessert", "drink"],
 };
 
-function end(random: Random, times: OrderTimes, { fate, fateTurn, turns }: OrderPlan) {
-  const cancellation = fate === "canceled" ? orderCancellation(fateTurn) : null;
-  const isTransferred = fate === "transferred";
+function endingOf(random: Random, times: OrderTimes, { kind, kindIndex, cases }: OrderPlan) {
+  const cancellation = kind === "canceled" ? orderCancellation(kindIndex) : null;
+  const isTransferred = kind === "transferred";
   const ending = {
     isCanceled: cancellation !== null,
     canceledAt: cancellation && canceledAt(times, cancellation),
@@ -151,8 +158,8 @@ function end(random: Random, times: OrderTimes, { fate, fateTurn, turns }: Order
     transferredAt: isTransferred ? times.closedAt : null,
     transferredTo: isTransferred ? random.pick(["Chambre 12", "Chambre 204", "Mews"]) : null,
   };
-  const rowTurn = turns.get("canceledRow");
-  const decisive = cancellation ?? (rowTurn === undefined ? null : rowCancellation(rowTurn));
+  const canceledRowIndex = cases.get("canceledRow");
+  const decisive = cancellation ?? (canceledRowIndex === undefined ? null : rowCancellation(canceledRowIndex));
   const hasBill = decisive === null ? random.chance(0.7) : decisive !== "withoutBill";
   return { ...ending, firstBillPrintDate: hasBill ? times.at(moment.bill) : null };
 }
@@ -168,7 +175,7 @@ function groupTables(random: Random, room: Room, table: Table) {
   return [table, other].map(({ id }) => ({ id: random.uuid(), catalogTableId: id }));
 }
 
-function someGuests(random: Random): number {
+function randomGuestsCount(random: Random): number {
   return random.pickWeighted([
     [1, 3],
     [2, 9],

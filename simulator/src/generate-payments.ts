@@ -1,18 +1,18 @@
 import { PaymentRow } from "@pragma/contracts/order-rows";
-import { type OrderPlan, orderCancellation } from "./plan-orders.ts";
+import { orderCancellation } from "./cancellation.ts";
+import type { OrderPlan } from "./plan-orders.ts";
 import type { OrderSetting } from "./product-row.ts";
 import type { PaymentMethodName, Restaurant } from "./restaurant.ts";
 import { moment } from "./service-day.ts";
 import { splitByWeights } from "./split-rows.ts";
 
-interface Bill {
-  /** The operator of this setting is who collects the money. */
-  setting: OrderSetting;
+/** What is to be paid; its operator is who collects the money. */
+interface Bill extends OrderSetting {
   plan: OrderPlan;
   /** The order's total, in minor units. */
   due: number;
-  /** The delivery platform that takes the money, if any. */
-  platform: "uberEats" | "deliveroo" | null;
+  /** The delivery platform, which takes the money; "unknown" for an order taken in the house. */
+  channel: "uberEats" | "deliveroo" | "unknown";
   customerKey: string | null;
 }
 
@@ -27,15 +27,15 @@ interface Part {
 /** The payments of an order: those that settle add up to the amount due, unless one of them is still pending. */
 export function generatePayments(bill: Bill): PaymentRow[] {
   const { plan, due } = bill;
-  if (plan.fate === "refund") return plan.fateTurn % 2 === 0 ? [] : [pay(bill, { method: "cash" }, due)];
-  if (plan.fate === "canceled" && orderCancellation(plan.fateTurn) !== "afterPayment") return [];
-  if (plan.fate === "transferred" || due <= 0) return [];
+  if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [paymentOf(bill, { method: "cash" }, due)];
+  if (plan.kind === "canceled" && orderCancellation(plan.kindIndex) !== "afterPayment") return [];
+  if (plan.kind === "transferred" || due <= 0) return [];
 
   const parts = planParts(bill);
   const amounts = splitByWeights(due, Array(parts.length).fill(1));
   const paid = parts.map((part, index) => {
     const share = moment.afterBill + (moment.payment - moment.afterBill) * ((index + 1) / parts.length);
-    return pay(bill, part, amounts[index] ?? 0, share);
+    return paymentOf(bill, part, amounts[index] ?? 0, share);
   });
   return withUnsettled(bill, withTipRow(bill, paid));
 }
@@ -45,21 +45,22 @@ export function isSettling({ status, paymentType }: PaymentRow): boolean {
   return status === "validated" && (paymentType === "payment" || paymentType === "customerAccount");
 }
 
-function planParts({ setting: { random }, plan: { turns }, platform }: Bill): Part[] {
-  const account = turns.get("account");
-  const tip = turns.get("tip");
+function planParts({ random, plan: { cases }, channel }: Bill): Part[] {
+  const account = cases.get("account");
+  const tip = cases.get("tip");
   const parts: Part[] = [];
   if (account !== undefined) parts.push(accountParts[account % accountParts.length] as Part);
-  if (turns.has("change")) parts.push({ method: "cash", hasChange: true });
+  if (cases.has("change")) parts.push({ method: "cash", hasChange: true });
   if (tip !== undefined && tip % 2 === 0) parts.push({ method: "card", hasTip: true });
-  const count = turns.has("partPayments") ? random.integer(2, 4) : 1;
-  while (parts.length < count) parts.push({ method: platform ?? random.pickWeighted(usualMethods) });
+  const count = cases.has("partPayments") ? random.integer(2, 4) : 1;
+  while (parts.length < count)
+    parts.push({ method: channel === "unknown" ? random.pickWeighted(usualMethods) : channel });
   return parts;
 }
 
 /** A payment made at this share of the stay: guests who pay in parts do so one after the other. */
-function pay({ setting, customerKey }: Bill, part: Part, amount: number, share: number = moment.payment): PaymentRow {
-  const { random, restaurant, operator, times } = setting;
+function paymentOf(bill: Bill, part: Part, amount: number, share: number = moment.payment): PaymentRow {
+  const { random, restaurant, operator, times, customerKey } = bill;
   const { cash, [part.method]: method } = restaurant.paymentMethods;
   const change = part.hasChange && {
     changeAmount: noteStep - (amount % noteStep),
@@ -71,7 +72,7 @@ function pay({ setting, customerKey }: Bill, part: Part, amount: number, share: 
     ...paymentRow(random.uuid(), method, times.at(share), amount),
     ...change,
     paymentType: part.type ?? "payment",
-    tipAmount: part.hasTip ? someTip(setting) : null,
+    tipAmount: part.hasTip ? randomTip(bill) : null,
     firebaseCustomerRefKey: part.method === "debt" ? customerKey : null,
     operatorId: operator.id,
     operatorName: operator.name,
@@ -100,16 +101,16 @@ export function paymentRow(id: string, method: Method, at: string, amount: numbe
 }
 
 /** Tips take turns: on a card payment, or a row of their own. */
-function withTipRow({ setting, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
+function withTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
   const [first] = paid;
-  if (!first || (plan.turns.get("tip") ?? 0) % 2 === 0) return paid;
+  if (!first || (bill.plan.cases.get("tip") ?? 0) % 2 === 0) return paid;
   const tip: PaymentRow = {
     ...first,
     ...withoutChange,
-    id: setting.random.uuid(),
-    recordedAt: setting.times.at(moment.payment),
-    modifiedAt: setting.times.at(moment.payment),
-    amount: someTip(setting),
+    id: bill.random.uuid(),
+    recordedAt: bill.times.at(moment.payment),
+    modifiedAt: bill.times.at(moment.payment),
+    amount: randomTip(bill),
     name: "Pourboire",
     paymentType: "tip",
   };
@@ -117,24 +118,24 @@ function withTipRow({ setting, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
 }
 
 /** Unsettled payments take turns: a terminal that never answered, a card that was refused, money still to come. */
-function withUnsettled({ setting: { random, times }, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
-  const turn = plan.turns.get("unsettledPayment");
+function withUnsettled({ random, times, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
+  const caseIndex = plan.cases.get("unsettledPayment");
   const [first] = paid;
-  if (turn === undefined || !first) return paid;
-  if (turn % 3 === 2) return [{ ...first, status: "pending" }, ...paid.slice(1)];
+  if (caseIndex === undefined || !first) return paid;
+  if (caseIndex % 3 === 2) return [{ ...first, status: "pending" }, ...paid.slice(1)];
   const recordedAt = times.at(moment.afterBill);
   const failed: PaymentRow = {
     ...first,
     ...withoutChange,
     id: random.uuid(),
-    status: turn % 3 === 0 ? "pending" : "cancelled",
+    status: caseIndex % 3 === 0 ? "pending" : "cancelled",
     recordedAt,
-    modifiedAt: turn % 3 === 0 ? recordedAt : times.at(moment.refusal),
+    modifiedAt: caseIndex % 3 === 0 ? recordedAt : times.at(moment.refusal),
   };
   return [failed, ...paid];
 }
 
-function someTip({ random }: OrderSetting): number {
+function randomTip({ random }: Bill): number {
   return random.pick([100, 150, 200, 300, 500]);
 }
 

@@ -1,10 +1,11 @@
+import assert from "node:assert/strict";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isSettling } from "./generate-payments.ts";
 import { generateTill } from "./generate-till.ts";
 import { ordinaryMix, type TillMix } from "./plan-orders.ts";
-import { counts, rowsOf, sumOf } from "./product-row.ts";
+import { isCounted, rowsOf, sumOf } from "./product-row.ts";
 
 const day = "2026-05-29";
 
@@ -19,10 +20,19 @@ const anyTill = fc
     training: fc.boolean(),
     mix: fc.record(weights, { requiredKeys: [] }),
   })
-  .map((options) => generateTill({ ...options, day }));
+  .map((options) => {
+    const key = JSON.stringify(options);
+    const till = tills.get(key) ?? generateTill({ ...options, day });
+    tills.set(key, till);
+    return till;
+  });
+
+/** The tills that were generated, by their options: under the same seed each property looks at the same ones. */
+const tills = new Map<string, TillV2>();
+const seed = Date.now();
 
 function everyTill(holds: (till: TillV2) => void) {
-  fc.assert(fc.property(anyTill, holds), { numRuns: 60 });
+  fc.assert(fc.property(anyTill, holds), { numRuns: 60, seed });
 }
 
 function everyOrder(holds: (order: TillV2["orderList"][number]) => void) {
@@ -73,7 +83,7 @@ describe("generateTill", () => {
 
   it("makes a till that the API accepts, and says everything that it could", () => {
     everyTill((till) => {
-      expect(TillV2.parse(till)).toEqual(till);
+      assert.deepEqual(TillV2.parse(till), till);
     });
   });
 
@@ -94,11 +104,10 @@ describe("generateTill", () => {
   });
 
   it("makes 3,000 orders within seconds", () => {
-    const start = performance.now();
+    const start = process.cpuUsage();
     const till = generateTill({ seed: 3000, orders: 3000, day });
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(process.cpuUsage(start).user).toBeLessThan(5_000_000);
     expect(till.orderList).toHaveLength(3000);
-    expect(TillV2.safeParse(till).success).toBe(true);
     expect(JSON.stringify(till).length).toBeLessThan(50_000_000);
   });
 
@@ -111,15 +120,21 @@ describe("the money of a generated till", () => {
   it("follows from price, quantity, weight, modifiers, discounts and rate, row by row", () => {
     everyOrder((order) => {
       for (const row of rowsOf(order)) {
-        expect(row.unitPriceRowWithModifier).toBe(row.unitPriceRow + sumOf(row.modifierRowList, "amount"));
-        const unrounded = row.unitPriceRowWithModifier * row.quantity * (row.weight ?? 1);
-        expect(Math.abs(row.totalRowWithModifier - unrounded)).toBeLessThan(0.501);
+        const { unitPriceRowWithModifier, totalRowWithModifier, totalDiscount, totalRow, taxableAmount } = row;
         const validated = row.discountRowList.filter(({ status }) => status === "validated");
-        expect(row.totalDiscount).toBe(sumOf(validated, "amount"));
-        expect(row.totalRow).toBe(row.totalRowWithModifier - row.totalDiscount);
+        assert.deepEqual(
+          { unitPriceRowWithModifier, totalDiscount, totalRow, taxAmount: row.taxAmount },
+          {
+            unitPriceRowWithModifier: row.unitPriceRow + sumOf(row.modifierRowList, "amount"),
+            totalDiscount: sumOf(validated, "amount"),
+            totalRow: totalRowWithModifier - totalDiscount,
+            taxAmount: totalRow - taxableAmount,
+          },
+        );
+        const unrounded = unitPriceRowWithModifier * row.quantity * (row.weight ?? 1);
+        assert.ok(Math.abs(totalRowWithModifier - unrounded) < 0.501);
         const whole = 10_000 + row.taxRate * 100;
-        expect(2 * Math.abs(row.taxableAmount * whole - row.totalRow * 10_000)).toBeLessThanOrEqual(whole);
-        expect(row.taxableAmount + row.taxAmount).toBe(row.totalRow);
+        assert.ok(2 * Math.abs(taxableAmount * whole - totalRow * 10_000) <= whole);
       }
     });
   });
@@ -127,7 +142,7 @@ describe("the money of a generated till", () => {
   it("adds up in each menu: its total is that of its products that count", () => {
     everyOrder((order) => {
       for (const menu of order.menuRowList) {
-        expect(menu.totalRow).toBe(sumOf(menu.productRowList.filter(counts), "totalRow"));
+        expect(menu.totalRow).toBe(sumOf(menu.productRowList.filter(isCounted), "totalRow"));
         expect(menu.unitPriceRow).toBe(sumOf(menu.productRowList, "unitPriceRow"));
       }
     });
@@ -135,7 +150,7 @@ describe("the money of a generated till", () => {
 
   it("adds up in each order: its totals are those of its rows that count", () => {
     everyOrder((order) => {
-      const counting = rowsOf(order).filter(counts);
+      const counting = rowsOf(order).filter(isCounted);
       expect(order.total).toBe(sumOf(counting, "totalRow"));
       expect(order.totalTax).toBe(sumOf(counting, "taxAmount"));
       expect(order.totalWithoutTax).toBe(sumOf(counting, "taxableAmount"));
@@ -147,7 +162,7 @@ describe("the money of a generated till", () => {
   it("adds up over the till: the rows that count are the sales of the orders that count", () => {
     everyTill((till) => {
       const counting = till.orderList.filter((order) => !order.isCanceled && !order.isTransferred && !order.isTraining);
-      const rows = counting.flatMap(rowsOf).filter(counts);
+      const rows = counting.flatMap(rowsOf).filter(isCounted);
       expect(sumOf(rows, "totalRow")).toBe(sumOf(counting, "total"));
     });
   });

@@ -7,7 +7,7 @@ import { generateOrder } from "./generate-order.ts";
 import { ordinaryMix, planOrders, type TillMix } from "./plan-orders.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant, type Restaurant } from "./restaurant.ts";
-import { arrivals, pickClerk, serviceDay, shiftsOf, stay, toDateTime } from "./service-day.ts";
+import { pickClerk, randomArrivals, randomOrderTimes, serviceDay, shiftsOf, toDateTime } from "./service-day.ts";
 
 /** A till as it is pushed, with every field. */
 export type GeneratedTill = TillV2 & Establishment;
@@ -48,17 +48,17 @@ export function generateTill(options: TillOptions): GeneratedTill {
   const open = serviceDay(random, day, timeZone);
   const shifts = shiftsOf(restaurant.clerks, open);
   const takenUntil = new Map<string, string>();
-  const opened = arrivals(random, open, count);
+  const opened = randomArrivals(random, open, count);
   const orderList = planOrders(random, count, mix).map((plan, index): OrderData => {
-    const instant = opened[index] ?? open.opens;
+    const instant = opened[index] ?? open.opensAt;
     const orderRandom = random.fork(index);
-    const times = stay(orderRandom, instant, plan.service);
+    const times = randomOrderTimes(orderRandom, instant, plan.service);
     const operator = pickClerk(orderRandom, shifts, instant, !plan.isOffShift);
     const isOwnCashier = orderRandom.chance(0.75);
     return generateOrder({
       random: orderRandom,
       restaurant,
-      plan: training ? { ...plan, fate: "training" } : plan,
+      plan: training ? { ...plan, kind: "training" } : plan,
       tillId,
       fiscalNumber: index + 1,
       times,
@@ -70,7 +70,7 @@ export function generateTill(options: TillOptions): GeneratedTill {
 
   const notes = ["RAS", "Terrasse fermée à cause de la pluie", "Panne du TPE à midi"];
   const note = random.chance(0.2) ? random.pick(notes) : null;
-  const [startedAt, finalizedAt] = [toDateTime(open.opens), toDateTime(open.closes)];
+  const [startedAt, finalizedAt] = [toDateTime(open.opensAt), toDateTime(open.closesAt)];
   return {
     ...closedTill(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList }),
     note,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
-import { joinedAt, nextBatch, presentDay, recordedDay } from "./live-day.ts";
+import { joinDay, nextBatch, presentDay, recordedDay } from "./live-day.ts";
 import type { Revision } from "./order-revisions.ts";
 
 const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
 /** Sixty times as fast as it was. */
-const paceFrom = (begins: number) => (instant: number) => begins + (instant - Date.parse(till.startedAt)) / 60;
+const paceFrom = (startsAt: number) => (instant: number) => startsAt + (instant - Date.parse(till.startedAt)) / 60;
 const day = recordedDay(till, paceFrom(0));
 const { revisions } = day;
 const end = revisions.at(-1)?.at ?? 0;
@@ -44,10 +44,10 @@ describe("nextBatch", () => {
   });
 });
 
-describe("joinedAt", () => {
+describe("joinDay", () => {
   it("keeps the last of what each order was before, and all that follows", () => {
     const now = end / 2;
-    const queue = joinedAt(day, now).revisions;
+    const queue = joinDay(day, now).revisions;
     const before = queue.filter(({ at }) => at <= now);
     expect(new Set(before.map(({ order }) => order.id)).size).toBe(before.length);
     expect(hashes(queue.filter(({ at }) => at > now))).toEqual(hashes(revisions.filter(({ at }) => at > now)));
@@ -58,7 +58,7 @@ describe("joinedAt", () => {
   });
 
   it("is everything for whoever is there from the beginning", () => {
-    expect(joinedAt(day, -1)).toEqual(day);
+    expect(joinDay(day, -1)).toEqual(day);
   });
 });
 
@@ -70,8 +70,8 @@ describe("a day that is played", () => {
   });
 
   it("carries the times at which it is played when they are not recorded", () => {
-    const begins = Date.parse("2026-11-20T09:00:00.000Z");
-    const present = presentDay(till, paceFrom(begins));
+    const startsAt = Date.parse("2026-11-20T09:00:00.000Z");
+    const present = presentDay(till, paceFrom(startsAt));
     expect(present.till.startedAt).toBe("2026-11-20T09:00:00.000Z");
     expect(Date.parse(present.till.finalizedAt)).toBe(Math.round(present.closesAt));
     for (const { at, order } of present.revisions) expect(Date.parse(order.data.modifiedAt ?? "")).toBe(at);

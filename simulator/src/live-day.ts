@@ -38,21 +38,17 @@ const dateTimesInUtc = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=")/g
 
 /** Takes the revisions that are due by now off a queue: of each order its next one, as many as one call may bring. */
 export function nextBatch(queue: readonly Revision[], now: number): { batch: Revision[]; rest: Revision[] } {
-  const taken = new Set<string>();
-  const batch: Revision[] = [];
-  const rest: Revision[] = [];
-  for (const revision of queue) {
-    const { id } = revision.order;
-    if (revision.at <= now && batch.length < maxLiveOrders && !taken.has(id)) {
-      batch.push(revision);
-      taken.add(id);
-    } else rest.push(revision);
-  }
-  return { batch, rest };
+  const firstLater = queue.findIndex(({ at }) => at > now);
+  const due = firstLater < 0 ? queue : queue.slice(0, firstLater);
+  const batch = new Map<string, Revision>();
+  for (const revision of due)
+    if (batch.size < maxLiveOrders && !batch.has(revision.order.id)) batch.set(revision.order.id, revision);
+  const left = due.filter((revision) => batch.get(revision.order.id) !== revision);
+  return { batch: [...batch.values()], rest: [...left, ...queue.slice(due.length)] };
 }
 
 /** The day for a player who joins it at an instant: of what happened before, each order's last revision only. */
-export function joinedAt(day: LiveDay, now: number): LiveDay {
+export function joinDay(day: LiveDay, now: number): LiveDay {
   const past = day.revisions.filter(({ at }) => at <= now);
   const last = new Map(past.map((revision) => [revision.order.id, revision]));
   return {

@@ -1,5 +1,4 @@
 interface CardCategory {
-  readonly name: string;
   readonly course: "drink" | "starter" | "main" | "dessert" | "shop";
   /** Plain percent: 5.5 for packaged food, 10 for meals and soft drinks, 20 for alcohol. */
   readonly vat: 5.5 | 10 | 20;
@@ -15,10 +14,15 @@ interface CardSubCategory {
   readonly prices: Readonly<Record<string, number>>;
 }
 
+interface CardMenu {
+  readonly price: number;
+  /** The products that each step offers. */
+  readonly steps: Readonly<Record<string, readonly string[]>>;
+}
+
 /** Everything that the pretend restaurants sell, at list prices. */
-export const cardCategories: readonly CardCategory[] = [
-  {
-    name: "Boissons",
+export const cardCategories: Readonly<Record<string, CardCategory>> = {
+  Boissons: {
     course: "drink",
     vat: 10,
     subCategories: {
@@ -34,8 +38,7 @@ export const cardCategories: readonly CardCategory[] = [
       },
     },
   },
-  {
-    name: "Bar",
+  Bar: {
     course: "drink",
     vat: 20,
     subCategories: {
@@ -57,8 +60,7 @@ export const cardCategories: readonly CardCategory[] = [
       },
     },
   },
-  {
-    name: "Entrées",
+  Entrées: {
     course: "starter",
     vat: 10,
     subCategories: {
@@ -73,8 +75,7 @@ export const cardCategories: readonly CardCategory[] = [
       },
     },
   },
-  {
-    name: "Plats",
+  Plats: {
     course: "main",
     vat: 10,
     subCategories: {
@@ -100,8 +101,7 @@ export const cardCategories: readonly CardCategory[] = [
       },
     },
   },
-  {
-    name: "Desserts",
+  Desserts: {
     course: "dessert",
     vat: 10,
     subCategories: {
@@ -112,8 +112,7 @@ export const cardCategories: readonly CardCategory[] = [
       },
     },
   },
-  {
-    name: "Boutique",
+  Boutique: {
     course: "shop",
     vat: 5.5,
     subCategories: {
@@ -129,35 +128,31 @@ export const cardCategories: readonly CardCategory[] = [
       },
     },
   },
-];
+};
 
 /** Fixed-price menus, some mixing VAT rates; prices as in `cardCategories`. */
-export const cardMenus: readonly { name: string; price: number; steps: Readonly<Record<string, readonly string[]>> }[] =
-  [
-    {
-      name: "Formule du midi",
-      price: 2190,
-      steps: {
-        Entrée: ["Œuf mayonnaise", "Velouté de potiron", "Poireaux vinaigrette"],
-        Plat: ["Bavette échalote", "Lieu noir beurre blanc", "Risotto aux cèpes"],
-        Dessert: ["Mousse au chocolat", "Île flottante", "Café gourmand"],
-      },
+export const cardMenus: Readonly<Record<string, CardMenu>> = {
+  "Formule du midi": {
+    price: 2190,
+    steps: {
+      Entrée: ["Œuf mayonnaise", "Velouté de potiron", "Poireaux vinaigrette"],
+      Plat: ["Bavette échalote", "Lieu noir beurre blanc", "Risotto aux cèpes"],
+      Dessert: ["Mousse au chocolat", "Île flottante", "Café gourmand"],
     },
-    {
-      name: "Burger et demi",
-      price: 1990,
-      steps: { Plat: ["Burger du comptoir", "Salade de chèvre"], Boisson: ["Demi blonde", "Orangina 25cl"] },
+  },
+  "Burger et demi": {
+    price: 1990,
+    steps: { Plat: ["Burger du comptoir", "Salade de chèvre"], Boisson: ["Demi blonde", "Orangina 25cl"] },
+  },
+  "Panier à emporter": {
+    price: 2650,
+    steps: {
+      Plat: ["Salade de chèvre", "Terrine de campagne"],
+      Boisson: ["IPA bouteille", "Limonade artisanale"],
+      Douceur: ["Sablés bretons", "Confiture de mirabelle"],
     },
-    {
-      name: "Panier à emporter",
-      price: 2650,
-      steps: {
-        Plat: ["Salade de chèvre", "Terrine de campagne"],
-        Boisson: ["IPA bouteille", "Limonade artisanale"],
-        Douceur: ["Sablés bretons", "Confiture de mirabelle"],
-      },
-    },
-  ];
+  },
+};
 
 /** What a guest may ask about a product. Amounts in minor currency units, added to the price of each piece. */
 export const cardModifierGroups = {
@@ -169,10 +164,4 @@ export const cardModifierGroups = {
 };
 
 /** Percentages of the row's price before discount; a gift takes all of it. */
-export const cardDiscounts = [
-  { name: "Fidélité", percent: 10 },
-  { name: "Happy hour", percent: 20 },
-  { name: "Personnel", percent: 30 },
-  { name: "Geste commercial", percent: 50 },
-  { name: "Offert", percent: 100 },
-];
+export const cardDiscounts = { Fidélité: 10, "Happy hour": 20, Personnel: 30, "Geste commercial": 50, Offert: 100 };

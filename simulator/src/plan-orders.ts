@@ -1,5 +1,5 @@
 import type { Random } from "./random.ts";
-import { moment, type OrderTimes } from "./service-day.ts";
+import { type RowCase, rowCases } from "./row-cases.ts";
 
 /**
  * How much of an ordinary day's till is out of the ordinary. Each weight is the share of the orders that could show the
@@ -72,31 +72,11 @@ export const ordinaryMix = {
 
 export type TillMix = typeof ordinaryMix;
 
-type Fate = "ordinary" | "canceled" | "transferred" | "refund" | "gifted" | "training";
+type OrderKind = "ordinary" | "canceled" | "transferred" | "refund" | "gifted" | "training";
 type Service = "eatin" | "takeout" | "delivery";
-
-/** Cases that show in an order's rows, in the order in which they are played. */
-export const rowCases = [
-  "modifier",
-  "weight",
-  "menu",
-  "splitMenu",
-  "splitRow",
-  "groupDiscount",
-  "discount",
-  "unsettledDiscount",
-  "gift",
-  "canceledRow",
-  "canceledMenu",
-  "transferredRow",
-  "loss",
-  "refundRow",
-  "mergedOrder",
-] as const;
 
 const paymentCases = ["partPayments", "change", "tip", "account", "unsettledPayment"] as const;
 
-export type RowCase = (typeof rowCases)[number];
 type Case = RowCase | (typeof paymentCases)[number];
 
 /** What is to be special about one order. */
@@ -105,19 +85,19 @@ export interface OrderPlan {
   countsGuests: boolean;
   /** Whether the clerk who takes it is not on shift. */
   isOffShift: boolean;
-  fate: Fate;
-  /** Counts the orders of the same fate, so that they can take turns in how they show it. */
-  fateTurn: number;
+  kind: OrderKind;
+  /** Counts the orders of the same kind: they take turns in how they show it. */
+  kindIndex: number;
   /** For each case that the order shows, how many orders of the till showed it before. */
-  readonly turns: Map<Case, number>;
+  readonly cases: Map<Case, number>;
 }
 
-/** Deals the cases of a mix out over `count` orders. */
+/** Plans `count` orders that show the cases of a mix, each as often as its weight says. */
 export function planOrders(random: Random, count: number, mix: TillMix): OrderPlan[] {
-  const ordinary = { service: "eatin", countsGuests: true, isOffShift: false, fate: "ordinary", fateTurn: 0 } as const;
-  const plans = Array.from({ length: count }, (): OrderPlan => ({ ...ordinary, turns: new Map() }));
-  const isOrdinary = ({ fate }: OrderPlan) => fate === "ordinary";
-  const deal = (share: number, among: (plan: OrderPlan) => boolean) => {
+  const ordinary = { service: "eatin", countsGuests: true, isOffShift: false, kind: "ordinary", kindIndex: 0 } as const;
+  const plans = Array.from({ length: count }, (): OrderPlan => ({ ...ordinary, cases: new Map() }));
+  const isOrdinary = ({ kind }: OrderPlan) => kind === "ordinary";
+  const assign = (share: number, among: (plan: OrderPlan) => boolean) => {
     const candidates = plans.filter(among);
     // Apart, so that what few orders show is not all dealt to orders that do not count.
     const others = candidates.filter((plan) => !isOrdinary(plan));
@@ -126,46 +106,23 @@ export function planOrders(random: Random, count: number, mix: TillMix): OrderPl
     );
   };
 
-  for (const fate of ["canceled", "transferred", "refund", "gifted", "training"] as const) {
-    const dealt = random.sample(plans.filter(isOrdinary), random.quota(mix[`${fate}Order`] * count));
-    for (const [fateTurn, plan] of dealt.entries()) Object.assign(plan, { fate, fateTurn });
+  for (const kind of ["canceled", "transferred", "refund", "gifted", "training"] as const) {
+    const chosen = random.sample(plans.filter(isOrdinary), random.quota(mix[`${kind}Order`] * count));
+    for (const [kindIndex, plan] of chosen.entries()) Object.assign(plan, { kind, kindIndex });
   }
 
   const eatsIn = ({ service }: OrderPlan) => service === "eatin";
-  for (const plan of deal(mix.takeout, eatsIn)) plan.service = "takeout";
-  for (const plan of deal(mix.delivery, eatsIn)) plan.service = "delivery";
-  for (const plan of deal(mix.noGuests, eatsIn)) plan.countsGuests = false;
-  for (const plan of deal(mix.offShift, () => true)) plan.isOffShift = true;
+  for (const plan of assign(mix.takeout, eatsIn)) plan.service = "takeout";
+  for (const plan of assign(mix.delivery, eatsIn)) plan.service = "delivery";
+  for (const plan of assign(mix.noGuests, eatsIn)) plan.countsGuests = false;
+  for (const plan of assign(mix.offShift, () => true)) plan.isOffShift = true;
 
-  const hasOrdinaryRows = ({ fate }: OrderPlan) => fate !== "refund" && fate !== "gifted";
+  const hasOrdinaryRows = ({ kind }: OrderPlan) => kind !== "refund" && kind !== "gifted";
   const canMerge = (plan: OrderPlan) => eatsIn(plan) && isOrdinary(plan);
-  const dealCase = (name: Case, among: (plan: OrderPlan) => boolean) => {
-    for (const [turn, plan] of deal(mix[name], among).entries()) plan.turns.set(name, turn);
+  const assignCase = (name: Case, among: (plan: OrderPlan) => boolean) => {
+    for (const [caseIndex, plan] of assign(mix[name], among).entries()) plan.cases.set(name, caseIndex);
   };
-  for (const name of rowCases) dealCase(name, name === "mergedOrder" ? canMerge : hasOrdinaryRows);
-  for (const name of paymentCases) dealCase(name, isOrdinary);
+  for (const name of rowCases) assignCase(name, name === "mergedOrder" ? canMerge : hasOrdinaryRows);
+  for (const name of paymentCases) assignCase(name, isOrdinary);
   return plans;
 }
-
-/** When something is canceled: what is canceled after the bill was printed is reported apart. */
-export type Cancellation = (typeof cancellations)[number];
-
-const cancellations = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
-
-/** Canceled orders take turns in when. */
-export function orderCancellation(turn: number): Cancellation {
-  return cancellations[turn % 4] as Cancellation;
-}
-
-/** Canceled rows take turns in when; a row is not canceled once it was paid. */
-export function rowCancellation(turn: number): Cancellation {
-  return cancellations[turn % 3] as Cancellation;
-}
-
-export function canceledAt(times: OrderTimes, cancellation: Cancellation): string {
-  if (cancellation === "afterPayment") return times.closedAt;
-  return times.at(cancellation === "afterBill" ? moment.afterBill : moment.beforeBill);
-}
-
-/** Why clerks cancel. */
-export const cancelReasons = ["Erreur de saisie", "Rupture", "Client parti"] as const;

@@ -1,14 +1,14 @@
 import { nullOn } from "@pragma/client/api-problem";
 import type { PublicClient } from "@pragma/client/create-client";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { Temporal } from "temporal-polyfill";
 import type { GeneratedTill } from "./generate-till.ts";
 import { type LiveDay, nextBatch } from "./live-day.ts";
 import type { Restaurant } from "./restaurant.ts";
 import type { Clock } from "./retry-transient.ts";
+import { localDay } from "./service-day.ts";
 
-/** A restaurant at its location: what playing it takes. */
-export interface Playing {
+/** What playing a restaurant at its location needs. */
+export interface PlayContext {
   /** The API under the location's key, asked again until it answers. */
   readonly api: PublicClient;
   readonly restaurant: Restaurant;
@@ -19,10 +19,10 @@ export interface Playing {
   /** How many calls a second it makes at most. */
   readonly rate: number;
   readonly clock: Clock;
-  /** Ends the play: what waits then throws the signal's reason. */
+  /** Ends the play: what waits then throws the signal's reason, and a call in flight an error with this cause. */
   readonly signal: AbortSignal;
   /** Given lines for people. */
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 /** What became of a day that was played. */
@@ -40,10 +40,10 @@ export interface PlayedDay {
  *
  * @throws what the API refuses for good, and once the signal is given.
  */
-export async function playDay(playing: Playing, day: LiveDay): Promise<PlayedDay> {
-  const { clock, signal, say } = playing;
+export async function playDay(context: PlayContext, day: LiveDay): Promise<PlayedDay> {
+  const { clock, signal, log } = context;
   const orders = new Map<string, OrderLiveInput>();
-  const sayProgress = progressOf(playing, day, orders);
+  const logProgress = createProgressLog(context, day, orders);
   let queue = day.revisions;
   while (queue.length > 0) {
     const { batch, rest } = nextBatch(queue, clock.now());
@@ -52,31 +52,31 @@ export async function playDay(playing: Playing, day: LiveDay): Promise<PlayedDay
       continue;
     }
     const changed = batch.map(({ order }) => order);
-    await sendOrders(playing, changed);
+    await sendOrders(context, changed);
     for (const order of changed) orders.set(order.id, order);
-    sayProgress();
+    logProgress();
     queue = rest;
-    await clock.wait(1000 / playing.rate, signal);
+    await clock.wait(1000 / context.rate, signal);
   }
   await clock.wait(Math.max(0, day.closesAt - clock.now()), signal);
-  const reportNumber = day.isNumberedLast ? await nextReportNumber(playing) : day.till.reportNumber;
+  const reportNumber = day.isNumberedLast ? await nextReportNumber(context) : day.till.reportNumber;
   const orderList = day.till.orderList.map((order) => orders.get(order.id)?.data ?? order);
   const till = { ...day.till, reportNumber, orderList };
   const sales = salesOf([...orders.values()]);
-  const report = await closeTill(playing, till);
+  const report = await closeTill(context, till);
   const outcome = report ? `report ${report.id}` : "its report is still to come";
-  say(`Till closed: ${till.orderList.length} orders, sales ${amountText(sales)}; ${outcome}`);
-  if (report && report.totalSales !== sales) say(`The report says ${amountText(report.totalSales)}`);
+  log(`Till closed: ${till.orderList.length} orders, sales ${amountText(sales)}; ${outcome}`);
+  if (report && report.totalSales !== sales) log(`The report says ${amountText(report.totalSales)}`);
   return { till, sales, report };
 }
 
 /** Sends open orders as they are now, in one call. */
-export async function sendOrders({ api }: Playing, orders: readonly OrderLiveInput[]): Promise<void> {
+export async function sendOrders({ api }: PlayContext, orders: readonly OrderLiveInput[]): Promise<void> {
   await api.POST("/v1/orders-live", { body: [...orders] });
 }
 
 /** The number that the next report of the location has: reports are counted. */
-export async function nextReportNumber({ api }: Playing): Promise<number> {
+export async function nextReportNumber({ api }: PlayContext): Promise<number> {
   const { data: reports } = await api.GET("/v2/reports", { params: { query: { size: 1 } } });
   const [newest] = reports.data;
   if (!newest) return 1;
@@ -93,10 +93,10 @@ export async function pushTill(api: PublicClient, till: GeneratedTill): Promise<
  * Pushes a till, and waits until its report can be read and no list shows its orders any more. Returns the report as
  * lists show it; null when that takes longer than a minute.
  */
-export async function closeTill({ api, timeZone, clock, signal }: Playing, till: GeneratedTill) {
+export async function closeTill({ api, timeZone, clock, signal }: PlayContext, till: GeneratedTill) {
   await pushTill(api, till);
   const { id: tillId, startedAt } = till;
-  const day = Temporal.Instant.from(startedAt).toZonedDateTimeISO(timeZone).toPlainDate().toString();
+  const day = localDay(Date.parse(startedAt), timeZone).toString();
   for (let polls = 0; polls < maxPolls; polls++) {
     const { data: reports } = await api.GET("/v2/reports", {
       params: { query: { since: day, until: day, size: 100 } },
@@ -125,19 +125,23 @@ export function amountText(minorUnits: number): string {
 }
 
 /** Says that a day begins. Returns what says, some twenty times a day, how far it is and how its orders stand. */
-function progressOf({ clock, say }: Playing, day: LiveDay, orders: ReadonlyMap<string, OrderLiveInput>): () => void {
-  const begins = clock.now();
-  const length = Math.max(1_000, day.closesAt - begins);
+function createProgressLog(
+  { clock, log }: PlayContext,
+  day: LiveDay,
+  orders: ReadonlyMap<string, OrderLiveInput>,
+): () => void {
+  const startsAt = clock.now();
+  const length = Math.max(1_000, day.closesAt - startsAt);
   const lengthText = length < 120_000 ? `${Math.round(length / 1_000)} s` : `${Math.round(length / 60_000)} min`;
-  say(`Till open: ${day.till.orderList.length} orders and ${day.revisions.length} changes to come in ${lengthText}`);
-  let last = begins;
+  log(`Till open: ${day.till.orderList.length} orders and ${day.revisions.length} changes to come in ${lengthText}`);
+  let last = startsAt;
   return () => {
     if (clock.now() - last < Math.max(1_000, length / 20)) return;
     last = clock.now();
     const all = [...orders.values()].map(({ data }) => data);
     const open = all.filter(({ closedAt }) => closedAt === null).length;
     const paid = all.filter(({ isPaid }) => isPaid).reduce((sum, { total }) => sum + total, 0);
-    const percent = Math.round(Math.min(1, (last - begins) / length) * 100);
-    say(`${percent}%  ${open} open, ${all.length - open} closed, paid ${amountText(paid)}`);
+    const percent = Math.round(Math.min(1, (last - startsAt) / length) * 100);
+    log(`${percent}%  ${open} open, ${all.length - open} closed, paid ${amountText(paid)}`);
   };
 }

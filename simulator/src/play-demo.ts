@@ -1,46 +1,46 @@
 import type { OrderData } from "@pragma/contracts/order-data";
-import { Temporal } from "temporal-polyfill";
-import { closeLeftovers, findOwnOrders } from "./close-leftovers.ts";
+import { closeInterruptedTills, findOwnOrders } from "./close-interrupted-tills.ts";
 import { demoRestaurant } from "./demo-days.ts";
 import { generateTill } from "./generate-till.ts";
-import { joinedAt, type LiveDay, presentDay } from "./live-day.ts";
-import { type Playing, playDay } from "./play-day.ts";
+import { joinDay, type LiveDay, presentDay } from "./live-day.ts";
+import { type PlayContext, playDay } from "./play-day.ts";
 import { Random } from "./random.ts";
-import { explain } from "./run-until-stopped.ts";
+import { errorText } from "./run-until-stopped.ts";
+import { localDay } from "./service-day.ts";
 
 /** A till that the demo location opens and closes while people look on: a day of service in less time. */
 export interface DemoShift {
   readonly tillId: string;
   /** When it is opened, and how long it lasts, in milliseconds. */
-  readonly begins: number;
-  readonly lasts: number;
+  readonly startsAt: number;
+  readonly durationMs: number;
 }
 
 /** What the shifts of a location depend on. */
-type ShiftSetting = Pick<Playing, "locationId" | "timeZone" | "clock">;
+type ShiftContext = Pick<PlayContext, "locationId" | "timeZone" | "clock">;
 
 /**
  * Keeps the live orders of the demo location moving until the signal is given: one shift after the other, each ending
  * in its till. Goes on with the shift that an earlier play broke off, and closes the tills of older ones. Whatever goes
  * wrong, it tries again half a minute later.
  */
-export async function playDemo(playing: Playing): Promise<void> {
-  const { clock, signal, say } = playing;
+export async function playDemo(context: PlayContext): Promise<void> {
+  const { clock, signal, log } = context;
   for (let count = 0; ; ) {
     try {
-      const live = await findOwnOrders(playing);
-      let shift = brokenOffShift(playing, live) ?? newShift(playing);
+      const live = await findOwnOrders(context);
+      let shift = findInterruptedShift(context, live) ?? createShift(context);
       live.delete(shift.tillId);
-      await closeLeftovers(playing, live);
+      await closeInterruptedTills(context, live);
       for (;;) {
-        await playDay(playing, joinedAt(shiftDay(playing, shift), clock.now()));
+        await playDay(context, joinDay(shiftDay(context, shift), clock.now()));
         count++;
-        shift = shiftAfter(playing, shift, count);
-        await clock.wait(Math.max(0, shift.begins - clock.now()), signal);
+        shift = createNextShift(context, shift, count);
+        await clock.wait(Math.max(0, shift.startsAt - clock.now()), signal);
       }
     } catch (error) {
       signal.throwIfAborted();
-      say(`Trying again in half a minute: ${explain(error)}`);
+      log(`Trying again in half a minute: ${errorText(error)}`);
       await clock.wait(30_000, signal);
     }
   }
@@ -50,23 +50,26 @@ export async function playDemo(playing: Playing): Promise<void> {
  * The shift that one of these tills is of, if its time has not passed: it was broken off. Not when the till's live orders
  * are not those that the shift would play: another version made them.
  */
-export function brokenOffShift(playing: ShiftSetting, live: ReadonlyMap<string, OrderData[]>): DemoShift | undefined {
-  const { locationId, clock } = playing;
+export function findInterruptedShift(
+  context: ShiftContext,
+  live: ReadonlyMap<string, OrderData[]>,
+): DemoShift | undefined {
+  const { locationId, clock } = context;
   const shifts = [...live.keys()].flatMap((tillId) => {
-    const begins = Number.parseInt(tillId.replace("-", "").slice(0, 12), 16);
-    return [shortShift, longShift].map((lasts) => shiftOf(locationId, begins, lasts));
+    const startsAt = Number.parseInt(tillId.replace("-", "").slice(0, 12), 16);
+    return [shortShiftMs, longShiftMs].map((durationMs) => shiftStartingAt(locationId, startsAt, durationMs));
   });
   return shifts.find((shift) => {
     const orders = live.get(shift.tillId);
-    if (!orders || clock.now() > shift.begins + shift.lasts) return false;
-    const played = new Set(shiftDay(playing, shift).till.orderList.map(({ id }) => id));
+    if (!orders || clock.now() > shift.startsAt + shift.durationMs) return false;
+    const played = new Set(shiftDay(context, shift).till.orderList.map(({ id }) => id));
     return orders.every(({ id }) => played.has(id));
   });
 }
 
 /** A shift that is at noon already, so that there is something to see. */
-export function newShift({ locationId, clock }: ShiftSetting): DemoShift {
-  return shiftOf(locationId, clock.now() - headStart, shortShift);
+export function createShift({ locationId, clock }: ShiftContext): DemoShift {
+  return shiftStartingAt(locationId, clock.now() - headStartMs, shortShiftMs);
 }
 
 /**
@@ -74,22 +77,22 @@ export function newShift({ locationId, clock }: ShiftSetting): DemoShift {
  * night in which the machine slept. The first ones are short; a demo that is left running for days opens two tills a
  * day, so that what it stores grows no faster than a restaurant's.
  */
-export function shiftAfter(
-  { locationId, clock }: ShiftSetting,
-  { begins, lasts }: DemoShift,
+export function createNextShift(
+  { locationId, clock }: ShiftContext,
+  { startsAt, durationMs }: DemoShift,
   count: number,
 ): DemoShift {
-  const end = begins + lasts;
-  const isLate = clock.now() > end + headStart;
-  return shiftOf(locationId, isLate ? clock.now() : end, count < shortShifts ? shortShift : longShift);
+  const end = startsAt + durationMs;
+  const isLate = clock.now() > end + headStartMs;
+  return shiftStartingAt(locationId, isLate ? clock.now() : end, count < shortShiftCount ? shortShiftMs : longShiftMs);
 }
 
 /** The day that a shift plays: from opening to closing at the pace of the shift, under the times at which it is played. */
-export function shiftDay({ timeZone }: ShiftSetting, { tillId, begins, lasts }: DemoShift): LiveDay {
-  const day = Temporal.Instant.fromEpochMilliseconds(begins).toZonedDateTimeISO(timeZone).toPlainDate().toString();
-  const till = generateTill({ seed: demoRestaurant, orders: ordersOfShift, day, timeZone, tillId });
+export function shiftDay({ timeZone }: ShiftContext, { tillId, startsAt, durationMs }: DemoShift): LiveDay {
+  const day = localDay(startsAt, timeZone).toString();
+  const till = generateTill({ seed: demoRestaurant, orders: ordersPerShift, day, timeZone, tillId });
   const opens = Date.parse(till.startedAt);
-  return presentDay(till, (instant) => begins + lasts * shareOfShift((instant - opens) / (60 * minute)));
+  return presentDay(till, (instant) => startsAt + durationMs * shareOfShift((instant - opens) / (60 * minute)));
 }
 
 /** When in a shift an hour of its day is played, as a share of the shift: quiet hours pass quickly. */
@@ -104,20 +107,20 @@ export function shareOfShift(hour: number): number {
 }
 
 /** A shift whose till's id starts with its beginning, as uuids of version 7 do: by it a shift is found again. */
-function shiftOf(locationId: string, instant: number, lasts: number): DemoShift {
-  const begins = Math.round(instant);
-  const time = begins.toString(16).padStart(12, "0");
-  const random = new Random(`live/${locationId}/${begins}/${lasts}`).uuid();
-  return { tillId: `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`, begins, lasts };
+function shiftStartingAt(locationId: string, instant: number, durationMs: number): DemoShift {
+  const startsAt = Math.round(instant);
+  const time = startsAt.toString(16).padStart(12, "0");
+  const random = new Random(`live/${locationId}/${startsAt}/${durationMs}`).uuid();
+  return { tillId: `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`, startsAt, durationMs };
 }
 
 const minute = 60_000;
-const shortShift = 120 * minute;
-const longShift = 720 * minute;
-const shortShifts = 6;
-const ordersOfShift = 100;
+const shortShiftMs = 120 * minute;
+const longShiftMs = 720 * minute;
+const shortShiftCount = 6;
+const ordersPerShift = 100;
 /** How far the first shift of a demo is when it begins. */
-const headStart = 20 * minute;
+const headStartMs = 20 * minute;
 
 /** Hours after opening, and the share of the shift by which they are over; from breakfast to the last guests. */
 const dayCurve: readonly (readonly [hour: number, share: number])[] = [

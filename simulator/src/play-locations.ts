@@ -1,16 +1,17 @@
 import { type AdminClient, createAdminClient, createClient } from "@pragma/client/create-client";
 import { Temporal } from "temporal-polyfill";
-import { closeLeftovers, findOwnOrders } from "./close-leftovers.ts";
+import { closeInterruptedTills, findOwnOrders } from "./close-interrupted-tills.ts";
+import { createKey, ensureConsumer, ensureLocation, pushCatalogIfMissing } from "./ensure-location.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { presentDay, recordedDay } from "./live-day.ts";
-import { allowConsumer, createKey, openLocation, pushMissingCatalog } from "./open-location.ts";
-import { type PlayedDay, type Playing, playDay, pushTill } from "./play-day.ts";
+import { type PlayContext, type PlayedDay, playDay, pushTill } from "./play-day.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { retryTransient, systemClock } from "./retry-transient.ts";
+import { retryTransient } from "./retry-transient.ts";
+import { localDay } from "./service-day.ts";
 import type { SimulateOptions } from "./simulate-options.ts";
 
-type Control = Pick<Playing, "signal" | "say">;
+type Control = Pick<PlayContext, "clock" | "signal" | "log">;
 
 /** A location to be played, under a seed of its own: each has its own restaurant. */
 interface PlayedLocation {
@@ -33,19 +34,20 @@ export async function playLocations(options: SimulateOptions, control: Control):
 /** The locations of the options' seed, made where there are none; their keys are revoked at the end. */
 async function playOwnLocations(apiKey: string, options: SimulateOptions, control: Control): Promise<void> {
   const { url: baseUrl, "time-zone": timeZone } = options;
-  const admin = createAdminClient({ baseUrl, apiKey, ...retryTransient({ ...control, clock: systemClock }) });
+  // Its calls are not aborted: a key that has been created must be known, to be revoked.
+  const admin = createAdminClient({ baseUrl, apiKey, ...retryTransient({ ...control, fetch }) });
   const locations: PlayedLocation[] = [];
   try {
-    await allowConsumer(admin, consumerName, playingScopes);
+    await ensureConsumer(admin, consumerName, playingScopes);
     for (let index = 0; index < options.locations; index++) {
       const seed = seedOf(options, index);
       const restaurant = generateRestaurant(seed);
       const legacyId = new Random(`location/${seed}`).integer(1, 2 ** 31 - 1);
-      const locationId = await openLocation(admin, { restaurant, timeZone, owner: "pragma-simulator", legacyId });
+      const locationId = await ensureLocation(admin, { restaurant, timeZone, owner: "pragma-simulator", legacyId });
       const location = { seed, locationId, apiKey: await createKey(admin, locationId, consumerName) };
       locations.push(location);
-      await pushMissingCatalog(clientOf(options, control, location.apiKey), restaurant);
-      control.say(`Location ${locationId}: ${restaurant.establishment.establishmentName}`);
+      await pushCatalogIfMissing(clientOf(options, control, location.apiKey), restaurant);
+      control.log(`Location ${locationId}: ${restaurant.establishment.establishmentName}`);
     }
     await play(options, control, locations);
   } finally {
@@ -57,73 +59,60 @@ async function playOwnLocations(apiKey: string, options: SimulateOptions, contro
 
 async function play(options: SimulateOptions, control: Control, locations: readonly PlayedLocation[]): Promise<void> {
   const playOne = async ({ seed, locationId, apiKey }: PlayedLocation, index: number) => {
-    const say = (line: string) => control.say(locations.length === 1 ? line : `${index + 1}  ${line}`);
-    const playing = {
-      api: clientOf(options, { ...control, say }, apiKey),
+    const log = (line: string) => control.log(locations.length === 1 ? line : `${index + 1}  ${line}`);
+    const context = {
+      ...control,
+      log,
+      api: clientOf(options, { ...control, log }, apiKey),
       restaurant: generateRestaurant(seed),
       timeZone: options["time-zone"],
       locationId,
       rate: options.rate,
-      clock: systemClock,
-      signal: control.signal,
-      say,
     };
-    const { forever, from = null } = options;
-    await playLocation(playing, { ...options, seed, from, days: forever ? null : options.days });
+    await playLocation(context, { ...options, seed });
   };
   await Promise.all(locations.map(playOne));
 }
 
 /** What a location plays. */
-export interface PlayOptions {
-  /** Names the restaurant. */
-  seed: string;
-  /** How many days; null for as long as it is not stopped. */
-  days: number | null;
-  /** How many days before the first one have their tills pushed. */
-  history: number;
-  /** Orders a day. */
-  orders: number;
-  speed: number;
-  /** The day whose times the first day's orders carry, YYYY-MM-DD; null for those at which they are played. */
-  from: string | null;
-}
+export type PlayOptions = Pick<SimulateOptions, "seed" | "days" | "forever" | "history" | "orders" | "speed" | "from">;
 
 /**
  * Plays a location's days one after the other, once what an earlier play left open is closed. Returns what became of the
  * last one.
  */
-export async function playLocation(playing: Playing, options: PlayOptions): Promise<PlayedDay | undefined> {
-  const { clock, timeZone, say } = playing;
-  const { history, days, speed, from } = options;
-  await closeLeftovers(playing, await findOwnOrders(playing));
-  const today = Temporal.Instant.fromEpochMilliseconds(clock.now()).toZonedDateTimeISO(timeZone).toPlainDate();
-  const first = from === null ? today : Temporal.PlainDate.from(from);
+export async function playLocation(context: PlayContext, options: PlayOptions): Promise<PlayedDay | undefined> {
+  const { clock, timeZone, log } = context;
+  const { history, days, forever, speed, from } = options;
+  await closeInterruptedTills(context, await findOwnOrders(context));
+  const first = from === undefined ? localDay(clock.now(), timeZone) : Temporal.PlainDate.from(from);
   for (let before = history; before > 0; before--)
-    await pushTill(playing.api, tillOf(playing, options, first.subtract({ days: before }).toString()));
-  if (history > 0) say(`History: the tills of ${history} days are pushed`);
+    await pushTill(context.api, tillOf(context, options, first.subtract({ days: before }).toString()));
+  if (history > 0) log(`History: the tills of ${history} days are pushed`);
 
   let played: PlayedDay | undefined;
-  for (let index = 0; index !== days; index++) {
-    const begins = clock.now();
-    const date = from === null ? today : first.add({ days: index });
-    const till = tillOf(playing, options, date.toString(), from === null ? begins : undefined);
+  for (let index = 0; forever || index < days; index++) {
+    const startsAt = clock.now();
+    const till =
+      from === undefined
+        ? tillOf(context, options, first.toString(), startsAt)
+        : tillOf(context, options, first.add({ days: index }).toString());
     const opens = Date.parse(till.startedAt);
-    const pace = (instant: number) => begins + (instant - opens) / speed;
-    played = await playDay(playing, from === null ? presentDay(till, pace) : recordedDay(till, pace));
+    const pace = (instant: number) => startsAt + (instant - opens) / speed;
+    played = await playDay(context, from === undefined ? presentDay(till, pace) : recordedDay(till, pace));
   }
   return played;
 }
 
 /** The till of a day: the same at the same location, for the same day and beginning. */
-function tillOf(playing: Playing, { seed, orders }: PlayOptions, day: string, begins?: number): GeneratedTill {
-  const { locationId, timeZone } = playing;
-  const tillId = new Random(`play/${seed}/${locationId}/${orders}/${day}/${begins ?? ""}`).uuid();
+function tillOf(context: PlayContext, { seed, orders }: PlayOptions, day: string, startsAt?: number): GeneratedTill {
+  const { locationId, timeZone } = context;
+  const tillId = new Random(`play/${seed}/${locationId}/${orders}/${day}/${startsAt ?? ""}`).uuid();
   return generateTill({ seed, orders, day, timeZone, tillId });
 }
 
 function clientOf({ url: baseUrl }: SimulateOptions, control: Control, apiKey: string) {
-  return createClient({ baseUrl, apiKey, ...retryTransient({ ...control, clock: systemClock }) });
+  return createClient({ baseUrl, apiKey, ...retryTransient(control) });
 }
 
 async function revokeKey(admin: AdminClient, { locationId, apiKey }: PlayedLocation): Promise<void> {

@@ -171,7 +171,7 @@ export function discounted(
 }
 
 /** Whether the row adds to its order's total. */
-export function counts(row: ProductRow): boolean {
+export function isCounted(row: ProductRow): boolean {
   return !row.isCanceled && !row.isTransferred && !row.isLoss;
 }
 
@@ -187,7 +187,7 @@ export function rowsOf({ productRowList, menuRowList }: OrderRows): ProductRow[]
 
 /** The totals of an order with these rows: those of the rows that count. Minor units. */
 export function orderAmounts(rows: OrderRows) {
-  const counting = rowsOf(rows).filter(counts);
+  const counting = rowsOf(rows).filter(isCounted);
   return {
     total: sumOf(counting, "totalRow"),
     totalTax: sumOf(counting, "taxAmount"),
@@ -198,5 +198,5 @@ export function orderAmounts(rows: OrderRows) {
 
 /** The menu row with these products: its total is that of those that count. */
 export function withRows(menu: Omit<MenuRow, "totalRow" | "productRowList">, productRowList: ProductRow[]): MenuRow {
-  return { ...menu, totalRow: sumOf(productRowList.filter(counts), "totalRow"), productRowList };
+  return { ...menu, totalRow: sumOf(productRowList.filter(isCounted), "totalRow"), productRowList };
 }

@@ -85,7 +85,8 @@ export class Random {
   uuid(): string {
     const digits = this.hex(31);
     const variant = "89ab"[this.integer(0, 3)];
-    return digits.replace(/^(.{8})(.{4})(.{3})(.{3})(.{12}).$/, `$1-$2-4$3-${variant}$4-$5`);
+    const node = digits.slice(18, 30);
+    return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(12, 15)}-${variant}${digits.slice(15, 18)}-${node}`;
   }
 }
 

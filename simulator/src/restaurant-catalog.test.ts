@@ -8,7 +8,7 @@ const catalog = catalogOf(generateRestaurant("seed"));
 const idsOf = (items: readonly { id: string }[]) => new Set(items.map(({ id }) => id));
 
 /** Of the rows of many orders, the ids in a field that a list does not have. */
-function strangers<Row>(rows: Row[], field: keyof Row, known: Set<string>): unknown[] {
+function unknownIds<Row>(rows: Row[], field: keyof Row, known: Set<string>): unknown[] {
   return rows.map((row) => row[field]).filter((id) => id !== null && !known.has(String(id)));
 }
 
@@ -28,15 +28,15 @@ describe("catalogOf", () => {
     const payments = till.orderList.flatMap(({ paymentRowList }) => paymentRowList);
     const prices = catalog.products.flatMap(({ priceList }) => priceList.map(({ priceTypeId: id }) => ({ id })));
     expect(rows.length).toBeGreaterThan(500);
-    expect(strangers(rows, "productId", idsOf(catalog.products))).toEqual([]);
-    expect(strangers(rows, "categoryId", idsOf(catalog.categories))).toEqual([]);
-    expect(strangers(rows, "pricingId", idsOf(prices))).toEqual([]);
-    expect(strangers(rows, "taxId", idsOf(catalog.taxes))).toEqual([]);
-    expect(strangers(modifiers, "modifierGroupId", idsOf(catalog.modifiers))).toEqual([]);
+    expect(unknownIds(rows, "productId", idsOf(catalog.products))).toEqual([]);
+    expect(unknownIds(rows, "categoryId", idsOf(catalog.categories))).toEqual([]);
+    expect(unknownIds(rows, "pricingId", idsOf(prices))).toEqual([]);
+    expect(unknownIds(rows, "taxId", idsOf(catalog.taxes))).toEqual([]);
+    expect(unknownIds(modifiers, "modifierGroupId", idsOf(catalog.modifiers))).toEqual([]);
     const options = catalog.modifiers.flatMap((modifier) => modifier.options);
-    expect(strangers(modifiers, "modifierId", idsOf(options))).toEqual([]);
-    expect(strangers(payments, "paymentId", idsOf(catalog.payments))).toEqual([]);
-    expect(strangers(till.declaredPaymentList, "paymentId", idsOf(catalog.payments))).toEqual([]);
+    expect(unknownIds(modifiers, "modifierId", idsOf(options))).toEqual([]);
+    expect(unknownIds(payments, "paymentId", idsOf(catalog.payments))).toEqual([]);
+    expect(unknownIds(till.declaredPaymentList, "paymentId", idsOf(catalog.payments))).toEqual([]);
   });
 
   it("refers to nothing that it does not have, and has archived products", () => {

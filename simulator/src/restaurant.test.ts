@@ -14,7 +14,7 @@ describe("generateRestaurant", () => {
     expect(new Set(products.map(({ soldBy }) => soldBy))).toEqual(new Set(["piece", "kilogram"]));
     expect(new Set(products.map(({ id }) => id)).size).toBe(products.length);
     expect(menus.map(({ steps }) => steps.map(({ choices }) => choices.length))).toEqual(
-      cardMenus.map(({ steps }) => Object.values(steps).map((choices) => choices.length)),
+      Object.values(cardMenus).map(({ steps }) => Object.values(steps).map((choices) => choices.length)),
     );
   });
 

@@ -11,7 +11,7 @@ export type Table = Room["tables"][number];
 export type Product = ReturnType<typeof generateProducts>[number];
 export type ModifierGroup = Product["modifierGroups"][number];
 export type Modifier = ModifierGroup["modifiers"][number];
-export type Menu = ReturnType<typeof generateMenu>;
+export type Menu = Restaurant["menus"][number];
 export type Discount = Restaurant["discounts"][number];
 export type PaymentMethodName = keyof typeof paymentMethods;
 
@@ -19,14 +19,22 @@ export type PaymentMethodName = keyof typeof paymentMethods;
 export function generateRestaurant(seed: string | number) {
   const random = new Random(`restaurant/${seed}`);
   const products = generateProducts(random.fork("products"));
-  const discounts = cardDiscounts.map((discount) => ({ id: random.uuid(), ...discount }));
+  const discounts = Object.entries(cardDiscounts).map(([name, percent]) => ({ id: random.uuid(), name, percent }));
   return {
     establishment: generateEstablishment(random.fork("establishment")),
     device: { id: random.uuid(), name: `iPad Caisse ${random.integer(1, 4)}` },
     clerks: random.sample(firstNames, 6).map((name) => ({ id: random.uuid(), name })),
     rooms: generateRooms(random.fork("rooms")),
     products,
-    menus: cardMenus.map((menu) => generateMenu(random, menu, products)),
+    menus: Object.entries(cardMenus).map(([name, { price, steps }]) => ({
+      id: random.uuid(),
+      name,
+      price,
+      steps: Object.entries(steps).map(([step, choices]) => ({
+        name: step,
+        choices: products.filter((product) => choices.includes(product.name)),
+      })),
+    })),
     discounts: discounts.filter(({ percent }) => percent < 100),
     gift: discounts.find(({ percent }) => percent === 100) as (typeof discounts)[number],
     paymentMethods: generatePaymentMethods(random.fork("payments")),
@@ -36,7 +44,7 @@ export function generateRestaurant(seed: string | number) {
 }
 
 function generateProducts(random: Random) {
-  const idOf = rememberedIds(random);
+  const idOf = createIdsByName(random);
   const groups = Object.entries(cardModifierGroups).map(([name, modifiers], index) => ({
     id: idOf(`group ${name}`),
     name,
@@ -73,29 +81,13 @@ function generateProducts(random: Random) {
   }));
 }
 
-/** The products of the card, each with what its category and subcategory say of it. */
+/** The products of the card, each with the fields of its category and subcategory. */
 function listProducts() {
-  return cardCategories.flatMap(({ name: category, course, vat, subCategories }) =>
+  return Object.entries(cardCategories).flatMap(([category, { course, vat, subCategories }]) =>
     Object.entries(subCategories).flatMap(([subCategory, { prices, ...section }]) =>
       Object.entries(prices).map(([name, price]) => ({ name, price, category, course, vat, subCategory, ...section })),
     ),
   );
-}
-
-function generateMenu(
-  random: Random,
-  { name, price, steps }: (typeof cardMenus)[number],
-  products: readonly Product[],
-) {
-  return {
-    id: random.uuid(),
-    name,
-    price,
-    steps: Object.entries(steps).map(([step, choices]) => ({
-      name: step,
-      choices: products.filter((product) => choices.includes(product.name)),
-    })),
-  };
 }
 
 function generateRooms(random: Random) {
@@ -114,7 +106,7 @@ function generatePaymentMethods(random: Random) {
   return Object.fromEntries(withIds) as Record<PaymentMethodName, Method>;
 }
 
-function rememberedIds(random: Random): (name: string) => string {
+function createIdsByName(random: Random): (name: string) => string {
   const ids = new Map<string, string>();
   return (name) => {
     const id = ids.get(name) ?? random.uuid();

@@ -1,9 +1,12 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createClient } from "@pragma/client/create-client";
 import { describe, expect, it } from "vitest";
-import { retryTransient } from "./retry-transient.ts";
+import { retryTransient, systemClock } from "./retry-transient.ts";
 
 /** A client of an API whose calls end so, one after the other; then they are answered with 200. */
-function asking(...outcomes: (number | "unreachable")[]) {
+function createClientWith(...outcomes: (number | "unreachable")[]) {
   const stop = new AbortController();
   const waits: number[] = [];
   const lines: string[] = [];
@@ -14,7 +17,7 @@ function asking(...outcomes: (number | "unreachable")[]) {
       wait: async (ms: number, signal: AbortSignal) => clock.wait(ms).then(() => signal.throwIfAborted()),
     },
     signal: stop.signal,
-    say: (line: string) => void lines.push(line),
+    log: (line: string) => void lines.push(line),
     fetch: async () => {
       const outcome = outcomes.shift() ?? 200;
       if (outcome === "unreachable") throw new TypeError("fetch failed");
@@ -30,7 +33,7 @@ function asking(...outcomes: (number | "unreachable")[]) {
 
 describe("retryTransient", () => {
   it("asks again for as long as it takes, ever more slowly, and says so once", async () => {
-    const { call, waits, lines } = asking(...Array<"unreachable">(20).fill("unreachable"), 500, 503, 429);
+    const { call, waits, lines } = createClientWith(...Array<"unreachable">(20).fill("unreachable"), 500, 503, 429);
     await call();
     expect(waits).toHaveLength(23);
     expect(waits[0]).toBeLessThan(waits[8] ?? 0);
@@ -39,21 +42,40 @@ describe("retryTransient", () => {
   });
 
   it("says nothing of a moment's silence", async () => {
-    const { call, lines } = asking(429, "unreachable", 503);
+    const { call, lines } = createClientWith(429, "unreachable", 503);
     await call();
     expect(lines).toEqual([]);
   });
 
   it("throws what will be refused again", async () => {
-    const { call, waits } = asking(400);
+    const { call, waits } = createClientWith(400);
     await expect(call()).rejects.toThrow("answered 400");
     expect(waits).toEqual([]);
   });
 
   it("ends when it is stopped", async () => {
-    const { call, stop, waits } = asking(...Array<503>(20).fill(503));
+    const { call, stop, waits } = createClientWith(...Array<503>(20).fill(503));
     stop.abort(new Error("enough"));
     await expect(call()).rejects.toThrow();
     expect(waits).toHaveLength(1);
   });
+
+  it("aborts a call in flight when it is stopped", async () => {
+    const server = createServer(() => stop.abort(new Error("enough"))).listen(0);
+    await once(server, "listening");
+    const stop = new AbortController();
+    const lines: string[] = [];
+    const client = createClient({
+      baseUrl: `http://localhost:${(server.address() as AddressInfo).port}`,
+      apiKey: "key",
+      ...retryTransient({ clock: systemClock, signal: stop.signal, log: (line) => lines.push(line) }),
+    });
+    try {
+      await expect(client.GET("/v1/locations/own")).rejects.toThrow("got no reply");
+      expect(lines).toEqual([]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }, 5_000);
 });

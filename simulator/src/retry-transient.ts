@@ -1,6 +1,6 @@
 import type { ClientOptions } from "@pragma/client/create-client";
 import { waitFor } from "@pragma/client/retrying-fetch";
-import { explain } from "./run-until-stopped.ts";
+import { errorText } from "./run-until-stopped.ts";
 
 /** What time it is, and waiting: tests have one of their own. */
 export interface Clock {
@@ -14,18 +14,19 @@ export const systemClock: Clock = { now: () => Date.now(), wait: waitFor };
 
 interface RetryOptions {
   clock: Clock;
-  /** Once given, no call is made again. */
+  /** Once given, no call is made again, and one in flight is aborted. */
   signal: AbortSignal;
-  say: (line: string) => void;
-  /** Sends a request; the built-in `fetch` unless given. */
+  log: (line: string) => void;
+  /** Sends a request; the built-in `fetch`, under the signal, unless given. */
   fetch?: (request: Request) => Promise<Response>;
 }
 
 /**
  * Options of a client that asks again until the API answers: while nothing answers, and after a reply that stands for a
- * transient state, for as long as it takes. An outage is told when it has lasted some time, and when it is over.
+ * transient state, for as long as it takes. An outage is logged when it has lasted some time, and when it is over.
  */
-export function retryTransient({ clock, signal, say, fetch: send = fetch }: RetryOptions) {
+export function retryTransient(options: RetryOptions) {
+  const { clock, signal, log, fetch: send = (request) => fetch(request, { signal }) } = options;
   let waitedMs = 0;
   let reason = "";
   return {
@@ -33,27 +34,27 @@ export function retryTransient({ clock, signal, say, fetch: send = fetch }: Retr
     async wait(milliseconds) {
       const isKnown = waitedMs > outageMs;
       waitedMs += milliseconds;
-      if (!isKnown && waitedMs > outageMs) say(`The API does not answer, trying again: ${reason}`);
+      if (!isKnown && waitedMs > outageMs) log(`The API does not answer, trying again: ${reason}`);
       await clock.wait(milliseconds, signal);
     },
     async fetch(request) {
       const response = await send(request).catch((error: unknown) => {
-        reason = `${request.url} got no reply: ${explain(error)}`;
+        reason = `${request.url} got no reply: ${errorText(error)}`;
         throw error;
       });
       reason = `${request.url} answered ${response.status}`;
-      // What the client would not ask again: after an error of the API's own, and when it is told to wait for long.
+      // What the client would not ask again: after an error of the API's own, and when the API asks for a long wait.
       if (response.status === 500 || Number(response.headers.get("retry-after")) > 60) {
         await response.body?.cancel();
         throw new Error(reason);
       }
       if (response.status === 429 || response.status >= 500) return response;
-      if (waitedMs > outageMs) say("The API answers again");
+      if (waitedMs > outageMs) log("The API answers again");
       waitedMs = 0;
       return response;
     },
   } satisfies Partial<ClientOptions>;
 }
 
-/** How long the API has to be silent, or busy, before it is told. */
+/** How long the API has to be silent, or busy, before that is logged. */
 const outageMs = 10_000;

@@ -1,117 +1,129 @@
 import type { MenuRow, ProductRow } from "@pragma/contracts/order-rows";
+import { canceledAt, cancelReasons, rowCancellation } from "./cancellation.ts";
 import { chooseModifiers, menuRow } from "./menu-row.ts";
-import { canceledAt, cancelReasons, type OrderPlan, type RowCase, rowCancellation, rowCases } from "./plan-orders.ts";
 import { discounted, type OrderRows, type OrderSetting, productRow, withRows } from "./product-row.ts";
 import type { Product } from "./restaurant.ts";
 import { moment } from "./service-day.ts";
 import { splitMenuRow, splitProductRow } from "./split-rows.ts";
 
-/** Adds the rows of every case that the plan asks for. `ordered`: the products ordered without anything special. */
-export function playRowCases(
+/** Adds the rows of each of the plan's cases. `ordered`: the products ordered without anything special. */
+export function addRowCases(
   setting: OrderSetting,
-  plan: OrderPlan,
+  cases: ReadonlyMap<string, number>,
   rows: OrderRows,
   ordered: readonly Product[],
 ): OrderRows {
-  return rowCases.reduce((played, name) => {
-    const turn = plan.turns.get(name);
-    return turn === undefined ? played : plays[name]({ ...setting, turn, rows: played, ordered });
+  return rowCases.reduce((added, name) => {
+    const caseIndex = cases.get(name);
+    return caseIndex === undefined ? added : addCase[name]({ ...setting, caseIndex, rows: added, ordered });
   }, rows);
 }
 
 /** Gives the whole order away, as one discount over all its products. */
-export function giveAway(setting: OrderSetting, rows: OrderRows): OrderRows {
+export function giftOrder(setting: OrderSetting, rows: OrderRows): OrderRows {
   const groupId = setting.random.uuid();
   return onEveryRow(rows, (row) => discounted(setting, row, setting.restaurant.gift, { groupId }));
 }
 
-interface Scene extends OrderSetting {
-  turn: number;
+interface CaseSetting extends OrderSetting {
+  caseIndex: number;
   rows: OrderRows;
   ordered: readonly Product[];
 }
 
-const plays: Record<RowCase, (scene: Scene) => OrderRows> = {
-  modifier(scene) {
-    const product = pickPiece(scene, ({ modifierGroups }) => modifierGroups.length > 0);
-    const modifiers = chooseModifiers(scene, product);
-    return add(scene, productRow(scene, { product, modifiers, quantity: someQuantity(scene) }));
+/** The cases that show in an order's rows, in the order in which they are added. */
+const addCase = {
+  modifier(setting) {
+    const product = pickPiece(setting, ({ modifierGroups }) => modifierGroups.length > 0);
+    const modifiers = chooseModifiers(setting, product);
+    return add(setting, productRow(setting, { product, modifiers, quantity: randomQuantity(setting) }));
   },
-  weight(scene) {
-    const product = scene.random.pick(scene.restaurant.products.filter(({ soldBy }) => soldBy === "kilogram"));
-    return add(scene, productRow(scene, { product, grams: scene.random.integer(180, 1900) }));
+  weight(setting) {
+    const product = setting.random.pick(setting.restaurant.products.filter(({ soldBy }) => soldBy === "kilogram"));
+    return add(setting, productRow(setting, { product, grams: setting.random.integer(180, 1900) }));
   },
-  menu(scene) {
-    return addMenus(scene, ...Array.from({ length: scene.random.integer(1, 3) }, () => someMenu(scene)));
+  menu(setting) {
+    return addMenus(setting, ...Array.from({ length: setting.random.integer(1, 3) }, () => randomMenuRow(setting)));
   },
-  splitMenu(scene) {
-    return addMenus(scene, ...splitMenuRow(scene, someMenu(scene), someShares(scene)));
+  splitMenu(setting) {
+    return addMenus(setting, ...splitMenuRow(setting, randomMenuRow(setting), randomShares(setting)));
   },
-  splitRow(scene) {
-    const product = pickPiece(scene, ({ modifierGroups }) => modifierGroups.length > 0 || scene.turn % 3 !== 1);
-    const modifiers = scene.turn % 3 === 1 ? chooseModifiers(scene, product) : [];
-    const whole = productRow(scene, { product, modifiers, quantity: someQuantity(scene) });
-    const row = scene.turn % 3 === 2 ? discounted(scene, whole, someDiscount(scene)) : whole;
-    return add(scene, ...splitProductRow(scene, row, someShares(scene)));
+  splitRow(setting) {
+    const product = pickPiece(
+      setting,
+      ({ modifierGroups }) => modifierGroups.length > 0 || setting.caseIndex % 3 !== 1,
+    );
+    const modifiers = setting.caseIndex % 3 === 1 ? chooseModifiers(setting, product) : [];
+    const whole = productRow(setting, { product, modifiers, quantity: randomQuantity(setting) });
+    const row = setting.caseIndex % 3 === 2 ? discounted(setting, whole, randomDiscount(setting)) : whole;
+    return add(setting, ...splitProductRow(setting, row, randomShares(setting)));
   },
-  groupDiscount(scene) {
-    const discount = scene.random.pick(scene.restaurant.discounts.filter(({ percent }) => percent <= 30));
-    const groupId = scene.random.uuid();
-    return onEveryRow(scene.rows, (row) => discounted(scene, row, discount, { groupId }));
+  groupDiscount(setting) {
+    const discount = setting.random.pick(setting.restaurant.discounts.filter(({ percent }) => percent <= 30));
+    const groupId = setting.random.uuid();
+    return onEveryRow(setting.rows, (row) => discounted(setting, row, discount, { groupId }));
   },
-  discount(scene) {
-    return add(scene, discounted(scene, somePiece(scene), someDiscount(scene)));
+  discount(setting) {
+    return add(setting, discounted(setting, randomPieceRow(setting), randomDiscount(setting)));
   },
-  unsettledDiscount(scene) {
-    const discount = someDiscount(scene);
-    if (scene.turn % 3 === 0) return add(scene, discounted(scene, somePiece(scene), discount, { status: "pending" }));
-    if (scene.turn % 3 === 1) return add(scene, discounted(scene, somePiece(scene), discount, { status: "cancelled" }));
-    const group = { groupId: scene.random.uuid(), status: "pending" } as const;
-    return add(scene, ...[1, 2].map(() => discounted(scene, somePiece(scene), discount, group)));
+  unsettledDiscount(setting) {
+    const discount = randomDiscount(setting);
+    const status = (["pending", "cancelled"] as const)[setting.caseIndex % 3];
+    if (status) return add(setting, discounted(setting, randomPieceRow(setting), discount, { status }));
+    const group = { groupId: setting.random.uuid(), status: "pending" } as const;
+    return add(setting, ...[1, 2].map(() => discounted(setting, randomPieceRow(setting), discount, group)));
   },
-  gift(scene) {
-    const { gift } = scene.restaurant;
-    if (scene.turn % 2 === 0) return add(scene, discounted(scene, somePiece(scene), gift));
-    const groupId = scene.random.uuid();
-    return add(scene, ...[1, 2].map(() => discounted(scene, somePiece(scene), gift, { groupId })));
+  gift(setting) {
+    const { gift } = setting.restaurant;
+    if (setting.caseIndex % 2 === 0) return add(setting, discounted(setting, randomPieceRow(setting), gift));
+    const groupId = setting.random.uuid();
+    return add(setting, ...[1, 2].map(() => discounted(setting, randomPieceRow(setting), gift, { groupId })));
   },
-  canceledRow(scene) {
-    return add(scene, canceled(scene, somePiece(scene)));
+  canceledRow(setting) {
+    return add(setting, canceled(setting, randomPieceRow(setting)));
   },
-  canceledMenu(scene) {
-    const menu = someMenu(scene);
-    const count = scene.turn % 2 === 0 ? 1 : menu.productRowList.length;
+  canceledMenu(setting) {
+    const menu = randomMenuRow(setting);
+    const count = setting.caseIndex % 2 === 0 ? 1 : menu.productRowList.length;
     return addMenus(
-      scene,
-      withFirstRows(menu, count, (row) => canceled(scene, row)),
+      setting,
+      withFirstRows(menu, count, (row) => canceled(setting, row)),
     );
   },
-  transferredRow(scene) {
-    const table = scene.random.pick(scene.restaurant.rooms.flatMap(({ tables }) => tables));
-    const modifiedAt = scene.times.at(moment.beforeBill);
-    return add(scene, { ...somePiece(scene), isTransferred: true, transferredTo: `Table ${table.name}`, modifiedAt });
+  transferredRow(setting) {
+    const table = setting.random.pick(setting.restaurant.rooms.flatMap(({ tables }) => tables));
+    const modifiedAt = setting.times.at(moment.beforeBill);
+    return add(setting, {
+      ...randomPieceRow(setting),
+      isTransferred: true,
+      transferredTo: `Table ${table.name}`,
+      modifiedAt,
+    });
   },
-  loss(scene) {
-    if (scene.turn % 2 === 0) return add(scene, lost(scene, somePiece(scene)));
+  loss(setting) {
+    if (setting.caseIndex % 2 === 0) return add(setting, lost(setting, randomPieceRow(setting)));
     return addMenus(
-      scene,
-      withFirstRows(someMenu(scene), 1, (row) => lost(scene, row)),
+      setting,
+      withFirstRows(randomMenuRow(setting), 1, (row) => lost(setting, row)),
     );
   },
-  refundRow(scene) {
-    const product = scene.ordered.reduce((cheapest, other) => (other.price < cheapest.price ? other : cheapest));
-    return add(scene, productRow(scene, { product, quantity: -1 }));
+  refundRow(setting) {
+    const product = setting.ordered.reduce((cheapest, other) => (other.price < cheapest.price ? other : cheapest));
+    return add(setting, productRow(setting, { product, quantity: -1 }));
   },
-  mergedOrder(scene) {
-    return add(scene, { ...somePiece(scene), isMerged: true });
+  mergedOrder(setting) {
+    return add(setting, { ...randomPieceRow(setting), isMerged: true });
   },
-};
+} satisfies Record<string, (setting: CaseSetting) => OrderRows>;
 
-function add({ rows }: Scene, ...added: ProductRow[]): OrderRows {
+export type RowCase = keyof typeof addCase;
+export const rowCases = Object.keys(addCase) as RowCase[];
+
+function add({ rows }: CaseSetting, ...added: ProductRow[]): OrderRows {
   return { ...rows, productRowList: [...rows.productRowList, ...added] };
 }
 
-function addMenus({ rows }: Scene, ...added: MenuRow[]): OrderRows {
+function addMenus({ rows }: CaseSetting, ...added: MenuRow[]): OrderRows {
   return { ...rows, menuRowList: [...rows.menuRowList, ...added] };
 }
 
@@ -127,33 +139,33 @@ function withFirstRows(menu: MenuRow, count: number, change: (row: ProductRow) =
   return withRows(menu, [...rows.slice(0, count).map(change), ...rows.slice(count)]);
 }
 
-function canceled({ random, times, turn }: Scene, row: ProductRow): ProductRow {
+function canceled({ random, times, caseIndex }: CaseSetting, row: ProductRow): ProductRow {
   const canceledReason = random.pick([...cancelReasons, null]);
-  return { ...row, isCanceled: true, canceledReason, modifiedAt: canceledAt(times, rowCancellation(turn)) };
+  return { ...row, isCanceled: true, canceledReason, modifiedAt: canceledAt(times, rowCancellation(caseIndex)) };
 }
 
-function lost({ random, times }: Scene, row: ProductRow): ProductRow {
+function lost({ random, times }: CaseSetting, row: ProductRow): ProductRow {
   const lossReason = random.pick(["Casse", "Renversé", "Erreur de cuisson"]);
   return { ...row, isLoss: true, lossReason, modifiedAt: times.at(moment.beforeBill) };
 }
 
-function somePiece(scene: Scene): ProductRow {
-  return productRow(scene, { product: pickPiece(scene), quantity: someQuantity(scene) });
+function randomPieceRow(setting: CaseSetting): ProductRow {
+  return productRow(setting, { product: pickPiece(setting), quantity: randomQuantity(setting) });
 }
 
-function pickPiece({ random, restaurant }: Scene, fits: (product: Product) => boolean = () => true): Product {
+function pickPiece({ random, restaurant }: CaseSetting, fits: (product: Product) => boolean = () => true): Product {
   return random.pick(restaurant.products.filter((product) => product.soldBy === "piece" && fits(product)));
 }
 
-function someMenu(scene: Scene): MenuRow {
-  return menuRow(scene, scene.random.pick(scene.restaurant.menus));
+function randomMenuRow(setting: CaseSetting): MenuRow {
+  return menuRow(setting, setting.random.pick(setting.restaurant.menus));
 }
 
-function someDiscount({ random, restaurant }: Scene) {
+function randomDiscount({ random, restaurant }: CaseSetting) {
   return random.pick(restaurant.discounts);
 }
 
-function someQuantity({ random }: Scene): number {
+function randomQuantity({ random }: CaseSetting): number {
   return random.pickWeighted([
     [1, 6],
     [2, 3],
@@ -161,7 +173,7 @@ function someQuantity({ random }: Scene): number {
   ]);
 }
 
-function someShares({ random }: Scene): readonly number[] {
+function randomShares({ random }: CaseSetting): readonly number[] {
   return random.pick([
     [1, 1],
     [2, 3],

@@ -1,11 +1,12 @@
+import { setMaxListeners } from "node:events";
 import { exit, stderr } from "node:process";
 import { z } from "zod";
 
 /** What an error says to a person, with its causes. */
-export function explain(error: unknown): string {
+export function errorText(error: unknown): string {
   if (error instanceof z.ZodError) return z.prettifyError(error);
   if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${explain(error.cause)}`;
+  return error.cause === undefined ? error.message : `${error.message}: ${errorText(error.cause)}`;
 }
 
 /**
@@ -14,6 +15,8 @@ export function explain(error: unknown): string {
  */
 export async function runUntilStopped(program: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();
+  // Each call adds a listener, which goes only when its request is garbage: thousands are no leak.
+  setMaxListeners(0, stop.signal);
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
       if (stop.signal.aborted) exit(1);
@@ -23,8 +26,7 @@ export async function runUntilStopped(program: (signal: AbortSignal) => Promise<
   try {
     await program(stop.signal);
   } catch (error) {
-    if (!stop.signal.aborted) stderr.write(`${explain(error)}\n`);
-    // Calls that are still open need no answer any more.
+    if (!stop.signal.aborted) stderr.write(`${errorText(error)}\n`);
     exit(stop.signal.aborted ? 0 : 1);
   }
 }

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { nullOn } from "@pragma/client/api-problem";
 import { type ClientOptions, createAdminClient, createClient, type PublicClient } from "@pragma/client/create-client";
 import { type DemoDay, daysUntilYesterday, demoRestaurant, demoTill } from "./demo-days.ts";
-import { type DemoAccess, openDemoLocation } from "./demo-location.ts";
-import { pushMissingCatalog } from "./open-location.ts";
+import { type DemoAccess, ensureDemoLocation } from "./demo-location.ts";
+import { pushCatalogIfMissing } from "./ensure-location.ts";
 import { pushTill } from "./play-day.ts";
 import { generateRestaurant } from "./restaurant.ts";
 
@@ -18,7 +18,7 @@ interface DemoOptions extends Pick<ClientOptions, "fetch" | "wait"> {
   file: string;
   now: Date;
   /** Given what goes on, and how far it is. */
-  show: (text: string) => void;
+  showProgress: (text: string) => void;
 }
 
 /**
@@ -26,21 +26,21 @@ interface DemoOptions extends Pick<ClientOptions, "fetch" | "wait"> {
  * yesterday, and waits for their reports. What is there already stays. Returns the text that says how to read it.
  */
 export async function seedDemo(options: DemoOptions): Promise<string> {
-  const { url, publicUrl = url, adminKey, file, now, show, ...sending } = options;
+  const { url, publicUrl = url, adminKey, file, now, showProgress, ...sending } = options;
   const client = { ...sending, baseUrl: url };
   const withKey = (apiKey: string) => createClient({ ...client, apiKey });
-  const access = await openDemoLocation(createAdminClient({ ...client, apiKey: adminKey }), withKey, file);
+  const access = await ensureDemoLocation(createAdminClient({ ...client, apiKey: adminKey }), withKey, file);
   const api = withKey(access.apiKey);
-  show("Sending the catalogue");
-  await pushMissingCatalog(api, generateRestaurant(demoRestaurant));
+  showProgress("Sending the catalogue");
+  await pushCatalogIfMissing(api, generateRestaurant(demoRestaurant));
   const days = daysUntilYesterday(access.locationId, now);
   for (let first = 0; first < days.length; first += pushesAtOnce) {
     const some = days.slice(first, first + pushesAtOnce);
     await Promise.all(some.map((day) => pushIfMissing(api, access.locationId, day)));
-    show(`Pushing tills: ${first + some.length} of ${days.length}`);
+    showProgress(`Pushing tills: ${first + some.length} of ${days.length}`);
   }
   const newestReportId = await awaitReports(api, days, options);
-  return storyOf(publicUrl, access, newestReportId);
+  return demoInstructions(publicUrl, access, newestReportId);
 }
 
 /** A day that the API has with other content, from an older version of the demo, is left as it is. */
@@ -50,7 +50,7 @@ async function pushIfMissing(api: PublicClient, locationId: string, day: DemoDay
 }
 
 /** Waits until the report of each day can be read. Returns the newest one's id; throws when none is added for a minute. */
-async function awaitReports(api: PublicClient, days: readonly DemoDay[], { show, wait = sleep }: DemoOptions) {
+async function awaitReports(api: PublicClient, days: readonly DemoDay[], { showProgress, wait = sleep }: DemoOptions) {
   const query = { since: days.at(0)?.day ?? "", until: days.at(-1)?.day ?? "" };
   let max = 0;
   for (let quietPolls = 0; quietPolls < maxQuietPolls; quietPolls++) {
@@ -62,7 +62,7 @@ async function awaitReports(api: PublicClient, days: readonly DemoDay[], { show,
     if (ready === days.length && newest) return newest;
     if (ready > max) quietPolls = 0;
     max = Math.max(max, ready);
-    show(`Computing reports: ${ready} of ${days.length}`);
+    showProgress(`Computing reports: ${ready} of ${days.length}`);
     await wait(pollIntervalMs);
   }
   throw new Error(
@@ -72,7 +72,7 @@ async function awaitReports(api: PublicClient, days: readonly DemoDay[], { show,
 }
 
 /** The demo location's id, its key, and three commands that work when pasted into a shell. */
-function storyOf(url: string, { locationId, apiKey }: DemoAccess, newestReportId: string): string {
+function demoInstructions(url: string, { locationId, apiKey }: DemoAccess, newestReportId: string): string {
   const authorization = `-H 'authorization: Bearer ${apiKey}'`;
   return [
     `Demo location  ${locationId}`,

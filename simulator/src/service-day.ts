@@ -11,10 +11,15 @@ const openingTime = "08:00";
 /** From opening to closing. */
 const openHours = 16.25;
 
+/** The date of an instant (milliseconds) in a time zone. */
+export function localDay(instant: number, timeZone: string): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone).toPlainDate();
+}
+
 /** A day of service, as instants in milliseconds. */
 export interface ServiceDay {
-  readonly opens: number;
-  readonly closes: number;
+  readonly opensAt: number;
+  readonly closesAt: number;
 }
 
 /** The moments of one order, as date-times in UTC with whole seconds. */
@@ -52,20 +57,20 @@ export function openingInstant(day: string, timeZone: string): number {
 
 /** The service of a local day; throws as `openingInstant` does. */
 export function serviceDay(random: Random, day: string, timeZone: string): ServiceDay {
-  const opens = openingInstant(day, timeZone);
-  return { opens, closes: opens + openHours * hour + random.integer(0, 30) * minute };
+  const opensAt = openingInstant(day, timeZone);
+  return { opensAt, closesAt: opensAt + openHours * hour + random.integer(0, 30) * minute };
 }
 
 /** When `count` guests sit down: most around noon and in the evening, some in between. Sorted. */
-export function arrivals(random: Random, { opens, closes }: ServiceDay, count: number): number[] {
-  const lastOrders = closes - 90 * minute;
+export function randomArrivals(random: Random, { opensAt, closesAt }: ServiceDay, count: number): number[] {
+  const lastOrders = closesAt - 90 * minute;
   return Array.from({ length: count }, () => {
     const arrival = random.pickWeighted([
       [() => random.around(12.6 - 8, 0.6), 40],
       [() => random.around(20.2 - 8, 0.75), 45],
       [() => random.integer(0, 1500) / 100, 15],
     ])();
-    return Math.min(lastOrders, Math.max(opens, opens + Math.round(arrival * hour)));
+    return Math.min(lastOrders, Math.max(opensAt, opensAt + Math.round(arrival * hour)));
   }).sort((a, b) => a - b);
 }
 
@@ -76,13 +81,13 @@ export function orderTimes(opened: number, closed: number): OrderTimes {
 }
 
 /** The moments of an order that is opened at an instant. */
-export function stay(random: Random, opened: number, service: keyof typeof stays): OrderTimes {
-  const [shortest, longest] = stays[service];
+export function randomOrderTimes(random: Random, opened: number, service: keyof typeof stayMinutes): OrderTimes {
+  const [shortest, longest] = stayMinutes[service];
   return orderTimes(opened, opened + random.integer(shortest * 60, longest * 60) * 1000);
 }
 
 /** Minutes from opening an order to closing it. */
-const stays = { eatin: [35, 85], takeout: [6, 20], delivery: [20, 45] } as const;
+const stayMinutes = { eatin: [35, 85], takeout: [6, 20], delivery: [20, 45] } as const;
 
 /** The date-time in UTC of an instant (milliseconds), cut to the second. */
 export function toDateTime(instant: number): string {
@@ -97,12 +102,12 @@ interface Shift {
 }
 
 /** Who works when on a day. */
-export function shiftsOf(clerks: readonly Clerk[], { opens, closes }: ServiceDay): Shift[] {
+export function shiftsOf(clerks: readonly Clerk[], { opensAt, closesAt }: ServiceDay): Shift[] {
   return clerks.flatMap((clerk, index) =>
     (rota[index % rota.length] ?? []).map(([from, to]) => ({
       clerk,
-      from: opens + from * hour,
-      to: to === null ? null : Math.min(closes, opens + to * hour),
+      from: opensAt + from * hour,
+      to: to === null ? null : Math.min(closesAt, opensAt + to * hour),
     })),
   );
 }

@@ -34,7 +34,7 @@ describe("the options of npm run simulate", () => {
     ["", "--key or --admin-key"],
     ["--key a --admin-key b", "--key or --admin-key"],
     ["--sped 60 --key a", "--sped"],
-  ])("say what is wrong with %j", (args, told) => {
+  ])("are refused with what is wrong with %j", (args, told) => {
     expect(() => read(args)).toThrow(told);
   });
 });

@@ -92,7 +92,7 @@ export function readOptions(
   const faults = result.error.issues.map(({ path: [name], message }) =>
     name ? `--${String(name)}: ${message}` : message,
   );
-  throw new Error(`${faults.join("\n")}\nnpm run simulate -- --help tells what can be given.`);
+  throw new Error(`${faults.join("\n")}\nnpm run simulate -- --help lists the options.`);
 }
 
 const argumentTypes = Object.fromEntries(

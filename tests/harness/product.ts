@@ -40,7 +40,8 @@ export interface ProductProcess {
 const main = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "dist", "main.js");
 
 interface ProductOptions {
-  split?: boolean;
+  /** Whether each part is a process of its own; or the services that run so beside the gateway, as far as a test needs them. */
+  split?: boolean | readonly ServiceName[];
   adminKey?: string;
   /** What one part is told that others are not, when each is a process of its own. */
   variablesOf?: (role: Exclude<Role, "all">) => Record<string, string>;
@@ -59,7 +60,7 @@ export async function startProduct(
   const processes = new Map<Role, ProductProcess>();
   if (split) {
     const urls: Record<string, string> = {};
-    for (const service of serviceNames) {
+    for (const service of split === true ? serviceNames : split) {
       const port = await freePort();
       urls[`${service.toUpperCase().replaceAll("-", "_")}_URL`] = `http://127.0.0.1:${port}`;
       processes.set(service, await prepare(service, { ...shared, ...variablesOf(service), PORT: String(port) }, urls));

@@ -9,18 +9,22 @@ const placeholder = "what cannot be made into JSON by going down the stack, too"
 /**
  * The request with one of the values, which are JSON text, in one place of its body: for each value and each place,
  * which are everything in the body and around it, and the fields that the document knows and the body does not have. Of
- * the items of a list the first stands for all. No more than the first `maxPlaces` are taken.
+ * the items of a list the first stands for all. No more than the first `maxPlaces` are taken; with `valuesPerPlace` each
+ * place gets so many of the values, the next place those that follow: more where every value would not stand in some place.
  */
 export function* spoiledBodies(
   { bodySchema }: Operation,
   ordinary: Ask,
   values: string[],
-  maxPlaces = Number.POSITIVE_INFINITY,
+  { maxPlaces = Number.POSITIVE_INFINITY, valuesPerPlace = values.length } = {},
 ): Generator<[what: string, Ask]> {
   const body = ofOneItemEach(JSON.parse(JSON.stringify(ordinary.body ?? {})));
-  for (const path of placesIn(body, bodySchema).slice(0, maxPlaces)) {
+  const places = placesIn(body, bodySchema).slice(0, maxPlaces);
+  const count = Math.max(valuesPerPlace, Math.ceil(values.length / places.length));
+  for (const [index, path] of places.entries()) {
     const [before = "", after = ""] = JSON.stringify(withAt(body, path, placeholder)).split(`"${placeholder}"`);
-    for (const value of values) {
+    for (let at = 0; at < count; at += 1) {
+      const value = values[(index * count + at) % values.length] ?? "";
       yield [`${path.join("/")} = ${value.slice(0, 60)}`, { ...ordinary, body: before + value + after }];
     }
   }

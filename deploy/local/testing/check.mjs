@@ -1,9 +1,8 @@
 /** `npm run check`: what must hold for the code as it is written. */
 import "../node-version.mjs";
 
-const { preparePackages, runUntilStopped } = await import("../run-until-stopped.mjs");
+const { runUntilStopped } = await import("../run-until-stopped.mjs");
 await runUntilStopped(async () => {
-  await preparePackages();
   const { runChecks } = await import("./run-checks.ts");
   return (await runChecks()).failed === 0 ? 0 : 1;
 }, 1);

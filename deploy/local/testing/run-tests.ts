@@ -31,10 +31,13 @@ interface TestResult {
 
 /** Runs the checks and then vitest against real servers, adding up what passed and failed as it is known. */
 export async function runTests(args: string[], add: (part: Sum) => void): Promise<void> {
+  // Meanwhile: what is installed is waited for, and needs no core.
+  const preparing = ensureChromium().then(() => ensureServers("test"));
+  preparing.catch(() => {});
   add(await runChecks());
-  await ensureChromium();
+  const urls = await preparing;
   await buildPortal();
-  const { secondTries, ...sum } = await runVitest(args, await ensureServers("test"));
+  const { secondTries, ...sum } = await runVitest(args, urls);
   for (const test of secondTries) say(`passed only when it was tried again: ${test}`);
   add(sum);
 }

@@ -9,9 +9,8 @@ process.on("exit", (code) => {
   process.stdout.write(`tests: ${sum.passed} passed, ${failed} failed\n`);
 });
 
-const { preparePackages, runUntilStopped } = await import("../run-until-stopped.mjs");
+const { runUntilStopped } = await import("../run-until-stopped.mjs");
 await runUntilStopped(async () => {
-  await preparePackages();
   const { runTests } = await import("./run-tests.ts");
   await runTests(process.argv.slice(2), ({ passed, failed }) => {
     sum.passed += passed;

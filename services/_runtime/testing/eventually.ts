@@ -1,12 +1,16 @@
 import { sleep } from "../sleep.ts";
 
-/** Asks again until there is an answer other than undefined or false; throws what it was waiting for when time is up. */
+/**
+ * Asks again until there is an answer other than undefined or false, less often the longer that takes; throws what it
+ * was waiting for when time is up.
+ */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   { withinSeconds = 20 } = {},
 ): Promise<T> {
-  const deadline = Date.now() + withinSeconds * 1000;
+  const started = Date.now();
+  const deadline = started + withinSeconds * 1000;
   let last: unknown;
   while (Date.now() < deadline) {
     try {
@@ -15,7 +19,7 @@ export async function eventually<T>(
     } catch (error) {
       last = error;
     }
-    await sleep(25);
+    await sleep(Math.min(250, Math.max(25, (Date.now() - started) / 20)));
   }
   throw new Error(`Waited ${withinSeconds} s for ${what}, in vain.`, { cause: last });
 }

@@ -7,9 +7,8 @@ export interface LocalServer {
   stop(): Promise<void>;
   /** SIGKILL, as a power cut: waits until the process is gone; the data stays. */
   kill(): Promise<void>;
-  /** Stops it in its tracks, so that it takes connections and answers nobody, until it is resumed. */
-  hang(): void | Promise<void>;
-  resume(): void | Promise<void>;
+  /** SIGSTOP stops it in its tracks, so that it takes connections and answers nobody until SIGCONT. */
+  send(signal: "SIGSTOP" | "SIGCONT"): unknown;
 }
 
 type Start = (options: { dataFolder: string; port?: number }) => Promise<LocalServer>;

@@ -6,8 +6,8 @@ export interface PrivateServer {
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Stops it in its tracks, so that it takes connections and answers nobody, until it is resumed. */
-  hang(): void | Promise<void>;
-  resume(): void | Promise<void>;
+  hang(): Promise<void>;
+  resume(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -20,8 +20,8 @@ export async function startPrivateServer(which: keyof typeof starters): Promise<
     async start() {
       running = await starters[which]({ dataFolder, port: running.port });
     },
-    hang: () => running.hang(),
-    resume: () => running.resume(),
+    hang: async () => void (await running.send("SIGSTOP")),
+    resume: async () => void (await running.send("SIGCONT")),
     stop: () => running.stop(),
   };
 }

@@ -5,9 +5,8 @@ import { ownLocation } from "@pragma/runtime/own-location";
 import { taggedByContent } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
+import { locationNotFound, showHeader } from "../locations.ts";
 import { findLocation, listDevices } from "../queries/locations.ts";
-import { locationNotFound } from "../readable-location.ts";
-import { showHeader } from "../show-location.ts";
 
 const query = z.object({
   devices: z

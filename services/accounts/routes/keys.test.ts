@@ -10,12 +10,14 @@ import { insider, keyOf, operator, startAccounts, type TestAccounts } from "../t
 
 const Page = pageOf(ApiKey);
 
+const place = legacy();
+
 let accounts: TestAccounts;
 let here: string;
 let elsewhere: string;
 beforeAll(async () => {
   accounts = await startAccounts();
-  here = await importLocation(accounts, legacy());
+  here = await importLocation(accounts, place);
   elsewhere = await importLocation(accounts, legacy());
   const request = { method: "POST", path: "/v1/consumers/", body: { name: "Acme" } };
   await accounts.send(request, { status: 201, schema: Consumer });
@@ -38,7 +40,7 @@ describe("POST /v1/auth/keys/", () => {
       keyId: facts.keyId,
       consumer: "Acme",
       scopes: ["reports:read", "orders:read", "catalog:read", "locations:read"],
-      location: { id: here, application: "POPINA", legacyId: 1, timeZone: "Europe/Paris" },
+      location: { id: here, application: "POPINA", legacyId: place.legacyId, timeZone: "Europe/Paris" },
       rateLimit: null,
       revokedAt: null,
     });

@@ -27,6 +27,9 @@ export interface JobRow extends JobKey {
   attemptsMade: number;
   /** All is done but to wait for its children. */
   isPerformed: boolean;
+  /** How many children it was ever given. */
+  children: number;
+  /** How many of them it waits for. */
   pendingChildren: number;
   progress: number;
   /** Of a repeating job: how often it was done. */
@@ -89,14 +92,6 @@ export async function countUnfinished(tx: Transaction, locationId: string, keyId
       count(*) filter (where location_id = ${locationId} and options ? 'repeat') as repeating
     from jobs where (key_id = ${keyId} or location_id = ${locationId}) and finished_at is null and run_of is null`;
   return counts;
-}
-
-/** Counts one more child of a job, which the job then waits for; false when it has had `maximum` already. */
-export async function countChild(tx: Transaction, { locationId, id }: JobKey, maximum: number): Promise<boolean> {
-  const { count } = await tx`
-    update jobs set children = children + 1, pending_children = pending_children + 1
-    where location_id = ${locationId} and id = ${id} and children < ${maximum}`;
-  return count > 0;
 }
 
 export async function countAllUnfinished(sql: Sql): Promise<number> {

@@ -1,4 +1,5 @@
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
+import type { JobsConfig } from "../config.ts";
 import { deleteJob, type JobRow } from "./jobs.ts";
 
 /** A hundred years, in seconds: an age that no job reaches, and that a date can be before another by. */
@@ -16,41 +17,39 @@ export async function removeFinished(
   if (count === 0) return deleteJob(tx, { locationId, id });
   const isAlike = tx`location_id = ${locationId} and outcome = ${outcome}`;
   if (age !== undefined) {
-    await tx`
-      delete from jobs where (location_id, id) in (
-        select location_id, id from jobs
-        where ${isAlike} and id <> ${id} and finished_at <= now() - make_interval(secs => ${Math.min(age, beyondAnyAge)})
-        order by finished_at limit ${limit})`;
+    const isOlder = tx`finished_at <= now() - make_interval(secs => ${Math.min(age, beyondAnyAge)})`;
+    const old = tx`
+      select location_id, id from jobs where ${isAlike} and id <> ${id} and ${isOlder}
+      order by finished_at limit ${limit}`;
+    await tx`delete from jobs where (location_id, id) in (${old})`;
   }
   if (count !== undefined) {
-    await tx`
-      delete from jobs where (location_id, id) in (
-        select location_id, id from jobs where ${isAlike}
-        order by finished_at desc, created_at desc offset ${count})`;
+    const excess = tx`
+      select location_id, id from jobs where ${isAlike} order by finished_at desc, created_at desc offset ${count}`;
+    await tx`delete from jobs where (location_id, id) in (${excess})`;
   }
 }
 
-/** Removes jobs that finished more than so many days ago; how many. */
-export async function removeOld(sql: Sql, { days, limit }: { days: number; limit: number }): Promise<number> {
-  const { count } = await sql`
-    delete from jobs where (location_id, id) in (
-      select location_id, id from jobs where finished_at < now() - make_interval(days => ${days}) limit ${limit})`;
-  return count;
-}
+/** How many jobs are removed at a time. */
+const portion = 5_000;
 
-/** Removes finished jobs of locations that have more than so many, the oldest; how many. */
-export async function removeExcess(
+/** Removes jobs that finished long ago, and the oldest of locations that have too many. */
+export async function removeOldJobs(
   sql: Sql,
-  { perLocation, limit }: { perLocation: number; limit: number },
-): Promise<number> {
-  const { count } = await sql`
-    delete from jobs where (location_id, id) in (
-      select location_id, id from (
-        select location_id, id, row_number() over (partition by location_id order by finished_at desc) as place
-        from jobs
-        where finished_at is not null and location_id in (
-          select location_id from jobs where finished_at is not null group by location_id having count(*) > ${perLocation})
-      ) as finished
-      where place > ${perLocation} limit ${limit})`;
-  return count;
+  { JOBS_KEPT_DAYS: days, JOBS_KEPT_PER_LOCATION: perLocation }: JobsConfig,
+): Promise<void> {
+  const old = () => sql`
+    select location_id, id from jobs where finished_at < now() - make_interval(days => ${days}) limit ${portion}`;
+  const excess = () => sql`
+    select location_id, id from (
+      select location_id, id, row_number() over (partition by location_id order by finished_at desc) as place
+      from jobs
+      where finished_at is not null and location_id in (
+        select location_id from jobs where finished_at is not null group by location_id having count(*) > ${perLocation})
+    ) as finished
+    where place > ${perLocation} limit ${portion}`;
+  for (const removable of [old, excess]) {
+    const removePortion = () => sql`delete from jobs where (location_id, id) in (${removable()})`;
+    while ((await removePortion()).count === portion);
+  }
 }

@@ -3,7 +3,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { jobsConfig } from "../config.ts";
-import { removeOldJobs } from "../periodic.ts";
+import { removeOldJobs } from "../queries/removing.ts";
 import { startJobs, type TestJobs, unlike } from "../testing/start-jobs.ts";
 
 let jobs: TestJobs;
@@ -253,7 +253,7 @@ describe("limits of a location", () => {
       ids.push(id);
     }
     const config = jobsConfig.parse({ REDIS_URL: "redis://unused", JOBS_KEPT_PER_LOCATION: "2" });
-    await removeOldJobs.run({ db: limited.db, config });
+    await removeOldJobs(limited.db.sql, config);
     expect(await Promise.all(ids.map((id) => shop.isForgotten(id)))).toEqual([true, true, false, false]);
   });
 });

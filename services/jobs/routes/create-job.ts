@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import { Job, NewJob } from "@pragma/contracts/job";
+import { Job, type JobOptions, NewJob } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { jsonBody } from "@pragma/runtime/define-route";
@@ -9,21 +9,20 @@ import { namedLocation } from "@pragma/runtime/locations";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import { json } from "@pragma/runtime/reply";
 import type { RequestContext } from "@pragma/runtime/request-context";
-import { z } from "zod";
 import { checkJob } from "../check-job.ts";
 import type { JobsConfig } from "../config.ts";
 import { defineRoute, type Jobs } from "../jobs.ts";
 import { scheduleRun } from "../lifecycle.ts";
 import {
-  countChild,
   countUnfinished,
   findSame,
   insertJob,
   type JobRow,
   lockCreation,
   lockJob,
+  updateJob,
 } from "../queries/jobs.ts";
-import { jobReply, queueNameOf } from "./get-job.ts";
+import { jobReply, locationQuery, queueNameOf } from "./get-job.ts";
 
 export const createJobRoute = defineRoute({
   method: "post",
@@ -38,12 +37,7 @@ export const createJobRoute = defineRoute({
     "jobOptions are those of a queue's job; a combination that a queue cannot do is refused with the reason. " +
     "A job is done once, also when a queue has to be filled again. " +
     "A key and a location may have a number of jobs that have not finished; the jobs of a day, repeating jobs, attempts, duration and the time between the runs of a repeating job are limited too.",
-  request: {
-    query: z.object({
-      locationId: z.guid().optional().meta({ description: "For keys that may act for any location" }),
-    }),
-    body: jsonBody(NewJob),
-  },
+  request: { query: locationQuery, body: jsonBody(NewJob) },
   responses: {
     201: { description: "The job is in its queue, or soon will be", schema: Job },
     200: { description: "There is such a job: of the same jobId, or of which this is a duplicate", schema: Job },
@@ -83,7 +77,7 @@ async function createJob(
     await lockCreation(tx, locationId, keyId);
     const known = await findSame(tx, { locationId, jobId: jobId ?? null, duplicateOf: deduplication?.id ?? null });
     if (known) return { job: known, isNew: false };
-    await refuseOrphan(tx, locationId, job);
+    if (options.parent) await addChild(tx, { locationId, parent: options.parent }, config.JOBS_CHILDREN_PER_PARENT);
     await checkLimits(tx, { locationId, principal, job }, config);
     const owner = { locationId, keyId, consumer, traceparent: context.traceparent };
     const given = { ...owner, id: jobId ?? randomUUID(), message, duration, options, timestamp };
@@ -95,20 +89,24 @@ async function createJob(
   });
 }
 
-async function refuseOrphan(tx: Transaction, locationId: string, { jobOptions }: NewJob): Promise<void> {
-  const { parent, jobId } = jobOptions;
-  if (!parent) return;
+/** Has the parent of a new job wait for one child more. */
+async function addChild(
+  tx: Transaction,
+  { locationId, parent }: { locationId: string; parent: NonNullable<JobOptions["parent"]> },
+  maxChildren: number,
+): Promise<void> {
   const refuse = (field: string, message: string) =>
     refuseFaults([{ in: "body", path: `jobOptions.parent.${field}`, code: "not_found", message }]);
   const queueName = queueNameOf(locationId);
   if (parent.queue !== undefined && parent.queue !== queueName) {
     refuse("queue", `Has to be ${queueName}, the queue of this location, or be left out`);
   }
-  const found = parent.id === jobId ? undefined : await lockJob(tx, { locationId, id: parent.id });
-  if (!found) refuse("id", "There is no such job in this location");
-  else if (found.finishedAt) refuse("id", "The parent has finished: it cannot wait for another child");
-  else if (found.options.repeat)
-    refuse("id", "The parent repeats: it has many runs, and none of them waits for a child");
+  const found = await lockJob(tx, { locationId, id: parent.id });
+  if (!found) return refuse("id", "There is no such job in this location");
+  if (found.finishedAt) refuse("id", "The parent has finished: it cannot wait for another child");
+  if (found.options.repeat) refuse("id", "The parent repeats: it has many runs, and none of them waits for a child");
+  if (found.children >= maxChildren) throw reached("children", maxChildren, "children per job");
+  await updateJob(tx, found, { children: found.children + 1, pendingChildren: found.pendingChildren + 1 });
 }
 
 async function checkLimits(
@@ -116,16 +114,11 @@ async function checkLimits(
   { locationId, principal, job }: Omit<CreateJob, "context">,
   config: JobsConfig,
 ): Promise<void> {
-  const { repeat, parent } = job.jobOptions;
   const { ofKey, ofLocation, repeating } = await countUnfinished(tx, locationId, principal.keyId);
   if (ofKey >= config.JOBS_UNFINISHED_PER_KEY) throw tooMany("API key", config.JOBS_UNFINISHED_PER_KEY);
   if (ofLocation >= config.JOBS_UNFINISHED_PER_LOCATION) throw tooMany("location", config.JOBS_UNFINISHED_PER_LOCATION);
-  if (repeat && repeating >= config.JOBS_REPEATING_PER_LOCATION) {
+  if (job.jobOptions.repeat && repeating >= config.JOBS_REPEATING_PER_LOCATION) {
     throw reached("repeating_jobs", config.JOBS_REPEATING_PER_LOCATION, "repeating jobs per location");
-  }
-  const maxChildren = config.JOBS_CHILDREN_PER_PARENT;
-  if (parent && !(await countChild(tx, { locationId, id: parent.id }, maxChildren))) {
-    throw reached("children", maxChildren, "children per job");
   }
   const jobsPerDay = { name: "jobs", maximum: config.JOBS_PER_DAY, unit: "jobs" };
   await consumeDailyQuota(tx, { locationId, quota: jobsPerDay, amount: 1 });

@@ -7,6 +7,10 @@ import { defineRoute } from "../jobs.ts";
 import { findJob, type JobRow } from "../queries/jobs.ts";
 import { jobName } from "../queue.ts";
 
+export const locationQuery = z.object({
+  locationId: z.guid().optional().meta({ description: "For keys that may act for any location" }),
+});
+
 export const getJob = defineRoute({
   method: "get",
   path: "/v1/jobs/{id}/",
@@ -16,12 +20,7 @@ export const getJob = defineRoute({
   scope: "jobs:write",
   summary: "Get a job",
   description: "A job, where it is, how far it is, and what it came to. Jobs that were forgotten are not there.",
-  request: {
-    params: z.object({ id: JobId }),
-    query: z.object({
-      locationId: z.guid().optional().meta({ description: "For keys that may act for any location" }),
-    }),
-  },
+  request: { params: z.object({ id: JobId }), query: locationQuery },
   responses: {
     200: { description: "The job", schema: JobStatus },
     304: { description: "The client has it already" },

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Job, type JobOptions, JobStatus } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { type Problem, problemSchema } from "@pragma/contracts/problem";
+import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
@@ -24,7 +25,7 @@ export interface TestShop {
   refusal(body: NewJobBody): Promise<Problem>;
   status(id: string): Promise<JobStatus>;
   /** The job, once it is in this state. */
-  inState(id: string, state: JobStatus["state"]): Promise<JobStatus>;
+  inState(id: string, state: JobStatus["state"], withinSeconds?: number): Promise<JobStatus>;
   isForgotten(id: string): Promise<boolean>;
   /** When the next run of a repeating job is due. */
   nextRun(id: string): Promise<Date | undefined>;
@@ -39,6 +40,8 @@ interface NewJobBody {
 export interface TestJobs extends TestService {
   /** The messages of jobs in the order in which they were begun, each time that they were. */
   begun: string[];
+  /** The messages of jobs that begin with `held` and need be held no longer. */
+  released: Set<string>;
   redis: Redis;
   /** The queue as BullMQ sees it. */
   queue: Queue;
@@ -52,7 +55,7 @@ export interface TestJobs extends TestService {
 
 /**
  * The jobs service for one test file, one job of a location at a time. A job fails whose message begins with `fail`,
- * and one that begins with `fail once` the first time.
+ * and one that begins with `fail once` the first time; one that begins with `held` lasts until it is released.
  */
 export async function startJobs(variables: Record<string, string> = {}): Promise<TestJobs> {
   const environment = await createTestEnvironment({
@@ -61,11 +64,13 @@ export async function startJobs(variables: Record<string, string> = {}): Promise
     ...variables,
   });
   const begun: string[] = [];
+  const released = new Set<string>();
   const perform: Perform = async (payload, turn) => {
     begun.push(payload.message);
     const { message } = payload;
     const tries = begun.filter((each) => each === message).length;
     if (message.startsWith("fail") && (tries === 1 || !message.startsWith("fail once"))) throw new Error(message);
+    while (message.startsWith("held") && !released.has(message) && !turn.signal.aborted) await sleep(25);
     return waitOut(payload, turn);
   };
   const definition = defineJobsService(perform);
@@ -104,11 +109,13 @@ export async function startJobs(variables: Record<string, string> = {}): Promise
         expect(problem.status).toBe(response.status);
         return problem;
       },
-      inState: (id, state) =>
-        eventually(`${id} to be ${state}`, async () => {
+      inState(id, state, withinSeconds = 20) {
+        const isInState = async () => {
           const job = await status(id);
           return job.state === state && job;
-        }),
+        };
+        return eventually(`${id} to be ${state}`, isInState, { withinSeconds });
+      },
       async nextRun(id) {
         const [run] = await service.db.sql<{ dueAt: Date }[]>`
           select due_at from jobs
@@ -130,6 +137,7 @@ export async function startJobs(variables: Record<string, string> = {}): Promise
   return {
     ...service,
     begun,
+    released,
     redis,
     queue,
     openShop,

@@ -6,7 +6,6 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { longestBlock } from "@pragma/runtime/testing/longest-block";
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reportingOperations } from "../operations.ts";
 import { removeOldExports } from "../periodic/remove-old-exports.ts";
 import {
   type Claim,
@@ -16,7 +15,7 @@ import {
   releaseClaim,
   type TillReport,
 } from "../queries/accounting-exports.ts";
-import reporting from "../service.ts";
+import reporting, { reportingOperations } from "../service.ts";
 import { makeOrder, makePayment, makeRow, makeTill } from "../testing/make-till.ts";
 import { keyOf, startReporting, type TestReporting } from "../testing/start-reporting.ts";
 import writeTill from "./write-till.ts";

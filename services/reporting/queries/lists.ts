@@ -98,6 +98,25 @@ function conditionsOf(sql: Sql, { locationId, kind, since, until, reportId }: Li
   };
 }
 
+/**
+ * A report's or order's reply in one of its shapes, as it is stored; `locationId` null finds that of any location: of
+ * orders the one pushed last.
+ */
+export async function findRecord(
+  { sql }: Database,
+  { kind, id, locationId, body }: { kind: Kind; id: string; locationId: string | null; body: string },
+): Promise<{ body: Uint8Array; etag: string } | undefined> {
+  const isMeant = sql`id = ${id} ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}`;
+  const source =
+    kind === "report"
+      ? sql`reports where ${isMeant}`
+      : sql`orders where ${isMeant} and is_current order by pushed_at desc limit 1`;
+  const [row] = await sql`select ${sql(body)}, etag from ${source}`.raw();
+  if (!row) return undefined;
+  const [text, etag] = row as [Buffer, Buffer];
+  return { body: text, etag: String(etag) };
+}
+
 /** The place of the record that so many others precede. */
 function firstAfter(sql: Sql, filter: ListFilter, offset: number) {
   const { isListed, isCounted, records } = conditionsOf(sql, filter, "etag");

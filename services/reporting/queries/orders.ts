@@ -1,4 +1,4 @@
-import { type Database, recordset, type Transaction } from "@pragma/runtime/postgres";
+import { recordset, type Transaction } from "@pragma/runtime/postgres";
 
 export interface OrderRow {
   id: string;
@@ -80,18 +80,4 @@ export async function settleOwners(tx: Transaction, { locationId, ids }: SomeOrd
     update orders set is_current = true
     from jsonb_to_recordset(${recordset(tx, contested)}) as owned (id uuid, owner uuid)
     where orders.location_id = ${locationId} and orders.id = owned.id and orders.till_id = owned.owner`;
-}
-
-/** An order's reply in one of its shapes, as it is stored; `locationId` null finds that of any location, the one pushed last. */
-export async function findOrder(
-  { sql }: Database,
-  { id, locationId, shape }: { id: string; locationId: string | null; shape: "v1" | "v2" },
-): Promise<{ body: Uint8Array; etag: string } | undefined> {
-  const [row] = await sql`
-    select ${sql(shape)} as body, etag from orders
-    where id = ${id} and is_current ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}
-    order by pushed_at desc limit 1`.raw();
-  if (!row) return undefined;
-  const [body, etag] = row as [Buffer, Buffer];
-  return { body, etag: String(etag) };
 }

@@ -1,5 +1,5 @@
 import type { EventData } from "@pragma/contracts/events";
-import type { Database, Transaction } from "@pragma/runtime/postgres";
+import type { Transaction } from "@pragma/runtime/postgres";
 
 export interface ReportRow {
   id: string;
@@ -48,17 +48,4 @@ export async function remove(tx: Transaction, tillId: string): Promise<void> {
 export async function finalizedAgain(tx: Transaction, id: string): Promise<EventData<"report.finalized"> | undefined> {
   const [row] = await tx<{ finalized: string }[]>`select finalized from reports where id = ${id}`;
   return row && JSON.parse(row.finalized);
-}
-
-/** A report's reply in one of its shapes, as it is stored; `locationId` null finds those of any location. */
-export async function findReport(
-  { sql }: Database,
-  { id, locationId, shape }: { id: string; locationId: string | null; shape: "v2" | "v0" },
-): Promise<{ body: Uint8Array; etag: string } | undefined> {
-  const [row] = await sql`
-    select ${sql(shape)} as body, etag from reports
-    where id = ${id} ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}`.raw();
-  if (!row) return undefined;
-  const [body, etag] = row as [Buffer, Buffer];
-  return { body, etag: String(etag) };
 }

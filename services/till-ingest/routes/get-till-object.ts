@@ -1,9 +1,9 @@
 import { tillV2Example } from "@pragma/contracts/examples/till-v2";
 import { tagged, unchanged } from "@pragma/runtime/reply";
 import { z } from "zod";
-import { knownTill } from "../known-till.ts";
 import { defineRoute } from "../till-ingest.ts";
-import { tillParams } from "./till-params.ts";
+import { knownTill } from "../till-location.ts";
+import { tillParams } from "./tills.ts";
 
 export const getTillObject = defineRoute({
   method: "get",

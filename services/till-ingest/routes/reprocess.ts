@@ -8,10 +8,10 @@ import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { findReprocessing, insertReprocessing, type ReprocessingRow } from "../queries/reprocessings.ts";
-import { reprocessTill } from "../reprocess-till.ts";
+import { reprocessTill } from "../reprocess-tills.ts";
 import { defineRoute } from "../till-ingest.ts";
 import { tillReply } from "../till-reply.ts";
-import { tillParams } from "./till-params.ts";
+import { tillParams } from "./tills.ts";
 
 export const reprocessTillRoute = defineRoute({
   method: "post",

@@ -1,8 +1,6 @@
-import { retryDelay } from "@pragma/runtime/retry-delay";
-import { sleep } from "@pragma/runtime/sleep";
-import { isTransient } from "@pragma/runtime/transient-error";
-import type { Foundation } from "../foundation.ts";
+import { retryTransient } from "@pragma/runtime/transient-error";
 import { type Outcome, recordAttempts } from "../queries/outcomes.ts";
+import type { Foundation } from "../webhooks.ts";
 import { batched } from "./batched.ts";
 import { healthOf, recordFailures } from "./endpoint-health.ts";
 
@@ -28,15 +26,7 @@ export function openAttemptWriter({ db, clock, log }: Pick<Foundation, "db" | "c
 
   /** Tried for as long as the database is away. */
   async function persist(outcomes: Outcome[]): Promise<undefined> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        await write(outcomes);
-        return undefined;
-      } catch (error) {
-        if (!isTransient(error) || closing.signal.aborted) throw error;
-        await sleep(retryDelay(tries, { longest: 2_000 }), closing.signal);
-      }
-    }
+    await retryTransient(() => write(outcomes), closing.signal);
   }
 
   // One at a time: batches in parallel would wait for one another, counting for the same webhooks. Nobody waits for

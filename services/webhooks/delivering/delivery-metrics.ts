@@ -1,5 +1,5 @@
 import type { Metrics } from "@pragma/runtime/metrics";
-import type { Foundation } from "../foundation.ts";
+import type { Foundation } from "../webhooks.ts";
 
 /** No more deliveries than this are counted of each state. */
 const maxCounted = 100_000;

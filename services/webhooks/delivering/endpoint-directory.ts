@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { type EndpointFault, faultOfUrl } from "../endpoint/check-endpoint.ts";
-import type { Foundation } from "../foundation.ts";
+import type { Foundation } from "../webhooks.ts";
 import { batched } from "./batched.ts";
 
 /** What is needed to send to an endpoint. */

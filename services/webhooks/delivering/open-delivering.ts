@@ -2,9 +2,9 @@ import { startClaimLoop } from "@pragma/runtime/claim-loop";
 import type { Metrics } from "@pragma/runtime/metrics";
 import type { Signals } from "@pragma/runtime/signals";
 import { leaseMs, timeoutMs } from "../config.ts";
-import type { Foundation } from "../foundation.ts";
 import { type Claim, claimDue, claimTests, type ReleasedClaim, releaseClaims } from "../queries/claims.ts";
 import { continueRecovery } from "../queries/recoveries.ts";
+import type { Foundation } from "../webhooks.ts";
 import { openAttemptWriter } from "./attempt-writer.ts";
 import { batched } from "./batched.ts";
 import { openEndpointDirectory } from "./endpoint-directory.ts";
@@ -87,7 +87,11 @@ export function openDelivering(options: DeliveringOptions): Delivering {
     async work(claim) {
       const endpoint = await findEndpoint(claim.webhookId, claim.revision);
       const hostRate = endpoint && hostRates(endpoint.url);
-      if (!hostRate || hostRate.take(performance.now())) await makeAttempt(services, claim);
+      if (!hostRate || hostRate.take(performance.now())) {
+        await makeAttempt(services, claim);
+        // The next of its location may have waited for this one alone.
+        tests.wake();
+      }
       // To wait here would keep tests of other hosts waiting.
       else await release({ ...claim, dueAt: new Date(now() + hostRate.wait(performance.now())) });
     },

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { sleep } from "@pragma/runtime/sleep";
 import type { AddressPolicy } from "./address-policy.ts";
-import type { ResolveHost } from "./resolve-host.ts";
+import type { ResolveHost } from "./guarded-connector.ts";
 
 export interface EndpointRules {
   policy: AddressPolicy;

@@ -58,11 +58,25 @@ export async function claimDue(sql: Sql, pulls: Pull[], lease: Lease): Promise<C
     ${claim(sql, lease, ["active"])}`;
 }
 
+/** Test messages of a location that are under way at once: those to its slow endpoints keep no other's waiting. */
+const maxTestsOfLocation = 5;
+
 /** Claims test messages that are due, of paused and disabled webhooks too: they wait for no other message. */
 export async function claimTests(sql: Sql, limit: number, lease: Lease): Promise<Claim[]> {
   return sql<Claim[]>`
-    with due as (
-      select id from deliveries where state = 'pending' and event = 'test' and due_at <= ${lease.now}
+    with waiting as (
+      select d.id, w.location_id, row_number() over (partition by w.location_id order by d.due_at) as place
+      from deliveries d join webhooks w on w.id = d.webhook_id
+      where d.state = 'pending' and d.event = 'test' and d.due_at <= ${lease.now}
+    ), sending as (
+      select w.location_id, count(*) from deliveries d join webhooks w on w.id = d.webhook_id
+      where d.state = 'sending' and d.event = 'test' group by w.location_id
+    ), due as (
+      select id from deliveries
+      where state = 'pending' and id in (
+        select id from waiting left join sending using (location_id)
+        where place + coalesce(count, 0) <= ${maxTestsOfLocation}
+      )
       order by due_at limit ${limit}
       for update skip locked
     )

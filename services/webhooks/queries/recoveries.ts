@@ -14,15 +14,29 @@ export const recoveryColumns = (sql: Sql | Transaction) => sql`
 /** Deliveries that failed for good, or failed and wait for another attempt, or are in the midst of one. */
 const hasFailed = (sql: Sql | Transaction) => sql`(state = 'failed' or (state <> 'succeeded' and failures > 0))`;
 
-/** Begins a recovery of what has failed since a time. */
+/**
+ * Begins a recovery of what has failed since a time. A webhook has one unfinished recovery, lest whoever asks for many
+ * holds up those of others: one that is there begins again, since the earlier of both times.
+ */
 export async function insertRecovery(
   tx: Transaction,
   { webhookId, since, now }: { webhookId: string; since: string; now: Date },
 ): Promise<RecoveryRow> {
   const [row] = await tx<[RecoveryRow]>`
-    insert into recoveries (id, webhook_id, since, created_at, total)
-    select ${randomUUID()}, ${webhookId}, ${since}, ${now}, count(*) from deliveries
-    where webhook_id = ${webhookId} and created_at >= ${since} and created_at <= ${now} and ${hasFailed(tx)}
+    with asked as (
+      select min(since) as since from (
+        select since from recoveries where webhook_id = ${webhookId} and finished_at is null
+        union all select ${since}::timestamptz
+      ) as sinces
+    )
+    insert into recoveries as known (id, webhook_id, since, created_at, total)
+    select ${randomUUID()}, ${webhookId}, asked.since, ${now}, (
+      select count(*) from deliveries
+      where webhook_id = ${webhookId} and created_at >= asked.since and created_at <= ${now} and ${hasFailed(tx)}
+    ) from asked
+    on conflict (webhook_id) where finished_at is null do update set
+      since = least(known.since, excluded.since), created_at = excluded.created_at, total = excluded.total,
+      recovered = 0, reached_at = null, reached_id = null
     returning ${recoveryColumns(tx)}`;
   return row;
 }
@@ -48,9 +62,7 @@ interface Unfinished {
  */
 export async function continueRecovery(tx: Transaction, now: Date): Promise<string | undefined> {
   const [recovery] = await tx<Unfinished[]>`
-    select
-      id, webhook_id, since, created_at, reached_at, reached_id
-    from recoveries where finished_at is null order by recovered, created_at limit 1 for update skip locked`;
+    select id, webhook_id, since, created_at, reached_at, reached_id from recoveries where finished_at is null order by recovered, created_at limit 1 for update skip locked`;
   if (!recovery) return undefined;
   const { id, webhookId, since, createdAt, reachedAt, reachedId } = recovery;
   const isLeft = reachedAt ? tx`(created_at, id) > (${reachedAt}, ${reachedId})` : tx`true`;

@@ -3,6 +3,7 @@ import { Delivery, DeliveryDetails, Recovery } from "@pragma/contracts/delivery"
 import { pageOf } from "@pragma/contracts/pagination";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { insertRecovery, type RecoveryRow } from "../queries/recoveries.ts";
 import { orderEvent } from "../testing/event-sender.ts";
 import { answers, type Receiver, startReceiver } from "../testing/receiver.ts";
 import { type Subscription, startWebhooks, type TestWebhooks, webhooksKey } from "../testing/start-webhooks.ts";
@@ -258,6 +259,29 @@ describe("a recovery", () => {
     expect((await page(subscription, "?state=pending&size=1")).meta.totalCount).toBe(700);
   });
 
+  it("is one of a webhook at a time: asked for again, it begins again since the earlier time", async () => {
+    const subscription = await service.subscribe(receiver.endpoint(answers(500)).url);
+    await tell(subscription, 2);
+    await whenAll(subscription, "failed", 2);
+    const request = { webhookId: subscription.webhook.id, now: new Date() };
+    const undo = new Error("Nothing of this is kept.");
+    const recoveries = await new Promise<RecoveryRow[]>((resolve, reject) => {
+      service.db
+        .transaction(async (tx) => {
+          const rows: RecoveryRow[] = [];
+          for (const since of ["2026-02-01T00:00:00Z", "2026-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]) {
+            rows.push(await insertRecovery(tx, { ...request, since }));
+          }
+          resolve(rows);
+          throw undo;
+        })
+        .catch((error) => error !== undo && reject(error));
+    });
+    expect(new Set(recoveries.map(({ id }) => id)).size).toBe(1);
+    expect(recoveries.map(({ since }) => since.getUTCMonth())).toEqual([1, 0, 0]);
+    expect(recoveries.map(({ total }) => total)).toEqual([2, 2, 2]);
+  });
+
   it("is refused without a time, and is nobody else's", async () => {
     const { webhook, principal } = await service.subscribe("http://127.0.0.1:9999/");
     const path = `/v1/webhooks/${webhook.id}/recover`;
@@ -269,6 +293,25 @@ describe("a recovery", () => {
       code: "recovery_not_found",
     });
   });
+});
+
+it("sends a location's test at once while another's endpoint holds all of its own", async () => {
+  const held: (() => void)[] = [];
+  const slow = await service.subscribe(
+    receiver.endpoint((_, response) => void held.push(() => response.writeHead(204).end())).url,
+  );
+  const test = ({ webhook, principal }: Subscription) =>
+    service.ask("POST", `/v1/webhooks/${webhook.id}/test`, { principal });
+  for (let count = 0; count < 30; count += 1) expect((await test(slow)).status).toBe(202);
+  await eventually("the first tests", () => held.length > 0);
+  const endpoint = receiver.endpoint();
+  await test(await service.subscribe(endpoint.url));
+  await eventually("the other's test", () => endpoint.received.length === 1);
+  expect(held.length).toBe(5);
+  for (let count = 0; count < 30; count += 1) {
+    await eventually("the next test", () => held.length > 0);
+    held.shift()?.();
+  }
 });
 
 it("answers a delivery as it is documented", async () => {

@@ -1,4 +1,4 @@
-import type { Clock } from "../foundation.ts";
+import type { Clock } from "../webhooks.ts";
 
 /** A clock that stands still until it is moved on. */
 export interface MovableClock {

@@ -1,0 +1,26 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+const entries = ["start.mjs", "dev-servers.mjs", "testing/test.mjs", "testing/check.mjs"];
+/** Has this Node.js take itself for an older one. */
+const pretend = (version: string) =>
+  `data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } })`;
+
+it.each(entries)("says in %s that this Node.js is too old, and does nothing else", (entry) => {
+  const args = ["--import", pretend("18.20.8"), join(import.meta.dirname, entry)];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  expect({ status, stdout, stderr }).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: "Node.js 20.19 or newer is needed; this is 18.20.8. See https://nodejs.org\n",
+  });
+});
+
+it.each(entries)("links nothing in %s before it knows the version", (entry) => {
+  const importsOf = (file: string) =>
+    [...readFileSync(join(import.meta.dirname, file), "utf8").matchAll(/^import\b.*$/gm)].map(([line]) => line);
+  expect(importsOf(entry)).toEqual([expect.stringMatching(/^import "\.\.?\/node-version\.mjs";$/)]);
+  expect(importsOf("node-version.mjs")).toEqual([]);
+});

@@ -1,3 +1,0 @@
-import { z } from "zod";
-
-export const locationParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });

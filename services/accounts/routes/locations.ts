@@ -1,0 +1,167 @@
+import { applicationSchema } from "@pragma/contracts/application";
+import {
+  ChangeLocation,
+  CreatedLocation,
+  CreateLocation,
+  ImportLocation,
+  Location,
+  LocationDetails,
+} from "@pragma/contracts/location";
+import { integerInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
+import { jsonBody } from "@pragma/runtime/define-route";
+import { readableLocation } from "@pragma/runtime/own-location";
+import { json, taggedByContent } from "@pragma/runtime/reply";
+import { replyWithPage } from "@pragma/runtime/reply-with-page";
+import { z } from "zod";
+import { defineRoute } from "../accounts.ts";
+import { demandAnyLocation } from "../authority.ts";
+import {
+  changeLocation,
+  createLocation,
+  demandReadable,
+  importLocation,
+  locationNotFound,
+  showDetails,
+} from "../locations.ts";
+import { findLocation, listLocations } from "../queries/locations.ts";
+
+export const locationParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });
+
+const query = z.object({
+  ...pageQuery,
+  app: applicationSchema.optional(),
+  legacyId: integerInQuery(z.int().min(1))
+    .optional()
+    .meta({ description: "Id in the legacy backoffice", example: 1042, type: "integer", minimum: 1 }),
+});
+
+export const listLocationsRoute = defineRoute({
+  method: "get",
+  path: "/v1/locations/",
+  operationId: "listLocations",
+  tag: "Locations",
+  audience: "operator",
+  scope: "locations:write",
+  summary: "List locations",
+  description: "The locations, newest first. A key without locations:any sees its own only.",
+  request: { query },
+  responses: { 200: { description: "A page of locations", schema: pageOf(Location) } },
+  errors: ["invalid_page_token"],
+  async handle({ query, principal, services, url, origin }) {
+    const filter = {
+      only: readableLocation(principal),
+      application: query.app ?? null,
+      legacyId: query.legacyId ?? null,
+    };
+    return replyWithPage({ query, url, origin }, (range) => listLocations(services.db, filter, range));
+  },
+});
+
+export const getLocationRoute = defineRoute({
+  method: "get",
+  path: "/v1/locations/{id}",
+  operationId: "getLocation",
+  tag: "Locations",
+  audience: "operator",
+  scope: "locations:write",
+  summary: "Get a location",
+  description: "A location with every option and setting. A key without locations:any finds its own only.",
+  request: { params: locationParams },
+  responses: {
+    200: { description: "The location", schema: LocationDetails },
+    304: { description: "The client has it already" },
+  },
+  errors: ["location_not_found"],
+  async handle({ params, principal, services, header }) {
+    demandReadable(principal, params.id);
+    const location = await findLocation(services.db, params.id);
+    if (!location) throw locationNotFound(params.id);
+    return taggedByContent(JSON.stringify(showDetails(location)), { ifNoneMatch: header("if-none-match") });
+  },
+});
+
+export const createLocationRoute = defineRoute({
+  method: "post",
+  path: "/v1/locations/",
+  operationId: "createLocation",
+  tag: "Locations",
+  audience: "operator",
+  scope: "locations:write",
+  summary: "Create a location",
+  description:
+    "Makes a location. Required are its application, its organization and agency, and its name; every other option and setting has a default. The key needs locations:any as well, since the location is another than its own.",
+  request: {
+    body: jsonBody(CreateLocation, {
+      example: {
+        application: "popina",
+        organizationId: "12",
+        agencyId: "3",
+        tipsConfig: { isEnabled: true, predefinedValues: [5, 10, 15], format: "percentage" },
+        locationSettings: {
+          locationName: "Le Bistrot",
+          address1: "12 rue des Lilas",
+          zipCode: "75020",
+          city: "Paris",
+          prepaStepsCount: 4,
+        },
+      },
+    }),
+  },
+  responses: { 201: { description: "The id of the location", schema: CreatedLocation } },
+  errors: ["location_forbidden"],
+  async handle({ body, principal, services, context }) {
+    demandAnyLocation(principal, "Only a key with the scope locations:any creates locations.");
+    return json(201, { id: await createLocation(services, { location: body, context }) });
+  },
+});
+
+export const changeLocationRoute = defineRoute({
+  method: "patch",
+  path: "/v1/locations/{id}",
+  operationId: "changeLocation",
+  tag: "Locations",
+  audience: "operator",
+  scope: "locations:write",
+  summary: "Change a location",
+  description:
+    "Changes the options and settings that the body names and leaves the others; null takes a value away where there may be none. tipsConfig is replaced as a whole. A key without locations:any changes its own location only.",
+  request: {
+    params: locationParams,
+    body: jsonBody(ChangeLocation, {
+      example: { currencyCode: "CHF", locationSettings: { timezone: "Europe/Zurich", country: "Suisse" } },
+    }),
+  },
+  responses: { 200: { description: "The location as it is now", schema: LocationDetails } },
+  errors: ["location_not_found"],
+  async handle({ params, body, principal, services, context }) {
+    demandReadable(principal, params.id);
+    return json(200, showDetails(await changeLocation(services, { id: params.id, change: body, context })));
+  },
+});
+
+export const importLocationRoute = defineRoute({
+  method: "post",
+  path: "/v1/locations/import",
+  operationId: "importLocation",
+  tag: "Locations",
+  audience: "operator",
+  scope: "locations:write",
+  summary: "Import a location of a legacy backoffice",
+  description:
+    "Takes over a location by its application and the legacyId that its legacy backoffice knows it by, with every option and setting at its default; name it with PATCH. Importing the same location again answers the same id with 200. The key needs locations:any as well.",
+  request: {
+    body: jsonBody(ImportLocation, {
+      example: { application: "popina", legacyId: 1042, organizationId: "12", agencyId: "3" },
+    }),
+  },
+  responses: {
+    200: { description: "The location was there already: its id", schema: CreatedLocation },
+    201: { description: "The id of the location", schema: CreatedLocation },
+  },
+  errors: ["location_forbidden", "location_exists"],
+  async handle({ body, principal, services, context }) {
+    demandAnyLocation(principal, "Only a key with the scope locations:any imports locations.");
+    const { id, isNew } = await importLocation(services, { location: body, context });
+    return json(isNew ? 201 : 200, { id });
+  },
+});

@@ -1,0 +1,106 @@
+import { FetchedLegacyTills, LegacyTill, WantedLegacyTills } from "@pragma/contracts/legacy-till";
+import { PushedTill } from "@pragma/contracts/till";
+import { TillV1 } from "@pragma/contracts/till-v1";
+import { jsonBody } from "@pragma/runtime/define-route";
+import { json } from "@pragma/runtime/reply";
+import { z } from "zod";
+import { acceptTill } from "../accept-till.ts";
+import { applicationQuery, askedBackoffice } from "../legacy/ask-backoffice.ts";
+import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
+import { listLegacyTills } from "../legacy/list-legacy-tills.ts";
+import { tillBody } from "../till-body.ts";
+import { defineRoute } from "../till-ingest.ts";
+import { legacyLocation } from "../till-location.ts";
+import { pushReply } from "../till-reply.ts";
+
+export const pushTillV1 = defineRoute({
+  method: "post",
+  path: "/v1/tills/",
+  operationId: "pushTillV1",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:write",
+  summary: "Push a till in the older format",
+  description:
+    "Accepts the till of a closed shift from an older application or a legacy backoffice. " +
+    "Its location is the one with the body's application and legacyId: the key's own, unless the key may act for any. " +
+    "Otherwise it is as a till that is pushed in the newer format: the same bytes again change nothing, gzip is taken, and 50 MB at most.",
+  request: { body: tillBody("V1", TillV1) },
+  responses: {
+    201: { description: "The till was accepted", schema: PushedTill },
+    200: { description: "The same till was accepted before", schema: PushedTill },
+  },
+  errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
+  async handle({ body: till, principal, services, context, origin }) {
+    const location = await legacyLocation(principal, till.facts.legacyLocation, services.locations, context);
+    const accepted = await acceptTill(services, { location, till, principal, context });
+    return pushReply(accepted, { origin, context });
+  },
+});
+
+export const listLegacyTillsRoute = defineRoute({
+  method: "get",
+  path: "/v1/tills/legacy/",
+  operationId: "listLegacyTills",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:write",
+  summary: "List the tills of a legacy backoffice",
+  description:
+    "Every till that the legacy backoffice of an application has of the key's location; of all locations for a key that may act for any. " +
+    "Whether they are here already is not told: fetching them again changes nothing.",
+  request: { query: applicationQuery },
+  responses: {
+    200: {
+      description: "The tills, in the order of the backoffice",
+      schema: z.array(LegacyTill),
+      example: [{ application: "POPINA", serverId: 4711, legacyId: 42 }],
+    },
+  },
+  errors: ["location_forbidden", "legacy_not_configured", "legacy_unavailable"],
+  async handle({ query, principal, services, signal }) {
+    const asked = askedBackoffice(principal, query.application);
+    return json(200, await listLegacyTills(services.legacy, { ...asked, signal }));
+  },
+});
+
+/** The list of what is wanted, or nothing. */
+const wantedTills = jsonBody(WantedLegacyTills.optional());
+
+export const fetchLegacyTillsRoute = defineRoute({
+  method: "post",
+  path: "/v1/tills/legacy/",
+  operationId: "fetchLegacyTills",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:write",
+  summary: "Fetch tills from a legacy backoffice",
+  description:
+    "Fetches the tills of the body, or without a body every till that the list has, and accepts each as if it had been pushed. " +
+    "The reply says of every till whether it is here, and if not why; those that were here already are. " +
+    "One call takes half a minute at most, and what was not done by then is said too: the same call again brings the rest.",
+  request: { query: applicationQuery, body: wantedTills },
+  responses: {
+    200: {
+      description: "What became of each till, by location",
+      schema: z.array(FetchedLegacyTills),
+      example: [
+        {
+          locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
+          success: [4711, 4712],
+          errors: [{ message: "The backoffice answered 500.", serverId: 4713 }],
+        },
+      ],
+    },
+  },
+  // Each till is accepted in a transaction of its own, and once.
+  isRepeatable: true,
+  errors: ["location_forbidden", "legacy_not_configured", "legacy_unavailable"],
+  async handle({ body, query, principal, services, context, signal }) {
+    const wanted =
+      body ?? (await listLegacyTills(services.legacy, { ...askedBackoffice(principal, query.application), signal }));
+    const fetched = await fetchLegacyTills(services, { wanted, principal, signal, context });
+    context.addToLog({ wanted: wanted.length, fetched: fetched.reduce((sum, { success }) => sum + success.length, 0) });
+    return json(200, fetched);
+  },
+});

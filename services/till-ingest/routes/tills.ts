@@ -1,0 +1,131 @@
+import { DateTime } from "@pragma/contracts/date-time";
+import { ApiError } from "@pragma/contracts/errors";
+import { tillV2Example } from "@pragma/contracts/examples/till-v2";
+import { pageOf, pageQuery } from "@pragma/contracts/pagination";
+import { PushedTill, ReplacedTill, Till } from "@pragma/contracts/till";
+import { TillV1 } from "@pragma/contracts/till-v1";
+import { TillV2 } from "@pragma/contracts/till-v2";
+import { namedLocation } from "@pragma/runtime/locations";
+import { ownLocation } from "@pragma/runtime/own-location";
+import { json, taggedByContent } from "@pragma/runtime/reply";
+import { replyWithPage } from "@pragma/runtime/reply-with-page";
+import { z } from "zod";
+import { acceptTill } from "../accept-till.ts";
+import { listTillsSince } from "../queries/tills.ts";
+import { replaceTill } from "../replace-till.ts";
+import { tillBody } from "../till-body.ts";
+import { defineRoute } from "../till-ingest.ts";
+import { knownTill, replacedLocation } from "../till-location.ts";
+import { pushReply, tillReply } from "../till-reply.ts";
+
+/** The path of whatever is about one till. */
+export const tillParams = z.object({ id: z.guid().meta({ description: "Id of the till" }) });
+
+export const pushTillV2 = defineRoute({
+  method: "post",
+  path: "/v2/tills/",
+  operationId: "pushTillV2",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:write",
+  summary: "Push a till",
+  description:
+    "Accepts the till of a closed shift. Its report and orders can be read moments later. " +
+    "Pushing the same till again, byte for byte, is answered alike and changes nothing, so a push whose answer was lost can be repeated. " +
+    "The body may be sent with gzip, and be 50 MB large at most after inflating.",
+  request: {
+    query: z.object({
+      locationId: z
+        .guid()
+        .optional()
+        .meta({ description: "The location that the till belongs to: the key's own, unless the key may act for any" }),
+    }),
+    body: tillBody("V2", TillV2),
+  },
+  responses: {
+    201: { description: "The till was accepted", schema: PushedTill },
+    200: { description: "The same till was accepted before", schema: PushedTill },
+  },
+  errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
+  async handle({ body: till, query, principal, services, context, origin }) {
+    const location = await namedLocation(principal, query.locationId, services.locations, context);
+    const accepted = await acceptTill(services, { location, till, principal, context });
+    return pushReply(accepted, { origin, context });
+  },
+});
+
+export const replaceTillRoute = defineRoute({
+  method: "put",
+  path: "/v1/tills/{id}",
+  operationId: "replaceTill",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:write",
+  summary: "Replace a till",
+  description:
+    "Puts another body, in either format, in the place of a till's. Its report is made again and keeps its id; orders " +
+    "that the new body does not have are gone. Earlier bodies are kept. The same bytes again change nothing.",
+  request: { params: tillParams, body: { ...tillBody("either", z.union([TillV2, TillV1])), example: tillV2Example } },
+  responses: { 200: { description: "The till was replaced", schema: ReplacedTill } },
+  errors: ["till_not_found", "location_forbidden", "location_not_found", "quota_exceeded"],
+  async handle({ params, body: till, principal, services, context, origin }) {
+    const id = params.id.toLowerCase();
+    if (till.facts.tillId !== id) {
+      const message = `must be the id of the address, ${id}; got ${till.facts.tillId}`;
+      const path = till.facts.format === "V1" ? "tillJson.client_id" : "id";
+      throw new ApiError("invalid_request", { faults: [{ in: "body", path, code: "mismatch", message }] });
+    }
+    const location = await replacedLocation(principal, till.facts, services, context);
+    const replaced = await replaceTill(services, { location, till, principal, context });
+    return json(200, { tillId: replaced.id, objectUrl: tillReply(replaced, origin).objectUrl });
+  },
+});
+
+const query = z.object({
+  sinceDate: DateTime.meta({
+    description: "Tills that came in at this time or later, with an offset or Z",
+    example: "2026-05-29T00:00:00Z",
+  }),
+  ...pageQuery,
+  locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
+});
+
+export const listTills = defineRoute({
+  method: "get",
+  path: "/v1/tills/",
+  operationId: "listTills",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:read",
+  summary: "List tills",
+  description: "The tills of the location that came in since a time, of both formats, newest first.",
+  request: { query },
+  responses: { 200: { description: "A page of tills", schema: pageOf(Till) } },
+  errors: ["invalid_page_token", "location_forbidden"],
+  async handle({ query, principal, services, url, origin }) {
+    const filter = { locationId: ownLocation(principal, query.locationId), since: query.sinceDate };
+    return replyWithPage({ query, url, origin }, async (range) => {
+      const { rows, total } = await listTillsSince(services.db.sql, filter, range);
+      return { rows: rows.map((till) => tillReply(till, origin)), total };
+    });
+  },
+});
+
+export const getTill = defineRoute({
+  method: "get",
+  path: "/v1/tills/{id}",
+  operationId: "getTill",
+  tag: "Tills",
+  audience: "public",
+  scope: "tills:read",
+  summary: "Get a till",
+  description:
+    "Whose the till is, when it came in, and where its body is read. Pushed as V1 or V2 makes no difference.",
+  request: { params: tillParams },
+  responses: { 200: { description: "The till", schema: Till }, 304: { description: "The client has it already" } },
+  errors: ["till_not_found"],
+  async handle({ params, principal, services, origin, header }) {
+    const till = await knownTill(services, { id: params.id, principal });
+    return taggedByContent(JSON.stringify(tillReply(till, origin)), { ifNoneMatch: header("if-none-match") });
+  },
+});

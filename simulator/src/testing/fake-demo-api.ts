@@ -1,0 +1,223 @@
+import type { Catalog } from "@pragma/contracts/catalog";
+import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
+import { problemOf } from "@pragma/contracts/problem";
+import type { TillV2 } from "@pragma/contracts/till-v2";
+import { Random } from "../random.ts";
+
+interface Report {
+  id: string;
+  startedAt: string;
+}
+
+/** As much of the public API as the demo calls, in memory. Reports are computed one by one, when asked to. */
+export class FakeDemoApi {
+  adminKey = "admin";
+  locations: { id: string; legacyId: number; name: string | null }[] = [];
+  tills = new Map<string, TillV2>();
+  reports: Report[] = [];
+  catalog: Catalog | null = null;
+  /** Every call that was not a GET. */
+  readonly writes: string[] = [];
+  /** What goes wrong with the next calls. */
+  faults: (ErrorCode | "unreachable")[] = [];
+  /** Whether each till pushed is said to be there with other content. */
+  refuseTills = false;
+  /** How many reports it computes at most. */
+  maxReports = Number.POSITIVE_INFINITY;
+
+  #random = new Random("pretend api");
+  #consumers: { id: string; name: string; scopes: string[] }[] = [];
+  #keys: { apiKey: string; locationId: string; consumerName: string }[] = [];
+
+  /** Another one with the same content, which calls to it change for it only. */
+  copy(): FakeDemoApi {
+    const copy = new FakeDemoApi();
+    copy.locations = structuredClone(this.locations);
+    copy.tills = new Map(this.tills);
+    copy.reports = [...this.reports];
+    copy.catalog = this.catalog;
+    copy.#random = this.#random;
+    copy.#consumers = structuredClone(this.#consumers);
+    copy.#keys = [...this.#keys];
+    return copy;
+  }
+
+  revokeKeys(): void {
+    this.#keys = [];
+  }
+
+  /** What the consumers may do. */
+  get scopes(): string[] {
+    return this.#consumers.flatMap(({ scopes }) => scopes);
+  }
+
+  /** Changes what the demo's consumer may do, behind its back. */
+  setScopes(scopes: string[]): void {
+    for (const consumer of this.#consumers) consumer.scopes = scopes;
+  }
+
+  /** Computes the report of one till that has none. */
+  computeOneReport(): void {
+    if (this.reports.length >= this.maxReports) return;
+    const till = [...this.tills.values()].find(
+      ({ startedAt }) => !this.reports.some((report) => report.startedAt === startedAt),
+    );
+    if (till) this.reports.push({ id: this.#random.uuid(), startedAt: till.startedAt });
+  }
+
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const fault = this.faults.shift();
+    if (fault === "unreachable") throw new TypeError("fetch failed");
+    if (fault !== undefined) return refuse(fault);
+    const { pathname, searchParams } = new URL(request.url);
+    const call = `${request.method} ${pathname}`;
+    if (request.method !== "GET") this.writes.push(call);
+    const apiKey = request.headers.get("authorization")?.replace("Bearer ", "");
+    const key = this.#keys.find((known) => known.apiKey === apiKey);
+    if (!key && apiKey !== this.adminKey) return refuse("key_invalid");
+    const scopes = key ? this.#consumers.find(({ name }) => name === key.consumerName)?.scopes : ["admin"];
+    const body: Sent = JSON.parse((await request.text()) || "{}");
+    return this.#answer({ call, body, scopes: scopes ?? [], locationId: key?.locationId, searchParams });
+  };
+
+  #answer({ call, body, scopes, locationId, searchParams }: Incoming): Response {
+    const needed = neededScope(call);
+    if (!scopes.includes("admin") && !scopes.includes(needed)) return refuse("scope_missing");
+    switch (call) {
+      case "POST /v1/locations/import":
+        return this.#importLocation(body);
+      case "GET /v1/consumers":
+        return page(this.#consumers);
+      case "POST /v1/consumers":
+        return this.#createConsumer(body);
+      case "POST /v1/auth/keys":
+        return this.#createKey(body);
+      case "GET /v1/locations/own":
+        return answer(200, { id: locationId });
+      case "GET /v2/reports":
+        return page(this.#reportsOf(searchParams));
+      case "POST /v2/tills":
+        return this.#pushTill(body);
+      case "GET /v1/catalog":
+        return answer(200, this.catalog?.products ?? []);
+      case "PUT /v1/catalog":
+        return this.#replaceCatalog(body);
+    }
+    const id = call.slice(call.lastIndexOf("/") + 1);
+    if (call.startsWith("GET /v1/tills/")) return this.tills.has(id) ? answer(200, { id }) : refuse("till_not_found");
+    if (call.startsWith("PATCH /v1/locations/")) return this.#nameLocation(id, body);
+    if (call.startsWith("PATCH /v1/consumers/")) return this.#setScopes(id, body);
+    return refuse("route_not_found");
+  }
+
+  #importLocation({ legacyId }: Sent): Response {
+    const known = this.locations.find((location) => location.legacyId === legacyId);
+    if (known) return answer(200, { id: known.id });
+    const location = { id: this.#random.uuid(), legacyId, name: null };
+    this.locations.push(location);
+    return answer(201, { id: location.id });
+  }
+
+  #nameLocation(id: string, { locationSettings }: Sent): Response {
+    const location = this.locations.find((known) => known.id === id);
+    if (!location) return refuse("location_not_found");
+    location.name = locationSettings.locationName;
+    return answer(200, location);
+  }
+
+  #createConsumer({ name }: Sent): Response {
+    if (this.#consumers.some((consumer) => consumer.name === name)) return refuse("consumer_exists");
+    const at = "2026-05-29T10:17:19.000Z";
+    const id = this.#random.uuid();
+    const consumer = { id, createdAt: at, updatedAt: at, name, scopes: ["reports:read"], rateLimit: null };
+    this.#consumers.push(consumer);
+    return answer(201, consumer);
+  }
+
+  #setScopes(id: string, { scopes }: Sent): Response {
+    const consumer = this.#consumers.find((known) => known.id === id);
+    if (!consumer) return refuse("consumer_not_found");
+    consumer.scopes = scopes;
+    return answer(200, consumer);
+  }
+
+  #createKey({ locationId, consumerName }: Sent): Response {
+    const apiKey = `pragma_${this.#random.hex(12)}`;
+    this.#keys.push({ apiKey, locationId, consumerName });
+    return answer(201, { apiKey });
+  }
+
+  #reportsOf(searchParams: URLSearchParams): Report[] {
+    const since = searchParams.get("since") ?? "";
+    const until = `${searchParams.get("until") ?? "9999"}~`;
+    return this.reports.filter(({ startedAt }) => startedAt >= since && startedAt < until);
+  }
+
+  #replaceCatalog({ products, payments, taxes, modifiers, categories }: Catalog): Response {
+    this.catalog = { products, payments, taxes, modifiers, categories };
+    return answer(200, {
+      locationId: this.locations[0]?.id,
+      updatedAt: "2026-05-29T10:17:19.000Z",
+      changed: true,
+      etag: "etag",
+      counts: {
+        products: products.length,
+        payments: payments.length,
+        taxes: taxes.length,
+        modifiers: modifiers.length,
+        categories: categories.length,
+      },
+    });
+  }
+
+  #pushTill(till: TillV2): Response {
+    if (this.refuseTills) return refuse("till_conflict");
+    this.tills.set(till.id, till);
+    return answer(201, { id: till.id, tillId: till.id });
+  }
+}
+
+/** What the demo sends, whatever the call. */
+interface Sent extends TillV2, Catalog {
+  legacyId: number;
+  locationSettings: { locationName: string };
+  name: string;
+  scopes: string[];
+  locationId: string;
+  consumerName: string;
+}
+
+interface Incoming {
+  call: string;
+  body: Sent;
+  scopes: readonly string[];
+  locationId: string | undefined;
+  searchParams: URLSearchParams;
+}
+
+function neededScope(call: string): string {
+  if (call.includes("/v1/tills") || call.includes("/v2/tills"))
+    return call.startsWith("GET") ? "tills:read" : "tills:write";
+  if (call.endsWith("/v1/catalog")) return call.startsWith("GET") ? "catalog:read" : "catalog:write";
+  if (call.endsWith("/v1/locations/own")) return "locations:read";
+  return call.includes("/v2/reports") ? "reports:read" : "admin";
+}
+
+function page(items: readonly unknown[]): Response {
+  const url = "http://localhost:4000/";
+  return answer(200, {
+    data: items,
+    meta: { totalPage: 1, totalCount: items.length, currentPageIndex: 0, pageSize: 100 },
+    links: { self: url, first: url, last: url, next: null, prev: null },
+    nextPageToken: null,
+  });
+}
+
+function answer(status: number, body: unknown): Response {
+  return Response.json(body, { status });
+}
+
+function refuse(code: ErrorCode): Response {
+  const error = new ApiError(code);
+  return answer(error.status, problemOf(error, "the request"));
+}
