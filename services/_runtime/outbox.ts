@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type EventData, type EventEnvelope, type EventType, eventCatalogue } from "@pragma/contracts/events";
+import { joinObjects, objectOf } from "./join-json.ts";
 import { afterCommit, type Database, type Transaction } from "./postgres.ts";
 
 interface Publication<Type extends EventType> {
@@ -27,22 +28,44 @@ export async function publish<Type extends EventType>(
   type: Type,
   publication: Publication<Type>,
 ): Promise<void> {
-  const envelope = envelopeOf(type, publication);
-  const body = JSON.stringify(envelope);
+  const { data, ...head } = envelopeOf(type, publication);
+  await insertEvent(tx, head, { locationId: publication.data.locationId, data: JSON.stringify(data) });
+}
+
+/** The same with data that is JSON text already, and as the catalogue says. */
+export async function publishText(
+  tx: Transaction,
+  type: EventType,
+  { data, locationId, ...head }: Omit<Publication<EventType>, "data"> & { data: string; locationId: string },
+): Promise<void> {
+  await insertEvent(tx, headOf(type, head), { locationId, data });
+}
+
+async function insertEvent(
+  tx: Transaction,
+  head: Omit<EventEnvelope, "data">,
+  { locationId, data }: { locationId: string | null; data: string },
+): Promise<void> {
+  const { id, type } = head;
+  const body = joinObjects(JSON.stringify(head), objectOf("data", data));
   // One that the stream can never take would be tried for ever.
   if (Buffer.byteLength(body) > maxEventBytes)
     throw new Error(`The event ${type} has more than ${maxEventBytes} bytes.`);
   await tx`
-    insert into outbox ${tx({ id: envelope.id, type, locationId: publication.data.locationId, body })}
+    insert into outbox ${tx({ id, type, locationId, body })}
     on conflict (id) do nothing`;
   afterCommit(tx, tellRelay);
 }
 
 /** An event as it travels, of this moment. Throws when its data is not as the catalogue says. */
-export function envelopeOf<Type extends EventType>(
-  type: Type,
-  { id = randomUUID(), subject, data, traceparent }: Publication<Type>,
-): EventEnvelope {
+export function envelopeOf<Type extends EventType>(type: Type, { data, ...head }: Publication<Type>): EventEnvelope {
+  return { ...headOf(type, head), data: eventCatalogue[type].parse(data) };
+}
+
+function headOf(
+  type: EventType,
+  { id = randomUUID(), subject, traceparent }: Omit<Publication<EventType>, "data">,
+): Omit<EventEnvelope, "data"> {
   return {
     specversion: "1.0",
     id,
@@ -51,6 +74,5 @@ export function envelopeOf<Type extends EventType>(
     time: new Date().toISOString(),
     subject,
     ...(traceparent && { traceparent }),
-    data: eventCatalogue[type].parse(data),
   };
 }

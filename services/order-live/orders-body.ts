@@ -28,10 +28,10 @@ export interface GivenOrder {
   isTraining: boolean;
   device: SeenDevice | undefined;
   state: GivenState;
-  /** Left out of what a thread has read: its content is handed over in less time, and is all that most orders need. */
-  order?: OrderLiveInput;
   /** The reply as JSON, but for its id, its times and its location. */
   content: string;
+  /** The order as JSON as events have it, but for its location. */
+  eventContent: string;
 }
 
 /** The list with nothing of its orders but their ids, as they will be known: not too many, and each once. */
@@ -50,10 +50,7 @@ export const ordersBody: BodyReader<GivenOrder[], OrderLiveService> = {
   },
 };
 
-export default inThread((bytes, orderMaxBytes: number) => {
-  const result = readOrders(bytes, orderMaxBytes);
-  return "faults" in result ? result : { value: result.value.map(({ order: _, ...rest }) => rest) };
-});
+export default inThread(readOrders);
 
 /** Below this size, in bytes, reading takes less than handing over to a thread is worth: two milliseconds. */
 const inlineSize = 64 * 1024;
@@ -102,14 +99,13 @@ function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: GivenOrd
 }
 
 function givenOrder(order: OrderLiveInput): GivenOrder {
-  const { id: _, data, ...record } = order;
+  const { id, data, ...record } = order;
   const { isPaid, isTransferred, isCanceled, manuallyClosed: isManuallyClosed, modifiedAt } = data;
   return {
-    id: order.id,
+    id,
     openedAt: data.openedAt,
     isTraining: data.isTraining,
     device: seenDevice(data.deviceIdentifier, data.deviceName),
-    order,
     state: {
       tillId: order.tillId,
       revisionHash: order.revisionHash,
@@ -121,6 +117,7 @@ function givenOrder(order: OrderLiveInput): GivenOrder {
       isManuallyClosed,
     },
     content: JSON.stringify({ ...record, ...pickHead(data), data }),
+    eventContent: JSON.stringify({ ...data, ...record }),
   };
 }
 

@@ -1,9 +1,9 @@
 import type { SeenDevice } from "@pragma/contracts/device";
-import type { OrderLeft, OrderLiveInput } from "@pragma/contracts/order-live";
+import type { OrderLeft } from "@pragma/contracts/order-live";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { entityTagOf } from "@pragma/runtime/entity-tags";
-import { joinObjects } from "@pragma/runtime/join-json";
-import { publish } from "@pragma/runtime/outbox";
+import { joinObjects, objectOf } from "@pragma/runtime/join-json";
+import { publish, publishText } from "@pragma/runtime/outbox";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import type { OrderLiveService } from "./order-live.ts";
@@ -146,13 +146,9 @@ async function tellOrder(
   { locationId, traceparent }: Pick<Writing, "locationId" | "traceparent">,
 ): Promise<void> {
   if (!event) return;
-  // What a body has beside the order is left out of an event, as everything is that the catalogue does not name.
-  const { data, ...record } = given.order ?? (JSON.parse(stored.body) as OrderLiveInput);
-  await publish(tx, event, {
-    subject: stored.id,
-    data: { locationId, sequence: stored.sequence, order: { ...data, ...record, locationId } },
-    traceparent,
-  });
+  const order = joinObjects(given.eventContent, JSON.stringify({ locationId }));
+  const data = joinObjects(JSON.stringify({ locationId, sequence: stored.sequence }), objectOf("order", order));
+  await publishText(tx, event, { subject: stored.id, locationId, data, traceparent });
 }
 
 /** The devices that these orders name, each once, by the name that it was given last. */
