@@ -1,5 +1,5 @@
 import { apiKeyPrefix, hasKeyShape } from "@pragma/runtime/api-key";
-import { defaultRateLimitConfig } from "@pragma/runtime/default-rate-limit";
+import { defaultRateLimitConfig } from "@pragma/runtime/config";
 import { z } from "zod";
 
 /** What the accounts service is told besides what every service is. */
