@@ -24,7 +24,7 @@ const principal = keyOf("accounting:write");
 let service: TestReporting;
 let items: object[];
 beforeAll(async () => {
-  service = await startReporting({ EXPORT_CLAIM_SECONDS: "1", DATABASE_POOL: "20" });
+  service = await startReporting({ EXPORT_CLAIM_SECONDS: "10", DATABASE_POOL: "20" });
   items = await itemsIn(service);
 });
 afterAll(() => service?.remove());
