@@ -1,6 +1,15 @@
 import type { JobResult } from "@pragma/contracts/job";
 import type { Database, Transaction } from "@pragma/runtime/postgres";
-import { countRuns, deleteJob, insertJob, type JobKey, type JobRow, lockJob, updateJob } from "./queries/jobs.ts";
+import {
+  countRuns,
+  deleteJob,
+  insertJob,
+  type JobKey,
+  type JobRow,
+  type LeasedJobKey,
+  lockJob,
+  updateJob,
+} from "./queries/jobs.ts";
 import { removeFinished } from "./queries/removing.ts";
 import { acquireJob, findUnprepared } from "./queries/waiting.ts";
 import { nextDue } from "./repeat.ts";
@@ -10,11 +19,12 @@ type Outcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"
 
 /**
  * Records what a job came to, once; tells its parent or its repeating job; and removes what its options say to remove
- * then. A job that has children to wait for finishes with the last of them.
+ * then. A job that has children to wait for finishes with the last of them. A process whose lease is another's by now
+ * changes nothing.
  */
-export async function finishJob(tx: Transaction, key: JobKey, given: Outcome): Promise<void> {
+export async function finishJob(tx: Transaction, key: LeasedJobKey, given: Outcome): Promise<void> {
   const job = await lockJob(tx, key);
-  if (!job || job.finishedAt) return;
+  if (!job || job.finishedAt || (key.leaseId !== undefined && key.leaseId !== job.leaseId)) return;
   const { outcome } = given;
   const isCompleted = outcome === "completed";
   const cause = isCompleted ? { result: tx.json({ ...given.result }), failure: null } : { failure: given.failure };

@@ -35,7 +35,7 @@ export async function admitJobs(db: Database, maxPerLocation: number): Promise<J
 /** Acquires the lease of a job that was given to the queue, unless another process has it. */
 export async function acquireJob(tx: Transaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    update jobs set held_until = ${leaseEnd(tx)}
+    update jobs set held_until = ${leaseEnd(tx)}, lease_id = gen_random_uuid()
     where location_id = ${locationId} and id = ${id} and finished_at is null and queued_at is not null
       and coalesce(held_until < now(), true)
     returning *`;
