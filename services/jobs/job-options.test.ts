@@ -2,7 +2,7 @@ import type { JobOptions } from "@pragma/contracts/job";
 import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { Job as BullJob } from "bullmq";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startJobs, type TestJobs, type TestShop, unlike } from "./testing/start-jobs.ts";
 
 let jobs: TestJobs;
@@ -372,5 +372,22 @@ describe.concurrent("repeat", () => {
     const { id } = await shop.create({ message, jobOptions: { repeat: { every: 60_000, limit: 1 }, attempts: 2 } });
     expect(await shop.inState(id, "completed")).toMatchObject({ runs: 1, failure: null });
     expect(timesBegun(message)).toBe(2);
+  });
+});
+
+describe("attempts", () => {
+  it("without a backoff, follow each other at once, also when the queue notes late that one has failed", async () => {
+    const noteFailure = BullJob.prototype.moveToFailed;
+    const late = vi.spyOn(BullJob.prototype, "moveToFailed").mockImplementation(async function (
+      this: BullJob,
+      ...given
+    ) {
+      await sleep(600);
+      return noteFailure.apply(this, given as Parameters<typeof noteFailure>) as never;
+    });
+    const shop = jobs.openShop();
+    const { id } = await shop.create({ message: unlike("fail once"), jobOptions: { attempts: 2 } });
+    expect(await millisecondsUntil(shop.inState(id, "completed"))).toBeLessThan(2_500);
+    late.mockRestore();
   });
 });

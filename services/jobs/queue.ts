@@ -5,7 +5,7 @@ import { openRedis } from "@pragma/runtime/redis";
 import { sleep } from "@pragma/runtime/sleep";
 import { Queue, Worker } from "bullmq";
 import type { JobsConfig } from "./config.ts";
-import type { JobKey, JobRow } from "./queries/jobs.ts";
+import { type JobKey, type JobRow, updateJob } from "./queries/jobs.ts";
 import { admitJobs } from "./queries/waiting.ts";
 import { type JobRunner, runJob } from "./run-job.ts";
 
@@ -68,6 +68,11 @@ export function openQueue(config: JobsConfig, runner: JobRunner) {
     const known = await queue.getJob(jobId);
     const state = await known?.getState();
     if (state === "failed" && job.attemptsMade > 0) return known?.retry();
+    if (state === "active" && job.attemptsMade > 0) {
+      // The queue has yet to note that the attempt before has failed: the job waits until it is looked for again.
+      await updateJob(db.sql, job, { queuedAt: null });
+      return;
+    }
     if (state === "completed" || state === "failed") await known?.remove();
     const keepLogs = Math.min(options.keepLogs ?? maxLogs, maxLogs);
     const stackTraceLimit = Math.min(options.stackTraceLimit ?? maxTraces, maxTraces);
