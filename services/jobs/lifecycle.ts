@@ -1,5 +1,5 @@
 import type { JobResult } from "@pragma/contracts/job";
-import type { Database, Transaction } from "@pragma/runtime/postgres";
+import type { Transaction } from "@pragma/runtime/postgres";
 import {
   countRuns,
   deleteJob,
@@ -11,7 +11,7 @@ import {
   updateJob,
 } from "./queries/jobs.ts";
 import { removeFinished } from "./queries/removing.ts";
-import { acquireJob, findUnprepared } from "./queries/waiting.ts";
+import { acquireJob } from "./queries/waiting.ts";
 import { nextDue } from "./repeat.ts";
 
 /** What a job came to. */
@@ -93,16 +93,4 @@ export async function beginJob(tx: Transaction, key: JobKey): Promise<JobRow | u
   const repeating = await lockJob(tx, { locationId: job.locationId, id: job.runOf });
   if (repeating?.lastDue === job.timestamp) await scheduleRun(tx, repeating);
   return repeating && { ...job, message: repeating.message };
-}
-
-/** Has jobs wait that an older version, which keeps them in queues of its own, creates while it runs beside this one. */
-export async function prepareOlderJobs(db: Database): Promise<void> {
-  for (const job of await findUnprepared(db.sql, 500)) {
-    const { repeat, delay = 0 } = job.options;
-    await db.transaction(async (tx) => {
-      if (!repeat) return updateJob(tx, job, { queuedAt: null, dueAt: new Date(job.timestamp + delay) });
-      await scheduleRun(tx, job);
-      await endRepeating(tx, job);
-    });
-  }
 }

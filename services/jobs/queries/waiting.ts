@@ -41,12 +41,3 @@ export async function acquireJob(tx: Transaction, { locationId, id }: JobKey): P
     returning *`;
   return job;
 }
-
-/** Jobs that an older version created, which runs beside this one and knows neither when they are due nor their runs. */
-export async function findUnprepared(sql: Sql, limit: number): Promise<JobRow[]> {
-  return sql<JobRow[]>`
-    select * from jobs
-    where finished_at is null and due_at is null and not exists (
-      select 1 from jobs as run where run.location_id = jobs.location_id and run.run_of = jobs.id)
-    limit ${limit}`;
-}
