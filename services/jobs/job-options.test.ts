@@ -75,6 +75,36 @@ describe.concurrent("lifo", () => {
   it("lets a job go before those that wait", async () => {
     expect(await orderOf(jobs.openShop(), { a: {}, b: {}, c: { lifo: true } })).toEqual(["c", "a", "b"]);
   });
+
+  it("lets a job with a priority go before those of the same one", async () => {
+    const given = { a: { priority: 2 }, b: { priority: 1 }, c: { priority: 2, lifo: true } };
+    expect(await orderOf(jobs.openShop(), given)).toEqual(["b", "c", "a"]);
+  });
+
+  it("lets a job whose delay is over go before those that wait", async () => {
+    const shop = jobs.openShop();
+    const release = await keepBusy(shop);
+    const [plain, first] = [unlike("plain"), unlike("first")];
+    await shop.create({ message: plain });
+    const { id } = await shop.create({ message: first, jobOptions: { lifo: true, delay: 500 } });
+    await shop.inState(id, "waiting");
+    release();
+    await eventually("both to be done", () => timesBegun(plain) === 1);
+    expect(jobs.begun.indexOf(first)).toBeLessThan(jobs.begun.indexOf(plain));
+    expect(timesBegun(first)).toBe(1);
+  });
+
+  it("lets the runs of a repeating job go before the jobs that wait", async () => {
+    const shop = jobs.openShop();
+    const release = await keepBusy(shop);
+    const [plain, run] = [unlike("plain"), unlike("run")];
+    await shop.create({ message: plain });
+    await shop.create({ message: run, jobOptions: { lifo: true, repeat: { every: 60_000, limit: 1 } } });
+    release();
+    await eventually("both to be done", () => timesBegun(plain) === 1);
+    expect(jobs.begun.indexOf(run)).toBeLessThan(jobs.begun.indexOf(plain));
+    expect(timesBegun(run)).toBe(1);
+  });
 });
 
 describe.concurrent("attempts", () => {
@@ -127,6 +157,14 @@ describe.concurrent("jobId", () => {
     expect((await shop.ask({ message: "Close again", jobOptions })).status).toBe(200);
     expect((await shop.queued(first.id))?.data).toEqual({ locationId: shop.locationId, id: first.id });
     expect(timesBegun("Close again")).toBe(0);
+  });
+});
+
+describe.concurrent("jobId that is a whole number, or a name that queues use", () => {
+  it.each(["12", "wait", "meta"])("%s is done as any other", async (jobId) => {
+    const shop = jobs.openShop();
+    await shop.create({ message: unlike("Named"), jobOptions: { jobId } });
+    expect((await shop.inState(jobId, "completed")).id).toBe(jobId);
   });
 });
 

@@ -71,12 +71,12 @@ async function endRepeating(tx: Transaction, key: JobKey): Promise<void> {
  * one before it begins. Nothing when its limit or end is reached.
  */
 export async function scheduleRun(tx: Transaction, job: JobRow): Promise<void> {
-  const { repeat, attempts, backoff, priority, keepLogs, stackTraceLimit } = job.options;
+  const { repeat, attempts, backoff, priority, lifo, keepLogs, stackTraceLimit } = job.options;
   if (!repeat || (repeat.limit !== undefined && job.runs + (await countRuns(tx, job)) >= repeat.limit)) return;
   const due = nextDue(repeat, job.lastDue, Date.now());
   if (due === undefined) return;
   const { locationId, keyId, consumer, duration } = job;
-  const options = { attempts, backoff, priority, keepLogs, stackTraceLimit };
+  const options = { attempts, backoff, priority, lifo, keepLogs, stackTraceLimit };
   // The message stays with the repeating job.
   const run = { locationId, keyId, consumer, duration, message: "", traceparent: null, timestamp: due };
   await insertJob(tx, { ...run, id: `${job.id}:${due}`, runOf: job.id, options }, new Date(due));

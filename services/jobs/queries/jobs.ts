@@ -111,7 +111,7 @@ export async function insertJob(tx: Transaction, job: NewJobRow, dueAt?: Date): 
     options: tx.json(job.options),
     priority: Math.min(priority, PRIORITY_LIMIT),
     dueAt: repeat ? null : (dueAt ?? tx`clock_timestamp()`),
-    position: lifo ? tx`-${position}` : position,
+    position: tx`${lifo ? -1 : 1} * ${position}::float8`,
     deduplicationId: deduplication?.id ?? null,
     deduplicatedUntil: ttl > 0 ? tx`clock_timestamp() + make_interval(secs => ${ttl / 1000})` : null,
   };
