@@ -326,7 +326,8 @@ describe.concurrent("keepLogs", () => {
     expect((await jobs.queue.getJobLogs((await shop.queued(all.id))?.id ?? "")).count).toBeGreaterThan(2);
     const { logs } = await jobs.queue.getJobLogs((await shop.queued(few.id))?.id ?? "");
     expect(logs).toHaveLength(2);
-    expect(logs.at(-1)).toMatch(/100 %$/);
+    // A timer may fire a fraction of a millisecond early, and then 99 is the last report.
+    expect(logs.at(-1)).toMatch(/(?:99|100) %$/);
   });
 });
 
@@ -388,7 +389,7 @@ describe.concurrent("repeat", () => {
   it("every so often, until its end", async () => {
     const shop = jobs.openShop();
     const message = unlike("Until");
-    const repeat = { every: 1_000, endDate: Date.now() + 1_500 };
+    const repeat = { every: 2_000, endDate: Date.now() + 3_500 };
     const { id } = await shop.create({ message, jobOptions: { repeat } });
     expect(await shop.inState(id, "completed")).toMatchObject({ runs: 2 });
     expect(timesBegun(message)).toBe(2);
