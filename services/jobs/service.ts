@@ -2,7 +2,6 @@ import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
 import { jobsConfig } from "./config.ts";
 import type { Jobs } from "./jobs.ts";
-import { prepareOlderJobs } from "./lifecycle.ts";
 import { countAllUnfinished } from "./queries/jobs.ts";
 import { removeOldJobs } from "./queries/removing.ts";
 import { openQueue } from "./queue.ts";
@@ -28,7 +27,6 @@ export function defineJobsService(perform: Perform) {
     },
     routes: [createJobRoute, getJob],
     periodic: [
-      { name: "prepare jobs of an older version", everySeconds: 2, run: ({ db }) => prepareOlderJobs(db) },
       { name: "forget old jobs", everySeconds: 3_600, run: ({ db, config }) => removeOldJobs(db.sql, config) },
     ],
   });

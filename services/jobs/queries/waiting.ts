@@ -35,18 +35,9 @@ export async function admitJobs(db: Database, maxPerLocation: number): Promise<J
 /** Acquires the lease of a job that was given to the queue, unless another process has it. */
 export async function acquireJob(tx: Transaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    update jobs set held_until = ${leaseEnd(tx)}
+    update jobs set held_until = ${leaseEnd(tx)}, lease_id = gen_random_uuid()
     where location_id = ${locationId} and id = ${id} and finished_at is null and queued_at is not null
       and coalesce(held_until < now(), true)
     returning *`;
   return job;
-}
-
-/** Jobs that an older version created, which runs beside this one and knows neither when they are due nor their runs. */
-export async function findUnprepared(sql: Sql, limit: number): Promise<JobRow[]> {
-  return sql<JobRow[]>`
-    select * from jobs
-    where finished_at is null and due_at is null and not exists (
-      select 1 from jobs as run where run.location_id = jobs.location_id and run.run_of = jobs.id)
-    limit ${limit}`;
 }
