@@ -59,10 +59,8 @@ export default defineService<typeof reportingConfig, Reporting>({
   config: reportingConfig,
   open({ db, log, metrics, registry }, config) {
     const objects = openObjectStore(config.OBJECT_STORE);
-    const calculator = openTillCalculator({
-      threads: config.CALCULATION_THREADS,
-      heapMegabytes: config.CALCULATION_HEAP_MB,
-    });
+    // A location has one of the threads at a time, and a large till leaves one to others.
+    const calculator = openTillCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
     metrics.observe("accounting_exports_unfinished", "Accounting exports that have not come to their end", () =>
       countUnfinished(db.sql),
     );
