@@ -3,6 +3,7 @@ import { routesOf } from "@pragma/runtime/define-route";
 import type { Locations } from "@pragma/runtime/locations";
 import type { Logger } from "@pragma/runtime/logger";
 import type { Database } from "@pragma/runtime/postgres";
+import type { openOrdersReader } from "./orders-body.ts";
 import type { Hub } from "./stream/hub.ts";
 
 /** How long what is past is kept. */
@@ -18,6 +19,7 @@ export interface OrderLiveService {
   db: Database;
   log: Logger;
   locations: Locations;
+  reader: ReturnType<typeof openOrdersReader>;
   /** Feeds the streams that this process serves. */
   hub: Hub;
   kept: LiveRetention;
