@@ -81,10 +81,9 @@ async function writeTill(
   await sql`insert into tills (till_id, location_id, revision, pushed_at) values (${tillId}, ${locationId}, 1, now())`;
   const reports = await sql<{ day: string }[]>`
     insert into reports
-      (id, till_id, location_id, revision, report_version, day, started_at, created_at, updated_at, order_count, etag,
-       finalized, v2, v0, list_item)
-    values (${reportId}, ${tillId}, ${locationId}, 1, 1, ${lastDay}::date - ${daysAgo}::int, ${opens}, now(), now(),
-       ${ordersPerTill}, 'seeded', '{}', '{}', '{}', '{}')
+      (id, till_id, location_id, day, started_at, created_at, updated_at, etag, finalized, v2, v0, list_item)
+    values (${reportId}, ${tillId}, ${locationId}, ${lastDay}::date - ${daysAgo}::int, ${opens}, now(), now(),
+       'seeded', '{}', '{}', '{}', '{}')
     returning day::text as day`;
   const orders = await sql<{ day: string }[]>`
     insert into orders

@@ -29,7 +29,7 @@ export const gatewayConfig = runtimeConfig
     CORS_ORIGINS: origins.default(["*"]),
     /** How many proxies stand before the gateway: that many entries of X-Forwarded-For are believed. */
     TRUST_PROXY: numberFromEnv(z.number().int().min(0).max(10)).default(0),
-    /** Seconds without any progress after which a service is given up on. */
+    /** Seconds for a service to begin its response, and without any more of it from one of another process. */
     UPSTREAM_TIMEOUT: count(3600).default(30),
     /** Seconds after which a stream is given up on that says nothing, or whose client takes nothing of what it says. */
     STREAM_TIMEOUT: count(3600).default(120),

@@ -75,24 +75,21 @@ class KeyLimit {
  * next before the first is spent. So N gateways exceed a limit by at most one lease each, and only a key near its
  * limit waits for Redis. While Redis is away each gateway keeps to the same numbers alone.
  */
-export function createRateLimiter(
-  store: LeaseStore,
-  { defaultRate, now = Date.now }: { defaultRate: Rate; now?: () => number },
-) {
+export function createRateLimiter(store: LeaseStore, { defaultRate }: { defaultRate: Rate }) {
   const limits = new LRUCache<string, KeyLimit, Rate>({
     max: maxKeys,
-    memoMethod: (keyId, _, { context: rate }) => new KeyLimit(keyId, rate, now()),
+    memoMethod: (keyId, _, { context: rate }) => new KeyLimit(keyId, rate, Date.now()),
   });
 
   function renew(limit: KeyLimit): void {
-    if (limit.renewal || !store.isUp() || now() < limit.emptyUntil) return;
+    if (limit.renewal || !store.isUp() || Date.now() < limit.emptyUntil) return;
     const wanted = limit.leaseSize - limit.leased + limit.waiting;
     limit.renewal = store
       .take(limit.keyId, limit.rate, wanted)
       .then(({ granted, left }) => {
         limit.leased += granted;
-        limit.shared.set(left, now());
-        limit.emptyUntil = now() + limit.shared.wait(now());
+        limit.shared.set(left, Date.now());
+        limit.emptyUntil = Date.now() + limit.shared.wait(Date.now());
       })
       .catch(() => {})
       .finally(() => {
@@ -102,7 +99,7 @@ export function createRateLimiter(
 
   /** The decision by what is known here; undefined when Redis must be asked. */
   function decideLocally(limit: KeyLimit): RateLimitDecision | undefined {
-    const time = now();
+    const time = Date.now();
     if (limit.leased >= 1) {
       limit.leased -= 1;
       if (limit.leased < limit.leaseSize / 2) renew(limit);

@@ -248,16 +248,16 @@ describe("a process that dies of a request with an Idempotency-Key", () => {
   }
 
   it.each([
-    { diesAt: "reserved", left: "abandoned", replayed: null },
-    { diesAt: "worked", left: "abandoned", replayed: null },
-    { diesAt: "committed", left: "completed", replayed: "true" },
+    { diesAt: "reserved", left: "reserved", replayed: null },
+    { diesAt: "worked", left: "reserved", replayed: null },
+    { diesAt: "committed", left: "answered", replayed: "true" },
   ])(
     "once it is $diesAt leaves the key $left, and a repeat has the effect there once",
     async ({ diesAt, left, replayed }) => {
       const [key, name] = [randomUUID(), randomUUID()];
       await dieAt({ diesAt, principal, key, body: { name } });
       const [row] = await service.db.sql`select answered_at, holder from idempotency_keys where key = ${key}`;
-      expect(row && (row.answeredAt === null ? "abandoned" : "completed")).toBe(left);
+      expect(row && (row.answeredAt === null ? "reserved" : "answered")).toBe(left);
       await eventually("PostgreSQL to notice that the process is gone", async () => {
         const { sql } = service.db;
         return (await sql`select 1 from pg_stat_activity where application_name = ${row?.holder}`).length === 0;

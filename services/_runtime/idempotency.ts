@@ -14,11 +14,10 @@ import type { Vault } from "./vault.ts";
  * there or neither. The same key within 24 hours gets the kept reply, and nothing happens. Of a large reply, or beyond
  * the day's bytes, the body is not kept: the same key then gets 204 with the other headers of the first reply.
  *
- * A key is in one of these states:
- * - `in_progress`: reserved, and committed so. Others with the key are refused.
- * - `abandoned`: still reserved, but its process is gone, or its lease is over. The next request takes it over; had the
- *   first one not ended, its transaction would not commit.
- * - `completed`: the effect is there, and so is its reply.
+ * A key is in one of these states, each of them committed:
+ * - `answered_at` is null: reserved. Others with the key are refused. When its process is gone, or `reserved_at` is longer
+ *   ago than the lease, the next request takes it over; should the first one still go on, its transaction does not commit.
+ * - `answered_at` is set: the effect is there, and so is its reply.
  *
  * @throws `ApiError` quota_exceeded when the location has used its keys of today; idempotency_key_reused when the key
  * came with another request before; idempotency_key_in_use while the first request is being answered.
@@ -58,7 +57,7 @@ export function openIdempotency(database: Database, vault: Vault, limits: Runtim
   /** Of replies that are kept with their body. */
   const bytesPerDay = { name: "idempotency_bytes", maximum: limits.IDEMPOTENCY_BYTES_PER_DAY, unit: "bytes" };
 
-  /** Returns undefined when the key is completed or in progress. */
+  /** Returns undefined when the key is answered or reserved already. */
   async function reserve(owner: string, key: string, fingerprint: string): Promise<Reservation | undefined> {
     const [reserved] = await sql<{ reservation: string }[]>`
       insert into idempotency_keys as held (owner, key, fingerprint, answered_at, reservation, holder, reserved_at)

@@ -18,7 +18,7 @@ export default defineService<typeof catalogConfig, CatalogService>({
   module: import.meta.url,
   config: catalogConfig,
   open({ db, registry }, config) {
-    const reader = openCatalogReader({ threads: config.CATALOG_THREADS, heapMegabytes: config.CATALOG_HEAP_MB });
+    const reader = openCatalogReader({ threads: 1, heapMegabytes: config.CATALOG_HEAP_MB });
     const locations = locationsFrom(registry, "catalog");
     const quota = { name: "catalog_bytes", maximum: config.CATALOG_BYTES_PER_DAY, unit: "bytes" };
     return { services: { db, locations, reader, quota }, close: () => reader.close() };

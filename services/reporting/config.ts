@@ -8,9 +8,7 @@ export const reportingConfig = z.object({
   OBJECT_STORE: z.string(),
   /** How long what says who ordered is kept, from when its till was pushed; as long as the rest when it is not set. */
   PERSONAL_DATA_KEPT_DAYS: numberFromEnv(z.number().int().min(1).max(36_500)).optional(),
-  /** Threads that calculate reports; a location has one of them at a time, and a large till leaves one to others. */
-  CALCULATION_THREADS: numberFromEnv(z.number().int().min(1).max(64)).default(2),
-  /** Memory of each of these threads: as much as till-ingest's have, or more. */
+  /** Memory of each of the threads that calculate reports and write exports: as much as till-ingest's have, or more. */
   CALCULATION_HEAP_MB: numberFromEnv(z.number().int().min(64).max(16_384)).default(384),
   /** How long a maker of an accounting export may go without a word before another takes it over. */
   EXPORT_CLAIM_SECONDS: numberFromEnv(z.number().int().min(1).max(3_600)).default(60),

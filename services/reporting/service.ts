@@ -61,10 +61,8 @@ export default defineService<typeof reportingConfig, Reporting>({
   config: reportingConfig,
   open({ db, log, metrics, registry }, config) {
     const objects = openObjectStore(config.OBJECT_STORE);
-    const calculator = openTillCalculator({
-      threads: config.CALCULATION_THREADS,
-      heapMegabytes: config.CALCULATION_HEAP_MB,
-    });
+    // A location has one of the threads at a time, and a large till leaves one to others.
+    const calculator = openTillCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
     const writer = createWorkerPool<WriteTill, WrittenTill | FailedTill>(import.meta.url, "./accounting/write-till", {
       threads: 1,
       heapMegabytes: config.CALCULATION_HEAP_MB,

@@ -28,12 +28,10 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
   const finalized = finalizedOf(pushed, report);
   // What the replies of a till follow from: they differ when this does.
   const version = `${pushed.object.hash} ${pushed.revision} ${report.reportVersion} ${now}`;
-  const { id, reportVersion, day, startedAt, v2, listItem, accountingFacts } = report;
+  const { id, day, startedAt, v2, listItem, accountingFacts } = report;
   const times = { createdAt: reportBefore?.createdAt ?? now, updatedAt: now };
   await reports.put(tx, {
-    ...{ id, tillId, locationId, reportVersion, day, startedAt, v2, listItem, accountingFacts, ...times },
-    revision: pushed.revision,
-    orderCount: orderIds.length,
+    ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, ...times },
     etag: etagOf(version, id),
     finalized: JSON.stringify(finalized),
     v0: joinObjects(JSON.stringify({ id, ...times }), report.v0),

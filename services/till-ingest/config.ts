@@ -6,9 +6,7 @@ import { tillQuotaConfig } from "./till-quotas.ts";
 export const tillIngestConfig = z.object({
   /** Where the bodies of tills are kept: `file:/folder` or `s3://bucket/prefix`. */
   OBJECT_STORE: z.string().regex(/^(?:file:\/|s3:\/\/)/, "must start with file:/ or s3://"),
-  /** Threads that parse and check large tills. */
-  READING_THREADS: numberFromEnv(z.number().int().min(1).max(64)).default(2),
-  /** Memory of each of these threads: the largest till needs 256. A `--max-old-space-size` of the process takes its place. */
+  /** Memory of each of the threads that parse and check large tills: the largest till needs 256. A `--max-old-space-size` of the process takes its place. */
   READING_HEAP_MB: numberFromEnv(z.number().int().min(64).max(16_384)).default(384),
   /** How long a till may be without its result before it is announced again. */
   SWEEP_AFTER_SECONDS: numberFromEnv(z.number().int().min(1)).default(300),

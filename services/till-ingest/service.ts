@@ -48,7 +48,7 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
   config: tillIngestConfig,
   open({ db, log, metrics, registry }, config) {
     const objects = openObjectStore(config.OBJECT_STORE);
-    const reader = openTillReader({ threads: config.READING_THREADS, heapMegabytes: config.READING_HEAP_MB });
+    const reader = openTillReader({ threads: 2, heapMegabytes: config.READING_HEAP_MB });
     const locations = locationsFrom(registry, "till-ingest");
     metrics.observe("tills_overdue", "Tills that were announced again and still have no result", () =>
       countOverdue(db.sql),

@@ -4,10 +4,7 @@ import type { Sql } from "@pragma/runtime/postgres";
 import { z } from "zod";
 import type { NewTill } from "./queries/tills.ts";
 
-/**
- * What a location may send in a day: a hundred times a busy restaurant's five tills of 2 MB would be 500 and 1 GB; more
- * is for a point of sale that sends years of tills at once.
- */
+/** What a location may send in a day: as much as ten years of five tills a day, 1 MB each, from a point of sale that begins. */
 export const tillQuotaConfig = {
   TILLS_PER_DAY: numberFromEnv(z.number().int().min(1)).default(20_000),
   TILL_BYTES_PER_DAY: numberFromEnv(z.number().int().min(1)).default(20_000_000_000),

@@ -37,14 +37,8 @@ export const webhooksConfig = z.object({
   WEBHOOK_SCHEDULE: schedule.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
   /** How long an endpoint may take to answer. */
   WEBHOOK_TIMEOUT_SECONDS: integer(1, 60).default(15),
-  /**
-   * Messages on their way at once from one instance: to one endpoint, and to all. Beyond the latter an endpoint has no
-   * more than its fair share, and always that, so that none waits for others.
-   */
+  /** Messages on their way at once from one instance to one endpoint. */
   WEBHOOK_ENDPOINT_CONCURRENCY: integer(1, 1_000).default(20),
-  WEBHOOK_CONCURRENCY: integer(10, 10_000).default(1_000),
-  /** Messages a second from one instance to one endpoint. */
-  WEBHOOK_ENDPOINT_RATE: integer(1, 100_000).default(500),
   /**
    * Messages from one instance to one host, for all locations together: a second, and at once after a quiet time. Others
    * wait. With several instances a host may get as many times that.

@@ -5,13 +5,10 @@ export interface ReportRow {
   id: string;
   tillId: string;
   locationId: string;
-  revision: number;
-  reportVersion: number;
   day: string;
   startedAt: string;
   createdAt: string;
   updatedAt: string;
-  orderCount: number;
   etag: string;
   finalized: string;
   v2: string;
@@ -34,9 +31,8 @@ export async function put(tx: Transaction, row: ReportRow): Promise<void> {
   await tx`
     insert into reports ${tx(row)}
     on conflict (id) do update set
-      revision = excluded.revision, report_version = excluded.report_version, day = excluded.day,
-      started_at = excluded.started_at, updated_at = excluded.updated_at, order_count = excluded.order_count,
-      etag = excluded.etag, finalized = excluded.finalized, v2 = excluded.v2, v0 = excluded.v0,
+      day = excluded.day, started_at = excluded.started_at, updated_at = excluded.updated_at, etag = excluded.etag,
+      finalized = excluded.finalized, v2 = excluded.v2, v0 = excluded.v0,
       list_item = excluded.list_item, accounting_facts = excluded.accounting_facts`;
 }
 

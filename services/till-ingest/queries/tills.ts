@@ -97,27 +97,22 @@ export async function nextRevision(
  * till waits for the report of its earlier revision to be taken away.
  */
 function awaitingResult({ revision, isTraining }: Pick<TillRow, "revision" | "isTraining">, sweepAfter: number) {
-  const now = Date.now();
   return isTraining && revision === 1
-    ? { resultRevision: revision, resultAt: new Date(now), nextSweepAt: null, sweeps: 0 }
-    : { resultRevision: null, resultAt: null, nextSweepAt: new Date(now + sweepAfter * 1000), sweeps: 0 };
+    ? { resultRevision: revision, nextSweepAt: null, sweeps: 0 }
+    : { resultRevision: null, nextSweepAt: new Date(Date.now() + sweepAfter * 1000), sweeps: 0 };
 }
 
 interface TillResult {
   tillId: string;
   revision: number;
-  reportId: string | null;
   reportVersion: number | null;
 }
 
 /** Notes what a revision was turned into. That of a lower revision than the last noted changes nothing. */
-export async function noteResult(
-  tx: Transaction,
-  { tillId, revision, reportId, reportVersion }: TillResult,
-): Promise<void> {
+export async function noteResult(tx: Transaction, { tillId, revision, reportVersion }: TillResult): Promise<void> {
   await tx`
     update tills set
-      result_revision = ${revision}, result_at = now(), report_id = ${reportId}, report_version = ${reportVersion},
+      result_revision = ${revision}, report_version = ${reportVersion},
       next_sweep_at = case when revision > ${revision} then next_sweep_at end
     where id = ${tillId} and coalesce(result_revision, 0) < ${revision}`;
 }

@@ -46,7 +46,7 @@ describe("GET /v1/tills/{id}", () => {
 
   it("answers the same tag once the till has its report", async () => {
     const etag = (await get(`/v1/tills/${till.id}`)).headers.get("etag");
-    await service.db.sql`update tills set result_revision = 1, result_at = now() where id = ${till.id}`;
+    await service.db.sql`update tills set result_revision = 1 where id = ${till.id}`;
     expect((await get(`/v1/tills/${till.id}`)).headers.get("etag")).toBe(etag);
   });
 });

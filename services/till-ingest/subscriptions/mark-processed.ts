@@ -9,5 +9,5 @@ export const markProcessed = on<TillIngest, "report.finalized">("report.finalize
 
 /** A till has become a training till, and its report is gone: it needs no sweeping any more. */
 export const markRemoved = on<TillIngest, "report.removed">("report.removed", async ({ data, once }) => {
-  await once((tx) => noteResult(tx, { ...data, reportId: null, reportVersion: null }));
+  await once((tx) => noteResult(tx, { ...data, reportVersion: null }));
 });

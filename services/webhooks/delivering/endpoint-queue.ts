@@ -18,8 +18,6 @@ export type EndpointResult = "succeeded" | "failed" | "unknown";
 export interface EndpointLimits {
   /** Messages under way to one endpoint at most. */
   concurrency: number;
-  /** Messages a second to one endpoint. */
-  perSecond: number;
   circuit: CircuitLimits;
 }
 
@@ -41,7 +39,6 @@ const pauseMs = () => 50 + Math.random() * 100;
 export class EndpointQueue {
   readonly #options: QueueOptions;
   readonly #circuit: Circuit;
-  readonly #rate: TokenBucket;
   readonly #origin: string;
   #active = 0;
   /** Whether the last claim left deliveries in the database. */
@@ -50,14 +47,12 @@ export class EndpointQueue {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: QueueOptions) {
-    const { circuit, perSecond } = options.limits;
     this.#options = options;
     this.#origin = options.url.origin;
-    this.#circuit = new Circuit(circuit);
-    this.#rate = new TokenBucket({ perSecond, burst: perSecond }, performance.now());
+    this.#circuit = new Circuit(options.limits.circuit);
   }
 
-  /** Whether it has to wait for its own messages to end, for its rate, or for a pause to be over. */
+  /** Whether it has to wait for its own messages to end, for its host's rate, or for a pause to be over. */
   get isWaiting(): boolean {
     return this.#isWaiting;
   }
@@ -82,14 +77,14 @@ export class EndpointQueue {
     const { limits, semaphore, now } = this.#options;
     const room = this.#hasRoom ? Math.min(limits.concurrency, this.#circuit.allows(now())) - this.#active : 0;
     if (room <= 0) return this.#wait(this.#circuit.wait(now()));
-    const rates = this.#rates;
+    const rate = this.#hostRate;
     const at = performance.now();
-    const permitted = Math.min(wanted, room, ...rates.map((rate) => Math.floor(rate.left(at))));
-    if (permitted === 0) return this.#wait(Math.max(...rates.map((rate) => rate.wait(at))) + pauseMs());
+    const permitted = Math.min(wanted, room, Math.floor(rate.left(at)));
+    if (permitted === 0) return this.#wait(rate.wait(at) + pauseMs());
     this.#endWait();
     const acquired = semaphore.acquire(this.#origin, { held: this.#active, wanted: permitted });
     this.#active += acquired;
-    for (const rate of rates) rate.take(at, acquired);
+    rate.take(at, acquired);
     return acquired;
   }
 
@@ -99,9 +94,9 @@ export class EndpointQueue {
     this.cancel(acquired - count);
   }
 
-  /** Gives room back unused: it does not count for the rates. */
+  /** Gives room back unused: it does not count for the host's rate. */
   cancel(unused: number): void {
-    for (const rate of this.#rates) rate.refund(performance.now(), unused);
+    this.#hostRate.refund(performance.now(), unused);
     this.#release(unused);
   }
 
@@ -112,8 +107,8 @@ export class EndpointQueue {
     this.#release(1);
   }
 
-  get #rates(): TokenBucket[] {
-    return [this.#rate, this.#options.hostRates(this.#options.url)];
+  get #hostRate(): TokenBucket {
+    return this.#options.hostRates(this.#options.url);
   }
 
   /** While there is a backlog many are claimed at a time: a claim for each would cost more than it gains. */

@@ -41,6 +41,11 @@ export interface Delivering {
 const maxTimerMs = 60_000;
 /** A timer may be early by a millisecond, and what is due at the next would not be claimed. */
 const timerMarginMs = 2;
+/**
+ * Messages under way at once from this instance. Beyond that an endpoint has no more than its fair share, and always
+ * that, so that none waits for others.
+ */
+const concurrency = 1_000;
 /** Test messages under way at once, beside all others. */
 const testConcurrency = 25;
 const failuresInARow = 10;
@@ -52,7 +57,7 @@ export function openDelivering(options: DeliveringOptions): Delivering {
   const lease = () => ({ now: clock(), lapsesAt: new Date(now() + leaseMs(config)) });
   const findEndpoint = openEndpointDirectory(options, { onMoved: (webhookId) => scheduler.forget(webhookId) });
   const writer = openAttemptWriter(options);
-  const poster = openPoster({ ...endpoints, timeoutMs: timeoutMs(config), connections: config.WEBHOOK_CONCURRENCY });
+  const poster = openPoster({ ...endpoints, timeoutMs: timeoutMs(config), connections: concurrency });
   const attempted = metrics.durations(
     "webhook_attempt_duration_seconds",
     "Attempts to deliver, by outcome and by what became of the delivery",
@@ -69,10 +74,9 @@ export function openDelivering(options: DeliveringOptions): Delivering {
   const hostRates = openHostRates({ perSecond: config.WEBHOOK_HOST_RATE, burst: config.WEBHOOK_HOST_BURST });
   const [first = 0, second = first] = config.WEBHOOK_SCHEDULE;
   const scheduler: Scheduler = new Scheduler({
-    ...{ log, hostRates, now, pollMs, concurrency: config.WEBHOOK_CONCURRENCY },
+    ...{ log, hostRates, now, pollMs, concurrency },
     limits: {
       concurrency: config.WEBHOOK_ENDPOINT_CONCURRENCY,
-      perSecond: config.WEBHOOK_ENDPOINT_RATE,
       // One that only fails is asked again as soon, and as seldom, as a first and second retry come.
       circuit: { failures: failuresInARow, firstMs: first, maxMs: Math.max(first, second) },
     },

@@ -20,16 +20,6 @@ describe("the queue of an endpoint", () => {
     await deliveries.scheduler.close();
   });
 
-  it("keeps to its pace", async () => {
-    const deliveries = pretendDeliveries({ a: { takes: 0 } }, { concurrency: 50, rate: 40 });
-    times(60, () => deliveries.due("a"));
-    await sleep(200);
-    expect(deliveries.made("a")).toBeGreaterThanOrEqual(40);
-    expect(deliveries.made("a")).toBeLessThan(56);
-    await whenMade(deliveries, "a", 60);
-    await deliveries.scheduler.close();
-  });
-
   it("keeps to its host's rate with all other endpoints of that host, and leaves other hosts alone", async () => {
     const noisy = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`n${index}`, { takes: 1, host: "n" }]));
     const deliveries = pretendDeliveries(

@@ -208,6 +208,26 @@ describe("a recovery", () => {
     expect(good.some((id) => sent.has(id))).toBe(false);
   });
 
+  it("leaves test messages out that failed", async () => {
+    const endpoint = receiver.endpoint(answers(500));
+    const subscription = await service.subscribe(endpoint.url);
+    const { webhook, principal } = subscription;
+    const since = new Date(Date.now() - 1_000).toISOString();
+    const test = await service.send(
+      { method: "POST", path: `/v1/webhooks/${webhook.id}/test`, principal },
+      { status: 202, schema: Delivery },
+    );
+    const [messageId = ""] = await tell(subscription, 1);
+    await whenAll(subscription, "failed", 2);
+    endpoint.behave(answers(200));
+    endpoint.received.length = 0;
+
+    expect(await done(subscription, await recover(subscription, since))).toMatchObject({ total: 1, recovered: 1 });
+    await service.delivery(subscription, messageId, "succeeded");
+    await service.delivery(subscription, test.messageId, "failed");
+    expect(endpoint.received.map(({ headers }) => headers["webhook-id"])).toEqual([messageId]);
+  });
+
   it("makes again what is under way for another time, too, should that fail", async () => {
     const hung: (() => void)[] = [];
     const endpoint = receiver.endpoint(answers(500));

@@ -14,7 +14,7 @@ export const recoverDeliveriesRoute = defineRoute({
   operationId: "recoverDeliveries",
   summary: "Make again what failed",
   description:
-    "Makes again every delivery of events since a time that failed for good, or failed and waits for another attempt. It takes its time in the background: get the recovery to see how far it is. Asked for again before it is done, it begins again, since the earlier of both times. The messages have the same ids as before.",
+    "Makes again every delivery of events since a time that failed for good, or failed and waits for another attempt; test messages are left out. It takes its time in the background: get the recovery to see how far it is. Asked for again before it is done, it begins again, since the earlier of both times. The messages have the same ids as before.",
   request: { params: webhookParams, body: jsonBody(RecoverDeliveries) },
   responses: { 202: { description: "The recovery, which has begun", schema: Recovery } },
   errors: ["webhook_not_found"],

@@ -37,11 +37,9 @@ export function pretendDeliveries(
     concurrency = 100,
     hostRate = { perSecond: 100_000, burst: 100_000 },
     places = 1_000,
-    rate = 10_000,
   }: {
     concurrency?: number;
     places?: number;
-    rate?: number;
     hostRate?: { perSecond: number; burst: number };
   } = {},
 ): PretendDeliveries {
@@ -71,7 +69,7 @@ export function pretendDeliveries(
 
   const deliveries: PretendDeliveries = {
     scheduler: new Scheduler({
-      limits: { concurrency, perSecond: rate, circuit: { failures: 5, firstMs: 1_000, maxMs: 8_000 } },
+      limits: { concurrency, circuit: { failures: 5, firstMs: 1_000, maxMs: 8_000 } },
       concurrency: places,
       hostRates: openHostRates(hostRate),
       log: createLogger({ name: "test", level: "silent" }),
