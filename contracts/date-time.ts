@@ -33,6 +33,7 @@ export const DateTime = z.iso
     error: "Must be a date-time that exists, with seconds and an offset or Z, such as 2026-05-29T10:17:19.000Z",
   })
   .refine(isInRange, { error: "Must be in the years 1 to 9999" })
+  .refine(isOfNanoseconds, { error: "May have 9 digits after the point at most" })
   .overwrite(toUtc);
 
 /**
@@ -46,8 +47,14 @@ export const OlderDateTime = z.iso
     error: "Must be a date-time that exists, such as 2026-05-29T10:17:19 or 2026-05-29T10:17:19.000Z",
   })
   .refine(isInRange, { error: "Must be in the years 1 to 9999" })
+  .refine(isOfNanoseconds, { error: "May have 9 digits after the point at most" })
   .overwrite((dateTime) => (hasOffset(dateTime) ? toUtc(dateTime) : dateTime))
   .meta({ format: "date-time-offset-optional" });
+
+/** Whether a date-time is no finer than nanoseconds. PostgreSQL refuses one of hundreds of digits. */
+function isOfNanoseconds(dateTime: string): boolean {
+  return dateTime.length <= "2026-05-29T10:17:19.123456789+02:00".length;
+}
 
 /** Whether a date-time says which instant it is, and not only what a clock showed. */
 export function hasOffset(dateTime: string): boolean {

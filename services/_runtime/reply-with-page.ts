@@ -33,7 +33,7 @@ export interface FoundPage<Place> {
 type Place = Record<string, string | number>;
 
 /** An instant and a day as page tokens carry them: such as PostgreSQL can hold. */
-export const instantInToken = z.iso.datetime().regex(/^(?!0000)/);
+export const instantInToken = z.iso.datetime().regex(/^(?!0000).{20,35}$/);
 export const dayInToken = z.iso.date().regex(/^(?!0000)/);
 
 /** In a token beside the place of the last item: the page that begins or goes on after it, and how much of it is left. */

@@ -13,11 +13,15 @@ import { entityTagsIn } from "@pragma/runtime/entity-tags";
 import { namedLocation } from "@pragma/runtime/locations";
 import { ownLocation } from "@pragma/runtime/own-location";
 import { json, tagged } from "@pragma/runtime/reply";
+import { createSemaphore } from "@pragma/runtime/semaphore";
 import { z } from "zod";
 import { type CatalogService, defineRoute } from "../catalog.ts";
 import type { CatalogTexts } from "../catalog-texts.ts";
 import { findList } from "../queries/catalogs.ts";
 import { replaceCatalog } from "../replace-catalog.ts";
+
+/** A key's lists are read one at a time: they may be large, and would keep the requests of other keys waiting. */
+const reading = createSemaphore(1);
 
 const query = z.object({
   locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
@@ -53,7 +57,8 @@ function listRoute(list: CatalogList, { path, operationId, items, schema, descri
     async handle({ query, principal, services, header }) {
       const locationId = ownLocation(principal, query.locationId);
       const ifNoneMatch = header("if-none-match");
-      const { body, etag } = await findList(services.db.sql, { locationId, list, known: entityTagsIn(ifNoneMatch) });
+      const asked = { locationId, list, known: entityTagsIn(ifNoneMatch) };
+      const { body, etag } = await reading.run(() => findList(services.db.sql, asked), principal.keyId);
       return tagged(body ?? "", { etag, ifNoneMatch });
     },
   });
