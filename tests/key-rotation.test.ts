@@ -1,3 +1,4 @@
+import { Agent } from "node:http";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Fleet, type FleetRole, startFleet } from "./harness/fleet.ts";
@@ -22,7 +23,8 @@ let shop: Shop;
 beforeAll(async () => {
   environment = await createTestEnvironment({
     ...keysOfHops(old),
-    SHUTDOWN_DELAY_SECONDS: "1",
+    // A busy balancer takes a while to notice that an instance is to stop, and each connection to be used once more.
+    SHUTDOWN_DELAY_SECONDS: "3",
     RATE_LIMIT_PER_SECOND: "10000",
     RATE_LIMIT_BURST: "10000",
     // So that keys are looked up in accounts all the time.
@@ -53,9 +55,10 @@ const catalog = { products: [], payments: [], taxes: [], modifiers: [], categori
 
 /** What the shop, and an operator in its place, ask all the time. */
 const requests = [
-  () => shop.ask("GET", "/v1/catalog/"),
-  () => shop.ask("GET", "/v1/locations/own"),
-  () => shop.ask("PUT", `/v1/catalog/?locationId=${shop.locationId}`, { key: fleet.adminKey, body: catalog }),
+  (agent: Agent) => shop.ask("GET", "/v1/catalog/", { agent }),
+  (agent: Agent) => shop.ask("GET", "/v1/locations/own", { agent }),
+  (agent: Agent) =>
+    shop.ask("PUT", `/v1/catalog/?locationId=${shop.locationId}`, { key: fleet.adminKey, body: catalog, agent }),
 ];
 
 describe("the key that requests are signed with", () => {
@@ -64,14 +67,17 @@ describe("the key that requests are signed with", () => {
     let answered = 0;
     let isOver = false;
     const clients = requests.map(async (request, index) => {
+      // A connection that is hardly ever used may be closed just when it is: each client has one, and uses that.
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (!isOver) {
-        const answer = await request().catch((error: Error) => `${error.message} ${error.cause}`);
+        const answer = await request(agent).catch((error: Error) => `${error.message} ${error.cause}`);
         if (typeof answer === "string") failures.push(`request ${index}: ${answer}`);
         else if (answer.ok) answered += 1;
         else failures.push(`request ${index}: ${answer.status} ${await answer.clone().text()}`);
         if (typeof answer !== "string") await answer.arrayBuffer();
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await new Promise((resolve) => setTimeout(resolve, 150));
       }
+      agent.destroy();
     });
     for (const keys of [`${old},${next}`, `${next},${old}`, next]) {
       await roll(keys);

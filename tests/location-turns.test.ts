@@ -7,6 +7,7 @@ import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Product, startProduct } from "./harness/product.ts";
 import { openShop, type Shop } from "./harness/shop.ts";
+import { measureSlowness } from "./harness/slowness.ts";
 
 let environment: TestEnvironment;
 let product: Product;
@@ -41,10 +42,14 @@ async function flood(count: number, request: (index: number) => Promise<Response
   );
 }
 
-/** Pushes tills of another location until the flood has ended and its events were handled; milliseconds until each report. */
-async function measureReports(flooding: Promise<void>): Promise<number[]> {
+/**
+ * Pushes tills of another location until the flood has ended and its events were handled, and expects each report within
+ * two seconds, as far as others leave the machine to this.
+ */
+async function expectReportsDuring(startFlood: () => Promise<void>): Promise<void> {
+  const limitMs = 2_000 * measureSlowness();
   let isFlooding = true;
-  const ended = flooding.finally(() => {
+  const ended = startFlood().finally(() => {
     isFlooding = false;
   });
   const durations: number[] = [];
@@ -58,15 +63,14 @@ async function measureReports(flooding: Promise<void>): Promise<number[]> {
     await sleep(200);
   }
   await ended;
-  return durations;
+  expect(Math.max(...durations), `milliseconds: ${durations.map(Math.round)}`).toBeLessThan(limitMs);
 }
 
 it("a location's report is ready within two seconds while another has a large till reprocessed 500 times", async () => {
   const large = makeTill({ orders: 600 });
   expect(JSON.stringify(large).length).toBeGreaterThan(1_300_000);
   expect((await busy.ask("POST", "/v2/tills/", { body: large })).status).toBe(201);
-  const durations = await measureReports(flood(500, () => busy.ask("POST", `/v1/tills/${large.id}/reprocess`)));
-  expect(Math.max(...durations), `milliseconds: ${durations.map(Math.round)}`).toBeLessThan(2_000);
+  await expectReportsDuring(() => flood(500, () => busy.ask("POST", `/v1/tills/${large.id}/reprocess`)));
 }, 300_000);
 
 it("a location's report is ready within two seconds while another replaces a small till 500 times", async () => {
@@ -74,8 +78,7 @@ it("a location's report is ready within two seconds while another replaces a sma
   expect((await busy.ask("POST", "/v2/tills/", { body: small })).status).toBe(201);
   const replace = (index: number) =>
     busy.ask("PUT", `/v1/tills/${small.id}`, { body: { ...small, note: `replacement ${index}` } });
-  const durations = await measureReports(flood(500, replace));
-  expect(Math.max(...durations), `milliseconds: ${durations.map(Math.round)}`).toBeLessThan(2_000);
+  await expectReportsDuring(() => flood(500, replace));
   const report = await eventually("the last replacement's report", async () => {
     const answer = await busy.ask("GET", `/v2/reports/${reportIdOf(small.id)}`);
     return answer.status === 200;
@@ -84,6 +87,5 @@ it("a location's report is ready within two seconds while another replaces a sma
 }, 300_000);
 
 it("a location's report is ready within two seconds while another pushes 500 tills", async () => {
-  const durations = await measureReports(flood(500, () => busy.ask("POST", "/v2/tills/", { body: makeTill() })));
-  expect(Math.max(...durations), `milliseconds: ${durations.map(Math.round)}`).toBeLessThan(2_000);
+  await expectReportsDuring(() => flood(500, () => busy.ask("POST", "/v2/tills/", { body: makeTill() })));
 }, 300_000);

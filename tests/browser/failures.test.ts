@@ -28,7 +28,7 @@ describe("a page that throws", () => {
 
 describe("a page of which a part does not load", () => {
   it("is loaded whole when it is the next page", async () => {
-    const { page, close } = await site.open("/");
+    const { page, close } = await site.open("/", { hasOwnCache: true });
     await page.evaluate("window.isFirstPage = true");
     await page.route(parts, (route) => route.abort());
     const loaded = page.waitForEvent("load");
@@ -40,7 +40,7 @@ describe("a page of which a part does not load", () => {
   });
 
   it("tells why, and offers to try again, when it is the first page", async () => {
-    const { page, close } = await site.open("/");
+    const { page, close } = await site.open("/", { hasOwnCache: true });
     await page.route(parts, (route) => route.abort());
     await page.goto(`${site.url}/docs/authentication`);
     const notice = page.getByRole("alert");
@@ -56,7 +56,7 @@ describe("a page of which a part does not load", () => {
   });
 
   it("shows that it is loading while it takes its time", async () => {
-    const { page, close } = await site.open("/");
+    const { page, close } = await site.open("/", { hasOwnCache: true });
     await page.route(parts, async (route) => {
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       await route.continue();
@@ -71,7 +71,7 @@ describe("a page of which a part does not load", () => {
 
 describe("a site at another address than it was built for", () => {
   it("says that it did not load properly", async () => {
-    const { page, close } = await site.open("/");
+    const { page, close } = await site.open("/", { hasOwnCache: true });
     await page.route("**/assets/**", (route) => route.abort());
     await page.reload();
     await page.getByText("did not load properly").waitFor();
@@ -88,7 +88,7 @@ describe("pages that may be next", () => {
     ["on 2g", { effectiveType: "2g", saveData: false }],
     ["where data is to be saved", { effectiveType: "4g", saveData: true }],
   ])("are not fetched ahead %s", async (_, value) => {
-    const { page, context, close } = await site.open("/no");
+    const { page, context, close } = await site.open("/no", { hasOwnCache: true });
     await context.addInitScript(connection(value));
     await page.goto(`${site.url}/`);
     await isAlive(page);
@@ -99,7 +99,7 @@ describe("pages that may be next", () => {
   });
 
   it("are fetched ahead on a good connection", async () => {
-    const { page, context, close } = await site.open("/no");
+    const { page, context, close } = await site.open("/no", { hasOwnCache: true });
     await context.addInitScript(connection({ effectiveType: "4g", saveData: false }));
     await page.goto(`${site.url}/`);
     await isAlive(page);

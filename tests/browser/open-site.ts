@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { packageFolder } from "@pragma/runtime/package-folder";
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { chromiumFlags, findChromium } from "../../deploy/local/testing/chromium.js";
 
 const portal = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
@@ -12,8 +12,15 @@ const portal = join(packageFolder(import.meta.resolve("@pragma/services/definiti
 export interface Site {
   url: string;
   /** A tab with nothing remembered, in the dark mode unless told otherwise. */
-  open(path: string, options?: BrowserContextOptions): Promise<Tab>;
+  open(path: string, options?: TabOptions): Promise<Tab>;
   close(): Promise<void>;
+}
+
+interface TabOptions {
+  colorScheme?: "dark" | "light" | "no-preference";
+  viewport?: { width: number; height: number };
+  /** Whether it has a cache of its own, for what depends on requests: else files that another tab has loaded are not loaded again. */
+  hasOwnCache?: boolean;
 }
 
 export interface Tab {
@@ -33,16 +40,19 @@ export async function openSite({ flags = [] }: { flags?: string[] } = {}): Promi
   const server = spawn(process.execPath, [join(portal, "serve.mjs"), "0"], { stdio: ["ignore", "pipe", "inherit"] });
   const [told] = await once(server.stdout, "data");
   const url = /http:\S+/.exec(String(told))?.[0] ?? "";
-  const browser: Browser = await chromium.launch({ executablePath, args: [...chromiumFlags, ...flags] });
+  const browser = await chromium.launch({ executablePath, args: [...chromiumFlags, ...flags] });
+  // Starting a process for a tab, and loading files anew, takes longer than all else: tabs share what they may. A page
+  // that stays open keeps their process.
+  const shared = await browser.newContext();
+  await (await shared.newPage()).goto(`${url}/llms.txt`);
   return {
     url,
-    async open(path, options = {}) {
-      const context = await browser.newContext({
-        colorScheme: "dark",
-        viewport: { width: 1440, height: 900 },
-        ...options,
-      });
+    async open(path, { colorScheme = "dark", viewport = { width: 1440, height: 900 }, hasOwnCache = false } = {}) {
+      const context = hasOwnCache ? await browser.newContext() : shared;
       const page = await context.newPage();
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      await page.addInitScript(forgetOtherTabs);
       const complaints: string[] = [];
       page.on("console", (message) => {
         if (message.type() === "error") complaints.push(message.text());
@@ -50,7 +60,7 @@ export async function openSite({ flags = [] }: { flags?: string[] } = {}): Promi
       page.on("pageerror", (error) => complaints.push(String(error)));
       await page.goto(`${url}${path}`);
       await isAlive(page);
-      return { page, context, complaints, close: () => context.close() };
+      return { page, context, complaints, close: () => (hasOwnCache ? context.close() : page.close()) };
     },
     async close() {
       await browser.close();
@@ -58,6 +68,12 @@ export async function openSite({ flags = [] }: { flags?: string[] } = {}): Promi
     },
   };
 }
+
+/** Runs in every page before its own scripts: on the first of a tab, removes what tabs before it have stored. */
+const forgetOtherTabs = `if (location.protocol.startsWith("http") && !sessionStorage.getItem("isOldTab")) {
+  localStorage.clear();
+  sessionStorage.setItem("isOldTab", "true");
+}`;
 
 /** Waits until the page answers to people, and not only shows what the server made. */
 export async function isAlive(page: Page): Promise<void> {

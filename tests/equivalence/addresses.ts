@@ -13,10 +13,12 @@ const keyed = (more: Record<string, string> = {}) => ({
 export function describeAddresses(): void {
   const documented = new Set(operations.map(({ method, path }) => `${method} ${path}`));
 
-  it.each([...new Set(operations.map(({ path }) => path))])("%s answers alike to every other method", async (path) => {
+  const paths = [...new Set(operations.map(({ path }) => path))].map((path, at) => ({ path, at }));
+  it.each(paths)("$path answers alike to other methods", async ({ path, at }) => {
     const address = path.replaceAll(/\{\w+\}/g, "00000000-0000-4000-8000-00000000dead");
     const others = methods.filter((method) => !documented.has(`${method === "HEAD" ? "GET" : method} ${path}`));
-    for (const method of others) {
+    // Methods are refused in one place for all paths: each path gets a third of them, the next the next third.
+    for (const method of others.filter((_, index) => (index + at) % 3 === 0)) {
       const { status } = await both.alike({ method, path: address, ...keyed() });
       // Some paths are an id that is none at another.
       expect(status).toBeOneOf(method === "OPTIONS" ? [204] : [400, 405]);

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { Agent } from "node:http";
 import type { Scope } from "@pragma/contracts/scopes";
 import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
@@ -61,11 +62,11 @@ export async function startTraffic(shop: Shop, { clients, pause, isPatient }: Tr
   const paid: string[] = [];
 
   /** Whether it was answered in the end. */
-  async function ask(method: string, path: string, expected: number[], body?: unknown): Promise<boolean> {
+  async function ask(agent: Agent, method: string, path: string, expected: number[], body?: unknown): Promise<boolean> {
     const started = performance.now();
     for (let attempt = 1; attempt <= (isPatient ? 200 : 1); attempt += 1) {
       const answer = await shop
-        .ask(method, path, { body })
+        .ask(method, path, { body, agent })
         .then(async (reply) => ({ status: reply.status, text: await reply.text() }))
         .catch((error: Error) => ({ status: 0, text: `${error.message} ${error.cause}` }));
       if (expected.includes(answer.status)) {
@@ -79,30 +80,33 @@ export async function startTraffic(shop: Shop, { clients, pause, isPatient }: Tr
     return false;
   }
 
-  async function pushTill(): Promise<void> {
+  async function pushTill(agent: Agent): Promise<void> {
     const till = generateTill({ seed: 9, tillId: randomUUID(), orders: 3, day: "2026-04-01" });
-    if (await ask("POST", "/v2/tills/", [201, 200], till)) tills.push(till);
+    if (await ask(agent, "POST", "/v2/tills/", [201, 200], till)) tills.push(till);
   }
-  async function payOrder(): Promise<void> {
+  async function payOrder(agent: Agent): Promise<void> {
     const order = newLiveOrder();
     const body = [{ ...order, data: { ...order.data, isPaid: true, leftToPay: 0 } }];
-    if (await ask("POST", "/v1/orders-live/", [200], body)) paid.push(order.id);
+    if (await ask(agent, "POST", "/v1/orders-live/", [200], body)) paid.push(order.id);
   }
   const turns = [
     pushTill,
     payOrder,
-    () => ask("GET", "/v2/reports/?size=5", [200]),
+    (agent: Agent) => ask(agent, "GET", "/v2/reports/?size=5", [200]),
     payOrder,
-    () => ask("GET", "/v1/orders-live/?size=5", [200]),
-    () => ask("GET", "/v1/catalog/", [200]),
-    () => ask("GET", "/v1/locations/own", [200]),
-    () => ask("GET", "/v1/webhooks/", [200]),
+    (agent: Agent) => ask(agent, "GET", "/v1/orders-live/?size=5", [200]),
+    (agent: Agent) => ask(agent, "GET", "/v1/catalog/", [200]),
+    (agent: Agent) => ask(agent, "GET", "/v1/locations/own", [200]),
+    (agent: Agent) => ask(agent, "GET", "/v1/webhooks/", [200]),
   ];
   const running = Array.from({ length: clients }, async (_, client) => {
+    // A connection that is hardly ever used may be closed just when it is: each client has one, and uses that.
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let turn = client; !over.signal.aborted; turn += 1) {
-      await turns[turn % turns.length]?.();
+      await turns[turn % turns.length]?.(agent);
       await sleep(Math.random() * pause, over.signal);
     }
+    agent.destroy();
   });
 
   return {

@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { sleep } from "@pragma/runtime/sleep";
 
 /** Somewhere that connections can be passed on to. */
 export interface Target {
@@ -14,20 +15,27 @@ export interface Balancer {
   close(): void;
 }
 
-/** How often instances are asked whether they are ready, in milliseconds. */
-const probeEvery = 100;
+/** How long an instance is left alone after it was asked whether it is ready, in milliseconds. */
+const probePauseMs = 250;
 
 export async function startBalancer(targets: Target[]): Promise<Balancer> {
-  let ready = targets;
+  const unready = new Set<Target>();
+  const over = new AbortController();
   let turn = 0;
   const open = new Set<Socket>();
-  const probing = setInterval(async () => {
-    const states = await Promise.all(targets.map((target) => target.isReady().catch(() => false)));
-    ready = targets.filter((_, index) => states[index]);
-  }, probeEvery);
+  // Each by itself, and once the answer before is there: one that is slow must not put off, nor undo, what others say.
+  for (const target of targets) {
+    void (async () => {
+      for (; !over.signal.aborted; await sleep(probePauseMs, over.signal)) {
+        if (await target.isReady().catch(() => false)) unready.delete(target);
+        else unready.add(target);
+      }
+    })();
+  }
 
   const server: Server = createServer((incoming) => {
     turn += 1;
+    const ready = targets.filter((each) => !unready.has(each));
     const target = ready[turn % Math.max(1, ready.length)];
     if (!target) return incoming.destroy();
     const outgoing = connect({ port: target.port, host: "127.0.0.1", noDelay: true });
@@ -50,7 +58,7 @@ export async function startBalancer(targets: Target[]): Promise<Balancer> {
   return {
     port: (server.address() as AddressInfo).port,
     close() {
-      clearInterval(probing);
+      over.abort();
       server.close();
       for (const socket of open) socket.destroy();
     },

@@ -38,7 +38,8 @@ export async function startFleet(variables: Record<string, string>, roles = flee
     const balancer = await startBalancer(
       prepared.map(({ port, process }) => ({
         port,
-        isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(2_000) })).ok,
+        // One that is down refuses at once: more time is for machines that have much to do.
+        isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(10_000) })).ok,
       })),
     );
     balancers.push(balancer);

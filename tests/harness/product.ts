@@ -147,7 +147,7 @@ export async function prepare(
           if (starting.exitCode !== null) fail(`${role} ended while it started:\n${said.join("")}`);
           return (await fetch(`${opsUrl}/ready`)).ok;
         },
-        { withinSeconds: 40 },
+        { withinSeconds: 90 },
       );
     },
     async kill() {

@@ -1,4 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
+import { type Agent, request as startRequest } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { type AdminClient, createAdminClient, createClient, type PublicClient } from "@pragma/client/create-client";
 import type { Application } from "@pragma/contracts/application";
 import type { Scope } from "@pragma/contracts/scopes";
@@ -28,6 +30,8 @@ interface AskOptions {
   body?: unknown;
   headers?: Record<string, string>;
   key?: string | null;
+  /** Whose connections are used: fetch has as many as it likes, of which some are hardly ever used. */
+  agent?: Agent;
 }
 
 /** Asks the product, with a key; the body is sent as JSON unless it is text or bytes. */
@@ -35,10 +39,11 @@ async function ask(
   product: ReachableProduct,
   method: string,
   path: string,
-  { body, headers = {}, key }: AskOptions & { key: string | null },
+  { body, headers = {}, key, agent }: AskOptions & { key: string | null },
 ): Promise<Response> {
   const isRaw = typeof body === "string" || body instanceof Uint8Array;
-  return fetch(`${product.url}${path}`, {
+  const url = `${product.url}${path}`;
+  const init = {
     method,
     headers: {
       ...(key !== null && { authorization: `Bearer ${key}` }),
@@ -46,6 +51,23 @@ async function ask(
       ...headers,
     },
     ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
+  };
+  return agent ? fetchBy(agent, url, init) : fetch(url, init);
+}
+
+function fetchBy(
+  agent: Agent,
+  url: string,
+  { body, ...options }: { method: string; headers: Record<string, string>; body?: string },
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const sending = startRequest(url, { ...options, agent }, (reply) => {
+      buffer(reply).then((bytes) => {
+        const hasBody = bytes.length > 0;
+        resolve(new Response(hasBody ? new Uint8Array(bytes) : null, { status: reply.statusCode ?? 0 }));
+      }, reject);
+    });
+    sending.on("error", reject).end(body);
   });
 }
 
