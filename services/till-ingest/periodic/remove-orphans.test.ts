@@ -4,7 +4,7 @@ import { ObjectNotFound } from "@pragma/runtime/object-store/object-store";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { intend } from "../queries/object-intents.ts";
+import { beginRemoval, endRemoval, intend, listStaleIntents } from "../queries/object-intents.ts";
 import { makeTill } from "../testing/make-till.ts";
 import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
 import { removeOrphans } from "./remove-orphans.ts";
@@ -32,6 +32,10 @@ const age = (key: string, hours: number) => service.db.sql`
   insert into object_intents (key, created_at) values (${key}, now() - make_interval(hours => ${hours}))
   on conflict (key) do update set created_at = excluded.created_at`;
 
+/** As if whoever is removing the object had begun so long ago that it counts as dead. */
+const lapse = (key: string) => service.db.sql`
+  update object_intents set removing_since = removing_since - interval '31 minutes' where key = ${key}`;
+
 const isThere = (key: string) =>
   service.objects.get(key).then(
     () => true,
@@ -48,6 +52,36 @@ async function pushed(): Promise<{ till: ReturnType<typeof makeTill>; key: strin
   await service.ask("POST", "/v2/tills/", { principal, body: till });
   const [row] = await service.db.sql<{ objectKey: string }[]>`select object_key from tills where id = ${till.id}`;
   return { till, key: row?.objectKey ?? "" };
+}
+
+/** A till whose body was written a day ago, and which then was not stored. */
+async function lost(): ReturnType<typeof pushed> {
+  const { till, key } = await pushed();
+  await service.db.sql`delete from till_versions where till_id = ${till.id}`;
+  await service.db.sql`delete from tills where id = ${till.id}`;
+  await age(key, 25);
+  return { till, key };
+}
+
+/** A store that has come to a removal, and does it once it is released. */
+function holdDelete() {
+  let begin = () => {};
+  let release = () => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const objects = {
+    ...service.objects,
+    async delete(key: string) {
+      begin();
+      await released;
+      await service.objects.delete(key);
+    },
+  };
+  return { objects, begun, release };
 }
 
 describe("the removal of orphans", () => {
@@ -85,10 +119,7 @@ describe("the removal of orphans", () => {
   });
 
   it("leaves alone what a push writes meanwhile, however late the store removes the object", async () => {
-    const { till, key } = await pushed();
-    await service.db.sql`delete from till_versions where till_id = ${till.id}`;
-    await service.db.sql`delete from tills where id = ${till.id}`;
-    await age(key, 25);
+    const { till, key } = await lost();
     const objects = {
       ...service.objects,
       async delete(removed: string) {
@@ -106,13 +137,60 @@ describe("the removal of orphans", () => {
     expect((await service.ask("GET", `/v1/tills/${till.id}/object`, { principal })).status).toBe(200);
   });
 
+  it("leaves an object to whoever removes it already: what is pushed right after stays", async () => {
+    const { till, key } = await lost();
+    const slow = holdDelete();
+    const first = removeAll(slow.objects);
+    await slow.begun;
+    const second = holdDelete();
+    // Were it to remove the object as well, it would do so after the push.
+    const other = removeAll(second.objects);
+    await Promise.race([other, second.begun]);
+    slow.release();
+    await first;
+    expect((await service.ask("POST", "/v2/tills/", { principal, body: till })).status).toBe(201);
+    second.release();
+    await other;
+    expect(await isThere(key)).toBe(true);
+    expect((await service.ask("GET", `/v1/tills/${till.id}/object`, { principal })).status).toBe(200);
+  });
+
+  it("lets one of those in that begin to remove an object at once, and one again when that one is dead", async () => {
+    const key = await orphan({ hours: 25 });
+    const beginAll = () => Promise.all(Array.from({ length: 8 }, () => beginRemoval(service.db.sql, key)));
+    const [first, ...others] = (await beginAll()).filter((removal) => removal !== undefined);
+    expect([first, others]).toMatchObject([{ key, isTakenOver: false }, []]);
+    await lapse(key);
+    const second = (await beginAll()).filter((removal) => removal !== undefined);
+    expect(second).toMatchObject([{ key, isTakenOver: true }]);
+    if (first) await endRemoval(service.db.sql, first);
+    expect(await isIntended(key)).toBe(true);
+  });
+
+  it("never has a key written under again whose removal was taken over: the first may come late", async () => {
+    const { till, key } = await lost();
+    const late = holdDelete();
+    const first = removeAll(late.objects);
+    await late.begun;
+    await lapse(key);
+    await removeAll();
+    expect(await isThere(key)).toBe(false);
+    expect((await service.ask("POST", "/v2/tills/", { principal, body: till })).status).toBe(201);
+    late.release();
+    await first;
+    expect((await service.ask("GET", `/v1/tills/${till.id}/object`, { principal })).status).toBe(200);
+    expect(await intend(service.db.sql, key)).not.toBe(key);
+    expect(await listStaleIntents(service.db.sql, 1_000)).not.toContain(key);
+  });
+
   it("tries again next time when the store is away", async () => {
     const key = await orphan({ hours: 25 });
     const objects = { ...service.objects, delete: () => Promise.reject(new Error("away")) };
     await expect(removeAll(objects)).rejects.toThrow("away");
-    expect(await isIntended(key)).toBe(true);
+    expect([await isThere(key), await isIntended(key)]).toEqual([true, true]);
+    await lapse(key);
     await removeAll();
-    expect([await isThere(key), await isIntended(key)]).toEqual([false, false]);
+    expect(await isThere(key)).toBe(false);
   });
 
   it("counts a day from the last time that an object was begun", async () => {

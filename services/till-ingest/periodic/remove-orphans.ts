@@ -1,5 +1,5 @@
 import type { PeriodicTask } from "@pragma/runtime/define-service";
-import { beginRemoval, endRemoval, listStaleIntents } from "../queries/object-intents.ts";
+import { beginRemoval, endRemoval, listStaleIntents, settleStaleIntent } from "../queries/object-intents.ts";
 import type { TillIngest } from "../till-ingest.ts";
 
 /** Objects that are removed in one turn at most. */
@@ -19,15 +19,19 @@ export const removeOrphans: PeriodicTask<Pick<TillIngest, "db" | "objects" | "lo
 };
 
 /**
- * Removes an object unless it was begun to be written in the last day, or belongs to a till. What is pushed while it is
- * being removed has another key. A process that dies in between leaves it to the next turn.
+ * Removes an object unless it was begun to be written in the last day, belongs to a till, or is being removed already.
+ * What is pushed while it is being removed has another key. A process that dies in between leaves it to the next turn.
  */
 export async function removeUnlessReferred(
   { db, objects }: Pick<TillIngest, "db" | "objects">,
   key: string,
 ): Promise<boolean> {
-  const isOrphan = await beginRemoval(db.sql, key);
-  if (isOrphan) await objects.delete(key);
-  await endRemoval(db.sql, key);
-  return isOrphan;
+  const removal = await beginRemoval(db.sql, key);
+  if (!removal) {
+    await settleStaleIntent(db.sql, key);
+    return false;
+  }
+  await objects.delete(key);
+  await endRemoval(db.sql, removal);
+  return true;
 }

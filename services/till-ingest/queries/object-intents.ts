@@ -29,17 +29,44 @@ export async function listStaleIntents(sql: Sql, limit: number): Promise<string[
   return rows.map(({ key }) => key);
 }
 
-/** Has no one write under this key any more; false when somebody does, or a till refers to its object. */
-export async function beginRemoval(sql: Sql, key: string): Promise<boolean> {
-  const { count } = await sql`
-    update object_intents set removing_since = now()
-    where key = ${key} and ${isStale(sql)} and not ${isReferred(sql)}`;
-  return count > 0;
+/** The right to remove an object, which one at a time has. */
+export interface Removal {
+  key: string;
+  /** Tells it from the removals of this key that others began. */
+  since: string;
+  /** Whoever began before did not come to an end, and may yet remove what is under the key. */
+  isTakenOver: boolean;
 }
 
-/** The object is gone, or belongs to a till after all. */
-export async function endRemoval(sql: Sql, key: string): Promise<void> {
-  await sql`
-    delete from object_intents
-    where key = ${key} and ${isStale(sql)} and (removing_since is not null or ${isReferred(sql)})`;
+/**
+ * Has no one write under this key any more; undefined when somebody does, a till refers to its object, or another began
+ * to remove it in the last half hour. That is far longer than a store takes, and shorter than from one turn to the next.
+ */
+export async function beginRemoval(sql: Sql, key: string): Promise<Removal | undefined> {
+  const [removal] = await sql<Removal[]>`
+    update object_intents set removing_since = now()
+    from (
+      select key, removing_since is not null as is_taken_over from object_intents
+      where key = ${key} and ${isStale(sql)} and not ${isReferred(sql)}
+        and (removing_since is null or removing_since < now() - interval '30 minutes')
+      for update
+    ) before
+    where object_intents.key = before.key
+    returning before.key, removing_since::text as since, is_taken_over`;
+  return removal;
+}
+
+/**
+ * The object is gone, and the key may be written under again. One that was taken over never is, nor is it listed again:
+ * the removal that began first may come late. Nothing happens when another has taken over this one.
+ */
+export async function endRemoval(sql: Sql, { key, since, isTakenOver }: Removal): Promise<void> {
+  const isMine = sql`key = ${key} and removing_since = ${since}::text::timestamptz`;
+  if (isTakenOver) await sql`update object_intents set created_at = 'infinity' where ${isMine}`;
+  else await sql`delete from object_intents where ${isMine}`;
+}
+
+/** The object belongs to a till after all. */
+export async function settleStaleIntent(sql: Sql, key: string): Promise<void> {
+  await sql`delete from object_intents where key = ${key} and ${isStale(sql)} and ${isReferred(sql)}`;
 }
