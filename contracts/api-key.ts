@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ConsumerName } from "./consumer.ts";
 import { UtcDateTime } from "./date-time.ts";
-import { storable } from "./storable.ts";
+import { storable } from "./fields.ts";
 
 /** Whom a key is for, and of which location. */
 export const CreateApiKey = storable(

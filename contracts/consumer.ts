@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
-import { limitedList, limitedText } from "./length-limits.ts";
+import { limitedList, limitedText, storable } from "./fields.ts";
 import { defaultScopes, scopeNames } from "./scopes.ts";
-import { storable } from "./storable.ts";
 
 /** A consumer's name, unique among the consumers of its location, or of the operators. */
 export const ConsumerName = limitedText(255, { min: 2 }).meta({ description: "Name of the consumer", example: "Acme" });

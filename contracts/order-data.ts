@@ -1,11 +1,13 @@
 import { z } from "zod";
-import { ClientId } from "./client-id.ts";
 import { DateTime } from "./date-time.ts";
 import { pricingTypes, roomTypes, serviceTypes } from "./enumerations.ts";
 import { orderDataExample } from "./examples/till-v2.ts";
 import {
   amount,
+  ClientId,
   flag,
+  limitedList,
+  limitedText,
   optionalCount,
   optionalInteger,
   optionalLongText,
@@ -13,7 +15,6 @@ import {
   orNull,
   units,
 } from "./fields.ts";
-import { limitedList, limitedText } from "./length-limits.ts";
 import { MenuRow, PaymentRow, ProductRow } from "./order-rows.ts";
 
 const mostFields = 200;

@@ -1,4 +1,4 @@
-import { KeyFacts } from "@pragma/contracts/account-lookups";
+import { KeyFacts } from "@pragma/contracts/principal";
 import { ApiError } from "@pragma/contracts/errors";
 import type { ServiceRegistry } from "@pragma/runtime/service-registry";
 import type { KeyLookup } from "./key-cache.ts";

@@ -1,6 +1,6 @@
-import { KeyFacts } from "@pragma/contracts/account-lookups";
 import { ApiKey } from "@pragma/contracts/api-key";
 import { pageOf } from "@pragma/contracts/pagination";
+import { KeyFacts } from "@pragma/contracts/principal";
 import { createApiKey, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
 import { createLogger } from "@pragma/runtime/logger";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";

@@ -1,7 +1,7 @@
 import type { Fault } from "@pragma/contracts/errors";
 import type { NewJob } from "@pragma/contracts/job";
 import { QueueKeys } from "bullmq";
-import type { JobsConfig } from "./config.ts";
+import type { JobsConfig } from "./jobs.ts";
 import { checkRepeat } from "./repeat.ts";
 
 /** Delayed jobs are kept in the order of this many milliseconds since 1970 at most: September 2039. */

@@ -1,8 +1,17 @@
 import type { JobResult } from "@pragma/contracts/job";
 import type { Database, Transaction } from "@pragma/runtime/postgres";
-import { countRuns, deleteJob, insertJob, type JobKey, type JobRow, lockJob, updateJob } from "./queries/jobs.ts";
+import {
+  acquireJob,
+  countRuns,
+  deleteJob,
+  findUnprepared,
+  insertJob,
+  type JobKey,
+  type JobRow,
+  lockJob,
+  updateJob,
+} from "./queries/jobs.ts";
 import { removeFinished } from "./queries/removing.ts";
-import { acquireJob, findUnprepared } from "./queries/waiting.ts";
 import { nextDue } from "./repeat.ts";
 
 /** What a job came to. */

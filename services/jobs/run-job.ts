@@ -7,8 +7,7 @@ import { SpanKind } from "@pragma/runtime/tracing";
 import { retryTransient } from "@pragma/runtime/transient-error";
 import { type BackoffOptions, Backoffs, type Job as QueuedJob, WaitingError } from "bullmq";
 import { beginJob, finishJob } from "./lifecycle.ts";
-import { type JobKey, type JobRow, updateJob } from "./queries/jobs.ts";
-import { leaseEnd } from "./queries/waiting.ts";
+import { type JobKey, type JobRow, leaseEnd, updateJob } from "./queries/jobs.ts";
 import { latestDate } from "./repeat.ts";
 
 /**

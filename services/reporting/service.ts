@@ -1,4 +1,4 @@
-import { limitedList } from "@pragma/contracts/length-limits";
+import { limitedList } from "@pragma/contracts/fields";
 import { startClaimLoop } from "@pragma/runtime/claim-loop";
 import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
@@ -8,8 +8,7 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { makeExport } from "./accounting/make-export.ts";
 import { reportingConfig } from "./config.ts";
-import { eraseOrders } from "./erase-orders.ts";
-import { erasePersonalData } from "./periodic/erase-personal-data.ts";
+import { eraseOrders, erasePersonalData } from "./erase-orders.ts";
 import { removeOldExports } from "./periodic/remove-old-exports.ts";
 import { claimExports, countUnfinished, listUnfinished } from "./queries/accounting-exports.ts";
 import type { Reporting } from "./reporting.ts";

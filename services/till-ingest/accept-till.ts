@@ -1,6 +1,5 @@
-import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
-import type { Principal } from "@pragma/contracts/principal";
+import type { LocationFacts, Principal } from "@pragma/contracts/principal";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import { announceDevice, announceTill } from "./announce-till.ts";
 import { intend, settleIntent } from "./queries/object-intents.ts";

@@ -1,6 +1,5 @@
-import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
-import type { Principal } from "@pragma/contracts/principal";
+import type { LocationFacts, Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import { isBodyOf, newTill } from "./accept-till.ts";

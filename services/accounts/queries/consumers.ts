@@ -1,7 +1,7 @@
 import type { Consumer } from "@pragma/contracts/consumer";
 import type { Database, Sql, Transaction } from "@pragma/runtime/postgres";
 import type { PageRange } from "@pragma/runtime/reply-with-page";
-import type { Stored } from "../stored.ts";
+import type { Stored } from "../accounts.ts";
 
 type ConsumerRow = Stored<Consumer>;
 

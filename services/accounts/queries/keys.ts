@@ -1,10 +1,10 @@
-import type { KeyFacts, LocationFacts } from "@pragma/contracts/account-lookups";
 import type { ApiKey } from "@pragma/contracts/api-key";
 import type { RateLimit } from "@pragma/contracts/consumer";
+import type { KeyFacts, LocationFacts } from "@pragma/contracts/principal";
 import type { Scope } from "@pragma/contracts/scopes";
 import { advisoryLockKey, type Database, type Transaction } from "@pragma/runtime/postgres";
 import type { PageRange } from "@pragma/runtime/reply-with-page";
-import type { Stored } from "../stored.ts";
+import type { Stored } from "../accounts.ts";
 
 export interface NewKey {
   id: string;

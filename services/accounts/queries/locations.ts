@@ -1,13 +1,12 @@
-import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import type { Application } from "@pragma/contracts/application";
 import { maxDevices } from "@pragma/contracts/device";
 import type { EventData } from "@pragma/contracts/events";
 import type { Location, LocationHeader } from "@pragma/contracts/location";
-import type { LocationOptions } from "@pragma/contracts/location-options";
-import type { LocationSettingValues } from "@pragma/contracts/location-settings";
+import type { LocationOptions, LocationSettingValues } from "@pragma/contracts/location-settings";
+import type { LocationFacts } from "@pragma/contracts/principal";
 import type { Database, Sql, Transaction } from "@pragma/runtime/postgres";
 import type { PageRange } from "@pragma/runtime/reply-with-page";
-import type { Stored } from "../stored.ts";
+import type { Stored } from "../accounts.ts";
 
 export interface LocationRow extends Stored<Location> {
   organizationId: string;

@@ -1,4 +1,5 @@
 import { applicationSchema } from "@pragma/contracts/application";
+import { maxDevices } from "@pragma/contracts/device";
 import {
   ChangeLocation,
   CreatedLocation,
@@ -6,10 +7,11 @@ import {
   ImportLocation,
   Location,
   LocationDetails,
+  LocationHeader,
 } from "@pragma/contracts/location";
 import { integerInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { jsonBody } from "@pragma/runtime/define-route";
-import { readableLocation } from "@pragma/runtime/own-location";
+import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
 import { json, taggedByContent } from "@pragma/runtime/reply";
 import { replyWithPage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
@@ -22,8 +24,9 @@ import {
   importLocation,
   locationNotFound,
   showDetails,
+  showHeader,
 } from "../locations.ts";
-import { findLocation, listLocations } from "../queries/locations.ts";
+import { findLocation, listDevices, listLocations } from "../queries/locations.ts";
 
 export const locationParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });
 
@@ -163,5 +166,67 @@ export const importLocationRoute = defineRoute({
     demandAnyLocation(principal, "Only a key with the scope locations:any imports locations.");
     const { id, isNew } = await importLocation(services, { location: body, context });
     return json(isNew ? 201 : 200, { id });
+  },
+});
+
+const ownQuery = z.object({
+  devices: z
+    .literal("true")
+    .optional()
+    .meta({ description: "Give true for the devices as well; leave it out otherwise" }),
+  index: integerInQuery(z.int().min(0))
+    .default(0)
+    .meta({ description: "Zero-based page of the devices", example: 0, type: "integer", minimum: 0, default: 0 }),
+  size: integerInQuery(z.int().min(1).max(maxDevices))
+    .default(maxDevices)
+    .meta({
+      ...{ description: "Devices a page; all of them unless given", example: maxDevices },
+      ...{ type: "integer", minimum: 1, maximum: maxDevices, default: maxDevices },
+    }),
+  locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
+});
+
+export const getOwnLocationRoute = defineRoute({
+  method: "get",
+  path: "/v1/locations/own",
+  operationId: "getOwnLocation",
+  tag: "Locations",
+  audience: "public",
+  scope: "locations:read",
+  summary: "Get the key's own location",
+  description:
+    "The header of the location's tickets: name, address and registration numbers; with devices=true also the devices that were seen in its tills and live orders, in the order in which they were first seen. The 200 devices that were seen last are kept.",
+  request: { query: ownQuery },
+  responses: {
+    200: {
+      description: "The header of the location",
+      schema: LocationHeader,
+      example: {
+        id: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
+        name: "Le Bistrot",
+        address: "12 rue des Lilas",
+        zip: "75020",
+        city: "Paris",
+        country: "France",
+        phone: "+33 1 02 03 04 05",
+        url: "https://bistrot.example",
+        siret: "12345678900011",
+        naf: "5610A",
+        tva: "FR12345678900",
+        text: null,
+        deviceList: [{ id: "B7F2", name: "Bar", model: "iPad Air" }],
+      },
+    },
+    304: { description: "The client has it already" },
+  },
+  errors: ["location_forbidden", "location_not_found"],
+  async handle({ query, principal, services, header }) {
+    const id = ownLocation(principal, query.locationId);
+    const location = await findLocation(services.db, id);
+    if (!location) throw locationNotFound(id);
+    const { devices, index, size } = query;
+    const deviceList = devices && (await listDevices(services.db, id, { offset: index * size, limit: size }));
+    const own = { ...showHeader(location), ...(deviceList && { deviceList }) };
+    return taggedByContent(JSON.stringify(own), { ifNoneMatch: header("if-none-match") });
   },
 });

@@ -1,7 +1,7 @@
-import { KeyFacts, LocationFacts } from "@pragma/contracts/account-lookups";
 import { applicationSchema } from "@pragma/contracts/application";
 import { ApiError } from "@pragma/contracts/errors";
 import { integerInQuery } from "@pragma/contracts/pagination";
+import { KeyFacts, LocationFacts } from "@pragma/contracts/principal";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { type Accounts, defineRoute } from "../accounts.ts";

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { integerInQuery } from "@pragma/contracts/pagination";
-import { Reprocessing } from "@pragma/contracts/reprocessing";
 import { allows } from "@pragma/contracts/scopes";
-import { ReprocessedTill } from "@pragma/contracts/till";
+import { ReprocessedTill, Reprocessing } from "@pragma/contracts/till";
 import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
