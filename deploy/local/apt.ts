@@ -2,9 +2,8 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Failure } from "./failure.mjs";
-import { withProgress } from "./progress.mjs";
 import { endOf, runCommand } from "./run-command.mjs";
+import { Failure, withProgress } from "./terminal.mjs";
 
 const mark = "Made by npm start or npm test while packages are installed; remove it when neither runs.";
 const lockTimeoutMs = 300_000;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { canInstall, installPackages } from "./apt.ts";
 import { containerRuntime } from "./data-folder.mjs";
-import { Failure } from "./failure.mjs";
+import { Failure } from "./terminal.mjs";
 
 export type ServerKind = keyof typeof software;
 

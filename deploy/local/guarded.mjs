@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { Failure } from "./failure.mjs";
 import { knownProcess, sendSignal } from "./process-identity.mjs";
+import { Failure } from "./terminal.mjs";
 
 /**
  * What ends soon after this process: a process that leads a group, with what is left of the group; a container; a folder
