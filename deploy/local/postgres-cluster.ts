@@ -126,7 +126,7 @@ export interface SystemUser {
  *
  * @throws Failure when there is none and none can be created.
  */
-export function unprivilegedUser(): SystemUser | undefined {
+function unprivilegedUser(): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const options = ["--system", "--no-create-home", "--shell", "/usr/sbin/nologin"];
   const create = () => spawnSync("useradd", [...options, "pragma"]).status === 0;
@@ -149,7 +149,7 @@ function lookUp(name: string): SystemUser | undefined {
  *
  * @throws Failure when that folder is somebody else's.
  */
-export function enterableFolder({ name, uid, gid }: SystemUser, folder: string): string {
+function enterableFolder({ name, uid, gid }: SystemUser, folder: string): string {
   const canEnter = (path: string) =>
     spawnSync("/bin/sh", ["-c", 'cd -- "$1"', "sh", path], { cwd: "/", uid, gid, stdio: "ignore" }).status === 0;
   for (const each of [folder, dirname(folder)]) {

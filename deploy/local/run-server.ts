@@ -162,7 +162,7 @@ export async function answersOk(url: string): Promise<boolean> {
 }
 
 /** Starts a private server in a container, whose port is published on the loopback interface. */
-export async function startContainer(plan: CompletePlan): Promise<Instance> {
+async function startContainer(plan: CompletePlan): Promise<Instance> {
   const { logFile, port, env = {}, container = { image: "", dataPath: "", folder: "" } } = plan;
   const { ImageName } = await import("testcontainers");
   const { container: client, image: images } = await containerRuntime();

@@ -163,7 +163,7 @@ export async function buildPortal(): Promise<void> {
  * Builds the documentation site where needed, and serves it. The API does without it: what goes wrong is told in the
  * line that is returned, and nothing is thrown.
  */
-export async function startPortal(port: number): Promise<string> {
+async function startPortal(port: number): Promise<string> {
   try {
     await requireFreePort("PORTAL_PORT", port);
     await buildPortal();

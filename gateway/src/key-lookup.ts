@@ -1,5 +1,5 @@
-import { KeyFacts } from "@pragma/contracts/principal";
 import { ApiError } from "@pragma/contracts/errors";
+import { KeyFacts } from "@pragma/contracts/principal";
 import type { ServiceRegistry } from "@pragma/runtime/service-registry";
 import type { KeyLookup } from "./key-cache.ts";
 

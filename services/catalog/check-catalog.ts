@@ -57,7 +57,7 @@ const mostShown = 60;
  * Looks at a body as it was sent, so that what it finds does not depend on other faults. A list that is missing has
  * faults of its own, and what refers to it has none.
  */
-export function* danglingReferences({ products, categories, taxes }: Body): Generator<FaultInBody> {
+function* danglingReferences({ products, categories, taxes }: Body): Generator<FaultInBody> {
   const categoryIds = valuesOf(categories, "id");
   const percentages = valuesOf(taxes, "percentage");
   for (const [index, product] of listed(products)) {

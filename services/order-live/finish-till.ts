@@ -15,7 +15,7 @@ import { appendRevisions, lockStream, type Revision } from "./queries/streams.ts
  *
  * @returns the last position of the location's stream.
  */
-export async function finishTill(
+async function finishTill(
   tx: Transaction,
   { locationId, tillId, orderIds, ...report }: EventData<"report.finalized">,
 ): Promise<number> {

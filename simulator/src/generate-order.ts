@@ -192,14 +192,14 @@ function randomGuestsCount(random: Random): number {
 }
 
 /** The regular customer that the order is for: one who puts it on an account, and some others. */
-export function customerOf({ random, restaurant }: OrderSetting, plan: OrderPlan) {
+function customerOf({ random, restaurant }: OrderSetting, plan: OrderPlan) {
   const isRegular = plan.cases.has("account") || random.chance(0.08);
   const { name, key } = isRegular ? random.pick(restaurant.regulars) : { name: null, key: null };
   return { firebaseCustomerName: name, firebaseCustomerRefKey: key };
 }
 
 /** What a delivery platform states about its order; the channel is "unknown" for orders taken in the house. */
-export function deliveryOf({ random, restaurant, times }: OrderSetting, plan: OrderPlan) {
+function deliveryOf({ random, restaurant, times }: OrderSetting, plan: OrderPlan) {
   if (plan.service !== "delivery") return takenInTheHouse;
   const channel = random.pick(["uberEats", "deliveroo"] as const);
   const { name } = random.pick(restaurant.regulars);

@@ -128,7 +128,7 @@ type PlannedMovement = Pick<Movement, "type" | "name" | "amount">;
 type DeclaredPayment = TillV2["declaredPaymentList"][number];
 
 /** What the drawer held on a day, and the movements that are no sales. The final balance is what adds up. */
-export function cashDrawer(random: Random, restaurant: Restaurant, day: ServiceDay, orders: readonly OrderData[]) {
+function cashDrawer(random: Random, restaurant: Restaurant, day: ServiceDay, orders: readonly OrderData[]) {
   const initialCashBalance = random.integer(30, 60) * 500;
   const planned = planMovements(random, orders.length);
   const takings = receivedPayments(orders).filter(({ paymentMode }) => paymentMode === "cash");
@@ -143,7 +143,7 @@ export function cashDrawer(random: Random, restaurant: Restaurant, day: ServiceD
 }
 
 /** What the clerk declares at closing: the payments of every order that is not training, by method. Tips are apart. */
-export function declarePayments(orders: readonly OrderData[]): DeclaredPayment[] {
+function declarePayments(orders: readonly OrderData[]): DeclaredPayment[] {
   const byMethod = new Map<string | null, DeclaredPayment & { quantity: number }>();
   for (const { paymentId, paymentMode, name, amount, paymentType } of receivedPayments(orders)) {
     if (paymentType === "tip") continue;

@@ -74,12 +74,12 @@ export async function playDay(context: PlayContext, day: LiveDay): Promise<Playe
 }
 
 /** Sends open orders as they are now, in one call. */
-export async function sendOrders({ api }: PlayContext, orders: readonly OrderLiveInput[]): Promise<void> {
+async function sendOrders({ api }: PlayContext, orders: readonly OrderLiveInput[]): Promise<void> {
   await api.POST("/v1/orders-live", { body: [...orders] });
 }
 
 /** The number that the next report of the location has: reports are counted. */
-export async function nextReportNumber({ api }: PlayContext): Promise<number> {
+async function nextReportNumber({ api }: PlayContext): Promise<number> {
   const { data: reports } = await api.GET("/v2/reports", { params: { query: { size: 1 } } });
   const [newest] = reports.data;
   if (!newest) return 1;
@@ -96,7 +96,7 @@ export async function pushTill(api: PublicClient, till: GeneratedTill): Promise<
  * Pushes a till, and waits until its report can be read and no list shows its orders any more. Returns the report as
  * lists show it; null when that takes longer than a minute.
  */
-export async function closeTill({ api, timeZone, clock, signal }: PlayContext, till: GeneratedTill) {
+async function closeTill({ api, timeZone, clock, signal }: PlayContext, till: GeneratedTill) {
   await pushTill(api, till);
   const { id: tillId, startedAt } = till;
   const day = localDay(Date.parse(startedAt), timeZone).toString();
@@ -123,7 +123,7 @@ export function salesOf(orders: readonly OrderLiveInput[]): number {
 }
 
 /** An amount as people write it. */
-export function amountText(minorUnits: number): string {
+function amountText(minorUnits: number): string {
   return `${(minorUnits / 100).toFixed(2)} EUR`;
 }
 

@@ -168,7 +168,7 @@ interface ReplaceCatalog {
  *
  * @throws `ApiError` precondition_failed when the location has another than `ifMatch` names; quota_exceeded.
  */
-export async function replaceCatalog(
+async function replaceCatalog(
   { db, quota }: Pick<CatalogService, "db" | "quota">,
   { locationId, catalog, ifMatch, context: { traceparent } }: ReplaceCatalog,
 ): Promise<ReplacedCatalog> {

@@ -26,7 +26,7 @@ import {
 } from "../queries/jobs.ts";
 import { jobName } from "../queue.ts";
 
-export const locationQuery = z.object({
+const locationQuery = z.object({
   locationId: z.guid().optional().meta({ description: "For keys that may act for any location" }),
 });
 
@@ -54,9 +54,9 @@ export const getJob = defineRoute({
 });
 
 /** What clients know as their location's queue. */
-export const queueNameOf = (locationId: string) => `jobs-${locationId}`;
+const queueNameOf = (locationId: string) => `jobs-${locationId}`;
 
-export function jobReply({ id, locationId, message, duration, options, timestamp }: JobRow): Job {
+function jobReply({ id, locationId, message, duration, options, timestamp }: JobRow): Job {
   const payload = { message, duration };
   return { id, queueName: queueNameOf(locationId), jobName, jobOptions: options, payload, timestamp };
 }

@@ -181,7 +181,7 @@ function taxes(rows: CountedRow[]): ReportV2["reportTaxes"] {
 type Transfer = ReportV2["reportTransferred"][number];
 
 /** Transferred rows by where they went. */
-export function transfers(orders: CountedOrder[]): Transfer[] {
+function transfers(orders: CountedOrder[]): Transfer[] {
   const groups = new Groups<Transfer>();
   for (const { order } of orders) {
     for (const { row, destination } of transferredRows(order)) {

@@ -15,7 +15,7 @@ export function paymentModeOf(code: number): (typeof paymentModes)[number] {
 const paymentDefaults = defaultsOf(PaymentRow.shape);
 
 /** A payment row from one of the older format, which knows neither change nor tips on top. */
-export function paymentRow(payment: PaymentV1, toInstant: ToInstant): PaymentRow {
+function paymentRow(payment: PaymentV1, toInstant: ToInstant): PaymentRow {
   const createdAt = toInstant(payment.creation_date);
   return {
     ...paymentDefaults,
@@ -43,7 +43,7 @@ const discountDefaults = defaultsOf(DiscountRow.shape);
  * A product row from an item of the older format, which carries a unit price, a VAT rate, options and discounts: the
  * row's totals and VAT follow from these.
  */
-export function productRow(item: ItemV1, menuRowId: string | null, toInstant: ToInstant): ProductRow {
+function productRow(item: ItemV1, menuRowId: string | null, toInstant: ToInstant): ProductRow {
   const createdAt = toInstant(item.creation_date);
   return {
     ...productDefaults,
