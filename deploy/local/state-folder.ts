@@ -12,8 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { endAll } from "./data-folder.mjs";
-import { type Guarded, recordGuarded } from "./guarded.mjs";
-import { isRunning, type KnownProcess } from "./process-identity.mjs";
+import { type Guarded, isRunning, type KnownProcess, recordGuarded } from "./guarded.mjs";
 import { checkout } from "./setup.mjs";
 import { Failure } from "./terminal.mjs";
 

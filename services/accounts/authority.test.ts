@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-key";
-import { Consumer, type RateLimit } from "@pragma/contracts/consumer";
+import { ApiKey, Consumer, CreatedApiKey, type RateLimit } from "@pragma/contracts/consumer";
 import { pageOf } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { KeyFacts } from "@pragma/contracts/principal";

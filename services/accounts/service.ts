@@ -1,7 +1,7 @@
 import { defineService } from "@pragma/runtime/define-service";
 import type { Accounts } from "./accounts.ts";
 import { accountsConfig } from "./accounts.ts";
-import { ensureAdminKey } from "./admin-key.ts";
+import { ensureAdminKey } from "./keys.ts";
 import {
   changeConsumerRoute,
   createConsumerRoute,

@@ -20,8 +20,15 @@ import {
   replaceAccountingConfig,
 } from "./routes/accounting-configs.ts";
 import { createAccountingExport, getAccountingExport, getAccountingFile } from "./routes/accounting-exports.ts";
-import { getOrderV1, getOrderV2, listOrders } from "./routes/orders.ts";
-import { getReportV0, getReportV2, listReportsV0, listReportsV2 } from "./routes/reports.ts";
+import {
+  getOrderV1,
+  getOrderV2,
+  getReportV0,
+  getReportV2,
+  listOrders,
+  listReportsV0,
+  listReportsV2,
+} from "./routes/records.ts";
 import { tillPushed } from "./subscriptions/till-pushed.ts";
 import { openTillCalculator } from "./till-calculator.ts";
 

@@ -1,5 +1,11 @@
-import { ApiKey, CreateApiKey, CreatedApiKey } from "@pragma/contracts/api-key";
-import { ChangeConsumer, Consumer, CreateConsumer } from "@pragma/contracts/consumer";
+import {
+  ApiKey,
+  ChangeConsumer,
+  Consumer,
+  CreateApiKey,
+  CreateConsumer,
+  CreatedApiKey,
+} from "@pragma/contracts/consumer";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { jsonBody } from "@pragma/runtime/define-route";
 import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
@@ -9,8 +15,7 @@ import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
 import { changeConsumer, createConsumer } from "../consumers.ts";
 import { createKey, revokeKey } from "../keys.ts";
-import { listConsumers } from "../queries/consumers.ts";
-import { listKeys } from "../queries/keys.ts";
+import { listConsumers, listKeys } from "../queries/consumers.ts";
 
 export const listConsumersRoute = defineRoute({
   method: "get",

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-key";
-import { Consumer } from "@pragma/contracts/consumer";
+import { ApiKey, Consumer, CreatedApiKey } from "@pragma/contracts/consumer";
 import { pageOf } from "@pragma/contracts/pagination";
 import { KeyFacts } from "@pragma/contracts/principal";
 import { hashKey, hasKeyShape } from "@pragma/runtime/api-key";

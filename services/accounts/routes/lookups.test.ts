@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-key";
+import { ApiKey, CreatedApiKey } from "@pragma/contracts/consumer";
 import { CreatedLocation } from "@pragma/contracts/location";
 import { pageOf } from "@pragma/contracts/pagination";
 import { KeyFacts, LocationFacts } from "@pragma/contracts/principal";

@@ -6,7 +6,7 @@ import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { type Accounts, defineRoute } from "../accounts.ts";
 import { locationNotFound } from "../locations.ts";
-import { findKey, noteUse } from "../queries/keys.ts";
+import { findKey, noteUse } from "../queries/consumers.ts";
 import { locationFacts, locationFactsByLegacyId } from "../queries/locations.ts";
 import { locationParams } from "./locations.ts";
 

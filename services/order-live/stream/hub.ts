@@ -4,10 +4,8 @@ import type { Sql } from "@pragma/runtime/postgres";
 import type { Signals } from "@pragma/runtime/signals";
 import type { OrderFilter } from "../order-filter.ts";
 import { findPositions } from "../queries/streams.ts";
-import { Channel } from "./channel.ts";
-import { findStart, follow } from "./follow.ts";
-import { opening } from "./messages.ts";
-import { StreamReader } from "./reader.ts";
+import { Channel, findStart, follow } from "./channel.ts";
+import { opening, StreamReader } from "./reader.ts";
 
 /** Feeds every stream of this process. Nothing is kept of one that is over, nor of a location that nobody reads. */
 export interface Hub {
