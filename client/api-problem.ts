@@ -83,7 +83,7 @@ export class UnexpectedReply extends Error {
 }
 
 /** What the call's `If-None-Match` names is still current: there is nothing new to read. */
-class NotModified extends Error {
+export class NotModified extends Error {
   override name = "NotModified";
 
   /** `call` is its method and address. */

@@ -34,7 +34,7 @@ export const errorCatalogue = {
   accounting_file_not_found: { status: 404, title: "The accounting export has no such file" },
   order_not_found: { status: 404, title: "There is no such order" },
   method_not_allowed: { status: 405, title: "The method is not allowed at this address" },
-  request_timeout: { status: 408, title: "The body came too slowly" },
+  request_timeout: { status: 408, title: "The body came too slowly", retryAfter: 1 },
   consumer_exists: { status: 409, title: "A consumer of this name exists already" },
   location_exists: { status: 409, title: "A location with this application and legacyId exists already" },
   till_conflict: { status: 409, title: "The till id is taken by other content" },
@@ -44,7 +44,11 @@ export const errorCatalogue = {
   too_many_secrets: { status: 409, title: "Too many of the recipient's secrets are current" },
   webhook_conflict: { status: 409, title: "The webhook id is taken" },
   delivery_under_way: { status: 409, title: "An attempt of the delivery is under way" },
-  idempotency_key_in_use: { status: 409, title: "The first request with this Idempotency-Key is being answered" },
+  idempotency_key_in_use: {
+    status: 409,
+    title: "The first request with this Idempotency-Key is being answered",
+    retryAfter: 1,
+  },
   precondition_failed: { status: 412, title: "What If-Match names is not the current state" },
   body_too_large: { status: 413, title: "The body is too large" },
   unsupported_media_type: { status: 415, title: "The content type is not supported" },
@@ -58,10 +62,17 @@ export const errorCatalogue = {
   internal_error: { status: 500, title: "Something went wrong on our side" },
   legacy_unavailable: { status: 502, title: "The legacy backoffice did not give what it was asked for" },
   legacy_not_configured: { status: 503, title: "No legacy backoffice is configured for this application" },
-  service_unavailable: { status: 503, title: "The service is not available for a moment" },
-  overloaded: { status: 503, title: "Too much is being received at once" },
+  service_unavailable: { status: 503, title: "The service is not available for a moment", retryAfter: 2 },
+  overloaded: { status: 503, title: "Too much is being received at once", retryAfter: 2 },
   upstream_timeout: { status: 504, title: "The service did not answer in time" },
-} as const satisfies Record<string, { status: number; title: string }>;
+} as const satisfies Record<string, CatalogueEntry>;
+
+interface CatalogueEntry {
+  status: number;
+  title: string;
+  /** Seconds after which trying again helps, unless an occurrence says more. */
+  retryAfter?: number;
+}
 
 /** A stable error name, as sent in the `code` of a problem. */
 export type ErrorCode = keyof typeof errorCatalogue;
@@ -91,7 +102,7 @@ export interface ExceededLimit {
 /** How many faults of one request are reported at most. */
 export const maxFaults = 100;
 
-interface ErrorDetails {
+export interface ErrorDetails {
   /** What happened this time, for the caller's eyes. */
   detail?: string;
   faults?: Fault[];
@@ -108,12 +119,13 @@ export class ApiError extends Error {
   readonly headers: Record<string, string>;
 
   constructor(code: ErrorCode, { detail, faults, limit, headers = {}, cause }: ErrorDetails = {}) {
-    super(detail ?? errorCatalogue[code].title, cause === undefined ? undefined : { cause });
+    const { title, retryAfter }: CatalogueEntry = errorCatalogue[code];
+    super(detail ?? title, cause === undefined ? undefined : { cause });
     this.name = "ApiError";
     this.code = code;
     this.faults = faults;
     this.limit = limit;
-    this.headers = headers;
+    this.headers = { ...(retryAfter && { "retry-after": String(retryAfter) }), ...headers };
   }
 
   get status(): number {

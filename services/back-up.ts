@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdir, writeFile } from "node:fs/promises";
+import { type ExecFileException, execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { ObjectNotFound, type ObjectStore, openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { schemaOf } from "@pragma/runtime/start-service";
 import postgres from "postgres";
@@ -14,19 +14,19 @@ export const backupConfig = z.object({
   OBJECT_STORE: z.string(),
   NAMESPACE: z.string().default("pragma"),
 });
-export type BackupConfig = z.infer<typeof backupConfig>;
+type BackupConfig = z.infer<typeof backupConfig>;
 
 /** What stands beside a backup's contents. */
-export const backupManifest = z.object({
+const backupManifest = z.object({
   namespace: z.string(),
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   objects: z.int().min(0),
 });
-export type BackupManifest = z.infer<typeof backupManifest>;
+type BackupManifest = z.infer<typeof backupManifest>;
 
 /** Where the parts of a backup are in its folder. */
-export const partsOf = (folder: string) => ({
+const partsOf = (folder: string) => ({
   database: join(folder, "database.dump"),
   objects: pathToFileURL(join(resolve(folder), "objects")).href,
   manifest: join(folder, "manifest.json"),
@@ -57,8 +57,40 @@ export async function backUp(config: BackupConfig, folder: string): Promise<Back
   return manifest;
 }
 
+/**
+ * Brings back what a backup holds, into a database and an object store that have nothing of this installation. NATS and
+ * Redis are to be empty: the stream is made anew, what had not been sent is sent, tills without a result are announced
+ * again, and queues fill from the database.
+ *
+ * @throws before anything is written when the database holds something of this namespace, or the backup is another's.
+ */
+export async function restore(config: BackupConfig, folder: string): Promise<BackupManifest> {
+  const { DATABASE_URL, OBJECT_STORE, NAMESPACE } = config;
+  const parts = partsOf(folder);
+  const manifest = backupManifest.parse(JSON.parse(await readFile(parts.manifest, "utf8")));
+  if (manifest.namespace !== NAMESPACE) {
+    throw new Error(`The backup is of the namespace ${manifest.namespace}, and NAMESPACE is ${NAMESPACE}.`);
+  }
+  await withDatabase(config, refuseUnlessEmpty);
+  await runPostgresProgram("pg_restore", DATABASE_URL, [
+    "--no-owner",
+    "--no-privileges",
+    "--exit-on-error",
+    "--single-transaction",
+    parts.database,
+  ]);
+  await copyObjects(config, { from: parts.objects, to: OBJECT_STORE });
+  return manifest;
+}
+
+async function refuseUnlessEmpty(sql: postgres.Sql, { NAMESPACE }: BackupConfig): Promise<void> {
+  const [row] = await sql<{ names: string | null }[]>`
+    select string_agg(nspname, ', ') as names from pg_namespace where starts_with(nspname, ${`${NAMESPACE}_`})`;
+  if (row?.names) throw new Error(`The database is not empty: it has ${row.names}. Restore into another one.`);
+}
+
 /** Copies the bodies that tills of the database refer to from one object store to another, some at a time; gives how many. */
-export async function copyObjects(config: BackupConfig, urls: { from: string; to: string }): Promise<number> {
+async function copyObjects(config: BackupConfig, urls: { from: string; to: string }): Promise<number> {
   const from = openObjectStore(urls.from);
   const to = openObjectStore(urls.to);
   try {
@@ -76,7 +108,7 @@ export async function copyObjects(config: BackupConfig, urls: { from: string; to
 }
 
 /** Gives the answer of a query of the database. */
-export async function withDatabase<Answer>(
+async function withDatabase<Answer>(
   config: BackupConfig,
   query: (sql: postgres.Sql, config: BackupConfig) => Promise<Answer>,
 ): Promise<Answer> {
@@ -99,7 +131,7 @@ async function listObjectKeys(sql: postgres.Sql, { NAMESPACE }: BackupConfig): P
 async function copyObject(key: string, from: ObjectStore, to: ObjectStore): Promise<void> {
   try {
     if (await isThere(key, to)) return;
-    await to.put(key, await from.get(key), { contentType: "application/json" });
+    await to.put(key, await from.get(key));
   } catch (error) {
     if (!(error instanceof ObjectNotFound)) throw error;
   }
@@ -122,7 +154,7 @@ async function isThere(key: string, store: ObjectStore): Promise<boolean> {
  *
  * @throws with what the program said when it fails or is not there.
  */
-export async function runPostgresProgram(
+async function runPostgresProgram(
   program: "pg_dump" | "pg_restore",
   databaseUrl: string,
   options: string[],
@@ -130,16 +162,12 @@ export async function runPostgresProgram(
   const url = new URL(databaseUrl);
   const password = decodeURIComponent(url.password);
   url.password = "";
-  const child = spawn(program, [`--dbname=${url.href}`, ...options], {
-    env: { ...process.env, ...(password && { PGPASSWORD: password }) },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let said = "";
-  child.stderr.on("data", (chunk) => {
-    said = (said + String(chunk)).slice(-4_000);
-  });
-  const [code] = await once(child, "close").catch((cause: Error) => {
+  const env = { ...process.env, ...(password && { PGPASSWORD: password }) };
+  const args = [`--dbname=${url.href}`, ...options];
+  const running = promisify(execFile)(program, args, { env, maxBuffer: Number.POSITIVE_INFINITY });
+  await running.catch((cause: ExecFileException) => {
+    if (typeof cause.code === "number")
+      throw new Error(`${program} ended with code ${cause.code}:\n${cause.stderr?.slice(-4_000)}`);
     throw new Error(`${program} cannot be run: is PostgreSQL's client installed, and in PATH?`, { cause });
   });
-  if (code !== 0) throw new Error(`${program} ended with code ${code}:\n${said}`);
 }

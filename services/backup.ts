@@ -1,6 +1,5 @@
 import { readConfig } from "@pragma/runtime/config";
-import { backUp, backupConfig } from "./back-up.ts";
-import { restore } from "./restore.ts";
+import { backUp, backupConfig, restore } from "./back-up.ts";
 
 const usage = `backup <folder>     writes the database and the bodies of tills into a folder
 restore <folder>    brings them back, into an empty database and object store

@@ -1,7 +1,7 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import type { Logger } from "@pragma/runtime/logger";
 import { type Database, openDatabase, type Transaction } from "@pragma/runtime/postgres";
 import type { ServerTls } from "@pragma/runtime/server-tls";
-import { scramVerifier } from "./scram-verifier.ts";
 
 interface RoleOptions {
   /** What the service will log in with: `postgres://role:password@host/database`. */
@@ -65,4 +65,19 @@ async function grant(tx: Transaction, schema: string, role: string): Promise<voi
   await tx`grant execute on all functions in schema ${of} to ${to}`;
   // What has run is the business of whoever migrates.
   await tx`revoke insert, update, delete on migrations from ${to}`;
+}
+
+const iterations = 4096;
+
+/**
+ * What PostgreSQL keeps of a password (SCRAM-SHA-256, RFC 5803): with it a role can be given a password that no statement
+ * and no log of statements contains. For passwords of ASCII characters.
+ */
+function scramVerifier(password: string): string {
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password, salt, iterations, 32, "sha256");
+  const keyFor = (purpose: string) => createHmac("sha256", salted).update(purpose).digest();
+  const storedKey = createHash("sha256").update(keyFor("Client Key")).digest("base64");
+  const serverKey = keyFor("Server Key").toString("base64");
+  return `SCRAM-SHA-256$${iterations}:${salt.toString("base64")}$${storedKey}:${serverKey}`;
 }

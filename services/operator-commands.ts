@@ -27,13 +27,10 @@ const parkedList = z.array(
 const unfinishedList = z.array(z.looseObject({ tillId: z.string() }));
 
 /** The processes of an installation, as operators reach them on their ops ports. */
-export interface OpsProcesses {
-  /** What each process answers that knows the path, those that do not left out. */
-  askEach(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown[]>;
-}
+type OpsProcesses = ReturnType<typeof opsProcesses>;
 
 /** `urls` are ops ports, e.g. `http://reporting:4090`; the token is what those processes have as OPS_TOKEN. */
-export function opsProcesses(urls: string[], token: string | undefined): OpsProcesses {
+export function opsProcesses(urls: string[], token: string | undefined) {
   async function ask(url: string, method: string, path: string, body: unknown): Promise<unknown> {
     const response = await fetch(new URL(path, url), {
       method,
@@ -51,7 +48,8 @@ export function opsProcesses(urls: string[], token: string | undefined): OpsProc
   }
 
   return {
-    async askEach(method, path, body) {
+    /** What each process answers that knows the path, those that do not left out. */
+    async askEach(method: "GET" | "POST", path: string, body?: unknown): Promise<unknown[]> {
       const answers = await Promise.all(urls.map((url) => ask(url, method, path, body)));
       return answers.filter((answer) => answer !== undefined);
     },

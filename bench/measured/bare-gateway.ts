@@ -8,11 +8,9 @@ import { createGatewayApp } from "@pragma/gateway/app";
 import { cors } from "@pragma/gateway/cors";
 import { servedDocument } from "@pragma/gateway/documents";
 import { createForwarder } from "@pragma/gateway/forward";
-import type { GatewayMiddleware } from "@pragma/gateway/gateway-request";
+import { type GatewayMiddleware, requestId } from "@pragma/gateway/gateway-request";
 import { headerLimits } from "@pragma/gateway/header-limits";
-import { createConnectionQueue } from "@pragma/gateway/pipelining";
-import { requestId } from "@pragma/gateway/request-id";
-import { createHttpServer, startListening } from "@pragma/runtime/http-server";
+import { listen } from "@pragma/runtime/http-server";
 import { createLogger } from "@pragma/runtime/logger";
 import { createServiceRegistry } from "@pragma/runtime/service-registry";
 
@@ -41,9 +39,4 @@ const app = createGatewayApp({
   docsUrl: "http://docs.example",
   log: createLogger({ name: "bare-gateway", level: "silent" }),
 });
-const mayBegin = createConnectionQueue();
-const server = createHttpServer(async (request, { incoming, outgoing }) => {
-  await mayBegin(incoming.socket, outgoing);
-  return app.fetch(request, { incoming, outgoing });
-});
-await startListening(server, { port: Number(PORT) });
+await listen((request, bindings) => app.fetch(request, bindings), { port: Number(PORT) });

@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { ApiError } from "@pragma/contracts/errors";
+import { ApiError, type ErrorDetails } from "@pragma/contracts/errors";
+import { CountByKey } from "@pragma/runtime/count-by-key";
 import { type Rate, TokenBucket } from "@pragma/runtime/token-bucket";
 import { LRUCache } from "lru-cache";
 import { networkOf } from "./client-address.ts";
@@ -12,30 +13,28 @@ const maxAddresses = 50_000;
 
 /** Token buckets by client address. */
 export class AddressBuckets {
-  readonly #buckets = new LRUCache<string, TokenBucket>({ max: maxAddresses });
-  readonly #rate: Rate;
+  readonly #buckets: LRUCache<string, TokenBucket>;
   readonly #now: () => number;
 
   constructor(rate: Rate, now: () => number = Date.now) {
-    this.#rate = rate;
     this.#now = now;
+    this.#buckets = new LRUCache({ max: maxAddresses, memoMethod: () => new TokenBucket(rate, now()) });
   }
 
-  /** Takes one token of an address. Returns 0, or the seconds after which there is one again. */
-  take(address: string): number {
-    const bucket = this.#bucketOf(address);
-    return bucket.take(this.#now()) ? 0 : Math.max(1, Math.ceil(bucket.wait(this.#now()) / 1000));
+  /**
+   * Takes one token of an address.
+   *
+   * @throws `ApiError` rate_limited, in these words, when there is none.
+   */
+  take(address: string, refusal: Pick<ErrorDetails, "detail" | "limit">): void {
+    const bucket = this.#buckets.memo(networkOf(address));
+    if (bucket.take(this.#now())) return;
+    const seconds = Math.max(1, Math.ceil(bucket.wait(this.#now()) / 1000));
+    throw new ApiError("rate_limited", { ...refusal, headers: { "retry-after": String(seconds) } });
   }
 
   refund(address: string): void {
-    this.#bucketOf(address).refund(this.#now());
-  }
-
-  #bucketOf(address: string): TokenBucket {
-    const network = networkOf(address);
-    const bucket = this.#buckets.get(network) ?? new TokenBucket(this.#rate, this.#now());
-    this.#buckets.set(network, bucket);
-    return bucket;
+    this.#buckets.memo(networkOf(address)).refund(this.#now());
   }
 }
 
@@ -49,18 +48,17 @@ function needsKey(path: string): boolean {
 /** Limits requests whose key nobody looks at by the client's address: those with one are limited by their key. */
 export function addressLimit(rate: Rate): GatewayMiddleware {
   const buckets = new AddressBuckets(rate);
+  const refusal = {
+    detail: `An address may make ${rate.perSecond} requests without a key a second, and ${rate.burst} at once.`,
+    limit: { name: "keyless_requests", maximum: rate.perSecond, unit: "requests per second" },
+  };
   return async (context, next) => {
     const request = context.get("request");
     const { method, headers } = request.incoming;
     const hasKey = headers.authorization !== undefined && method !== "OPTIONS" && method !== "TRACE";
     if (hasKey && needsKey(request.path)) return next();
-    const retryAfter = buckets.take(request.address);
-    if (retryAfter === 0) return next();
-    throw new ApiError("rate_limited", {
-      detail: `An address may make ${rate.perSecond} requests without a key a second, and ${rate.burst} at once.`,
-      limit: { name: "keyless_requests", maximum: rate.perSecond, unit: "requests per second" },
-      headers: { "retry-after": String(retryAfter) },
-    });
+    buckets.take(request.address, refusal);
+    return next();
   };
 }
 
@@ -74,19 +72,11 @@ interface ConnectionLimits {
 export function limitConnections(server: Server, { maxConnections, maxPerAddress }: ConnectionLimits): void {
   server.maxConnections = maxConnections;
   if (maxPerAddress === undefined) return;
-  const open = new Map<string, number>();
+  const open = new CountByKey();
   server.on("connection", (socket: Socket) => {
     const network = networkOf(socket.remoteAddress ?? "unknown");
-    const count = (open.get(network) ?? 0) + 1;
-    if (count > maxPerAddress) {
-      socket.destroy();
-      return;
-    }
-    open.set(network, count);
-    socket.once("close", () => {
-      const left = (open.get(network) ?? 1) - 1;
-      if (left === 0) open.delete(network);
-      else open.set(network, left);
-    });
+    if (open.of(network) >= maxPerAddress) return void socket.destroy();
+    open.add(1, network);
+    socket.once("close", () => open.add(-1, network));
   });
 }

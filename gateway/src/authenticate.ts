@@ -35,7 +35,7 @@ export function createAuthenticate(cache: KeyCache, { failures, lookups, now = D
   const otherLookups = new AddressBuckets(lookups, now);
 
   function refuse(code: ErrorCode, address: string): never {
-    take(failureBuckets, address, "with wrong keys", failures);
+    failureBuckets.take(address, tooMany("with wrong keys", failures));
     throw unauthorized(code);
   }
 
@@ -50,7 +50,7 @@ export function createAuthenticate(cache: KeyCache, { failures, lookups, now = D
       const isPossible = hasOwnPrefix ? hasKeyShape(credential) : printable.test(credential);
       if (!isPossible) return refuse("key_invalid", address);
       const buckets = hasOwnPrefix ? ownFormLookups : otherLookups;
-      take(buckets, address, "with keys that had to be looked up", lookups);
+      buckets.take(address, tooMany("with keys that had to be looked up", lookups));
       key = await cache.find(hash);
       if (key && !key.isRevoked) {
         buckets.refund(address);
@@ -70,13 +70,10 @@ export function authenticateRequests(authenticate: Authenticate): GatewayMiddlew
   };
 }
 
-function take(buckets: AddressBuckets, address: string, what: string, { perSecond, burst }: Rate): void {
-  const retryAfter = buckets.take(address);
-  if (retryAfter === 0) return;
-  throw new ApiError("rate_limited", {
+function tooMany(what: string, { perSecond, burst }: Rate): { detail: string } {
+  return {
     detail: `Too many requests ${what} came from this address: it may make ${burst} at once, and ${perSecond} a second.`,
-    headers: { "retry-after": String(retryAfter) },
-  });
+  };
 }
 
 /** @throws `ApiError` key_missing. */

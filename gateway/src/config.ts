@@ -1,5 +1,4 @@
-import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
-import { defaultRateLimitConfig } from "@pragma/runtime/default-rate-limit";
+import { defaultRateLimitConfig, numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
 import { redisConfig } from "@pragma/runtime/redis";
 import { z } from "zod";
 
@@ -53,5 +52,3 @@ export const gatewayConfig = runtimeConfig
     /** Seconds after which a connection is closed on which nothing is sent or taken while a request is under way. */
     IDLE_TIMEOUT: count(3600).default(60),
   });
-
-export type GatewayConfig = typeof gatewayConfig._output;

@@ -11,15 +11,12 @@ export interface ServedDocument {
 }
 
 /** The OpenAPI documents: what partners and POS apps use, and everything. */
-export interface Documents {
-  openapi: ServedDocument;
-  full: ServedDocument;
-}
+export type Documents = Awaited<ReturnType<typeof readDocuments>>;
 
 const contractsFolder = packageFolder(import.meta.resolve("@pragma/contracts/errors"));
 
 /** Reads the documents that `npm run openapi` wrote; rejects with a clear message when they are not there. */
-export async function readDocuments(folder = contractsFolder): Promise<Documents> {
+export async function readDocuments(folder = contractsFolder) {
   const [openapi, full] = await Promise.all([
     readDocument(join(folder, "openapi.json")),
     readDocument(join(folder, "openapi.full.json")),

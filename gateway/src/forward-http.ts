@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
-import { hasBody, openBody } from "@pragma/runtime/body-stream";
+import { hasBody, openBody } from "@pragma/runtime/read-body";
 import { createSemaphore } from "@pragma/runtime/semaphore";
 import type { RemoteService } from "@pragma/runtime/service-registry";
 import { isTransient } from "@pragma/runtime/transient-error";
@@ -16,12 +16,6 @@ export interface ForwardTimeouts {
   responseMs: number;
   /** How long a stream may be silent. */
   streamMs: number;
-}
-
-/** Forwards requests to a service of another process. */
-export interface HttpForwarder {
-  forward(context: GatewayContext): Promise<Response>;
-  close(): Promise<void>;
 }
 
 /** Connections to one service, and requests that wait for one. */
@@ -58,7 +52,8 @@ const notForClients = new Set([
   "x-request-id",
 ]);
 
-export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts): HttpForwarder {
+/** Forwards requests to a service of another process. */
+export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts) {
   const options: Pool.Options = {
     pipelining: 1,
     keepAliveTimeout: 60_000,
@@ -79,7 +74,6 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     if (pool.stats.queued >= maxQueued) {
       throw new ApiError("overloaded", {
         detail: "More requests are waiting for this service than it can answer. Try again in a moment.",
-        headers: { "retry-after": "2" },
       });
     }
     const body = isUpload(incoming) ? openBody(incoming) : hasBody(incoming) ? await buffer(openBody(incoming)) : null;
@@ -106,18 +100,14 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     });
     const target = targetOf(context.req.url);
     const reply = await send(request, target, abort).catch((error: unknown) => {
-      if (!canRetry(incoming, error)) throw asApiError(error);
+      if (!canRetry(incoming, error)) throw error;
       request.isRetried = true;
-      return send(request, target, abort).catch((again: unknown) => {
-        throw asApiError(again);
-      });
+      return send(request, target, abort);
     });
     const headers = headersForClient(reply.headers);
     const isBuffered = incoming.method === "HEAD" || Number(reply.headers["content-length"]) <= maxBufferedBytes;
     if (isBuffered || hasNoBody(reply.statusCode)) {
-      const body = await reply.body.bytes().catch((error) => {
-        throw asApiError(error);
-      });
+      const body = await reply.body.bytes();
       return new Response(body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>), {
         status: reply.statusCode,
         headers,
@@ -134,16 +124,19 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     // Each step of the request listens to its end, and pipeline several times: Node warns from eleven on.
     outgoing.setMaxListeners(20);
     await pipeline(reply.body, outgoing).catch(() => {});
-    if (brokenOff !== undefined) throw asApiError(brokenOff);
+    if (brokenOff !== undefined) throw brokenOff;
     return RESPONSE_ALREADY_SENT;
   }
 
   return {
-    forward(context) {
+    forward(context: GatewayContext): Promise<Response> {
       const { incoming, principal } = context.get("request");
-      return isUpload(incoming) ? uploads.run(() => forward(context), principal.keyId) : forward(context);
+      const response = isUpload(incoming) ? uploads.run(() => forward(context), principal.keyId) : forward(context);
+      return response.catch((error) => {
+        throw asApiError(error);
+      });
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([pool.destroy(), streams.destroy()]);
     },
   };
@@ -211,7 +204,6 @@ function asApiError(cause: unknown): unknown {
     detail: isClosed(cause)
       ? "The service went away while it was asked. What was asked may or may not have been done."
       : "The service cannot be reached. Nothing was done; try again in a moment.",
-    headers: { "retry-after": "2" },
     cause,
   });
 }

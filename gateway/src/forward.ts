@@ -1,20 +1,18 @@
 import { ApiError } from "@pragma/contracts/errors";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import { hasBody } from "@pragma/runtime/body-stream";
 import type { ServiceFetch } from "@pragma/runtime/caller";
+import { hasBody } from "@pragma/runtime/read-body";
 import { maxBodyBytes } from "@pragma/runtime/receiving-budget";
 import { type ServiceRegistry, serviceUnavailable } from "@pragma/runtime/service-registry";
 import { createHttpForwarder, type ForwardTimeouts, upstreamTimeout } from "./forward-http.ts";
 import type { GatewayContext, GatewayMiddleware } from "./gateway-request.ts";
 
-/** Brings requests to the services that answer them, in this process or another. */
-export interface Forwarder {
-  forwardTo(prefix: string, service: ServiceName): GatewayMiddleware;
-  close(): Promise<void>;
-}
-
-/** @throws `ConfigError` when a service runs elsewhere and there is no key for it. */
-export function createForwarder(registry: ServiceRegistry, timeouts: ForwardTimeouts): Forwarder {
+/**
+ * Brings requests to the services that answer them, in this process or another.
+ *
+ * @throws `ConfigError` when a service runs elsewhere and there is no key for it.
+ */
+export function createForwarder(registry: ServiceRegistry, timeouts: ForwardTimeouts) {
   const remotes = new Map(
     serviceNames.flatMap((service) => {
       const remote = registry.remote(service, "gateway");
@@ -47,11 +45,13 @@ export function createForwarder(registry: ServiceRegistry, timeouts: ForwardTime
   }
 
   return {
-    forwardTo: (prefix, service) => (context) => {
-      context.get("request").route = { prefix, service };
-      return forward(context, service);
+    forwardTo(prefix: string, service: ServiceName): GatewayMiddleware {
+      return (context) => {
+        context.get("request").route = { prefix, service };
+        return forward(context, service);
+      };
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...remotes.values()].map((remote) => remote.close()));
     },
   };

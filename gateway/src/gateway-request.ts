@@ -5,8 +5,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { ApiError } from "@pragma/contracts/errors";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import type { Caller } from "@pragma/runtime/caller";
-import { nextSpan, traceparentOf } from "@pragma/runtime/request-context";
-import { beginSpanOfClient, type Span, SpanKind } from "@pragma/runtime/tracing";
+import { beginSpanOfClient, type Span, SpanKind, traceparentOf } from "@pragma/runtime/tracing";
 import type { Context, MiddlewareHandler } from "hono";
 import { addressOf, originOf, type ProxyConfig } from "./client-address.ts";
 import type { KnownKey } from "./key-cache.ts";
@@ -32,9 +31,8 @@ export class GatewayRequest implements Caller {
   readonly started = performance.now();
   /** The client's own `x-request-id` when it is one to 128 visible ASCII characters, else a new uuid. */
   readonly requestId: string;
-  readonly trace: ReturnType<typeof nextSpan>;
-  /** Undefined while nothing is traced. */
-  readonly span: Span | undefined;
+  /** Its place in the trace; it records nothing while nothing is traced. */
+  readonly span: Span;
   readonly #proxies: ProxyConfig;
   readonly #socket: Socket;
   readonly #bytesBefore: number;
@@ -61,7 +59,6 @@ export class GatewayRequest implements Caller {
     this.requestId = typeof given === "string" && acceptableId.test(given) ? given : randomUUID();
     const parent = typeof traceparent === "string" ? traceparent : undefined;
     this.span = beginSpanOfClient({ name: "gateway", kind: SpanKind.SERVER }, parent);
-    this.trace = this.span?.spanContext() ?? nextSpan(parent);
   }
 
   get principal(): Caller["principal"] {
@@ -70,7 +67,7 @@ export class GatewayRequest implements Caller {
   }
 
   get traceparent(): string {
-    return traceparentOf(this.trace);
+    return traceparentOf(this.span);
   }
 
   /**
@@ -121,3 +118,25 @@ export class GatewayRequest implements Caller {
 
 /** How long the rest of a stream that was ended may take to reach its client. */
 const streamEndTimeoutMs = 2_000;
+
+interface RequestIdOptions {
+  proxies: ProxyConfig;
+  /** Called once the response has been sent, or the client has gone. */
+  onDone(request: GatewayRequest): void;
+}
+
+/** Gives every request its id and its place in the trace, and logs it when it is over. */
+export function requestId({ proxies, onDone }: RequestIdOptions): GatewayMiddleware {
+  return async (context, next) => {
+    const request = new GatewayRequest(context.env, proxies);
+    context.set("request", request);
+    request.path = context.req.path;
+    const { outgoing } = request;
+    outgoing.setHeader("x-request-id", request.requestId);
+    // A client that waits to be told to send its body, and is refused instead, may send it or not: what comes next on
+    // the connection could be either.
+    if (request.incoming.headers.expect !== undefined) outgoing.setHeader("connection", "close");
+    outgoing.once("close", () => onDone(request));
+    await next();
+  };
+}

@@ -54,7 +54,7 @@ describe("what the gateway answers itself", () => {
 
   it("serves the public document to anybody, and not again to who has it", async () => {
     const reply = await gateway.ask("/openapi.json");
-    expect(await reply.json()).toEqual({ openapi: "3.1.0" });
+    expect(await reply.json()).not.toHaveProperty(["paths", "/v1/consumers"]);
     const etag = reply.headers.get("etag") ?? "";
     const again = await gateway.ask("/openapi.json", { headers: { "if-none-match": etag } });
     expect(again.status).toBe(304);
@@ -66,7 +66,7 @@ describe("what the gateway answers itself", () => {
     expect((await problemOf(await gateway.ask("/openapi.full.json", { key }))).code).toBe("scope_missing");
     const admin = gateway.accounts.addKey({ scopes: ["admin"], location: null });
     const reply = await gateway.ask("/openapi.full.json", { key: admin.key });
-    expect(await reply.json()).toEqual({ openapi: "3.1.0", full: 1 });
+    expect(await reply.json()).toHaveProperty(["paths", "/v1/consumers"]);
     expect(reply.headers.get("ratelimit-limit")).toBe("2000");
   });
 

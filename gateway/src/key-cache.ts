@@ -1,4 +1,7 @@
+import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
+import { KeyFacts } from "@pragma/contracts/principal";
+import type { ServiceRegistry } from "@pragma/runtime/service-registry";
 import type { Rate } from "@pragma/runtime/token-bucket";
 import { LRUCache } from "lru-cache";
 
@@ -11,23 +14,7 @@ export interface KnownKey {
 }
 
 /** Remembers keys by their hash, so that accounts is asked once a minute and not once a request. */
-export interface KeyCache {
-  /** The key, null when it is known that there is none, undefined when accounts must be asked. */
-  get(hash: string): KnownKey | null | undefined;
-  /**
-   * Asks accounts, once for all who ask for the same key at the same time; null when there is none.
-   *
-   * @throws what the look-up throws, when accounts is away and the key was not seen lately.
-   */
-  find(hash: string): Promise<KnownKey | null>;
-  /** A key was made, changed or revoked: what is known of it is no longer so. */
-  keyChanged(hash: string, isRevoked: boolean): void;
-  /** A location was changed: the principals of its keys say what was. */
-  locationChanged(locationId: string): void;
-  /** Forgets everything: something may have changed without this process hearing of it. */
-  clear(): void;
-  readonly size: number;
-}
+export type KeyCache = ReturnType<typeof createKeyCache>;
 
 /** The look-up of a key at its source; null when there is none. */
 export type KeyLookup = (hash: string) => Promise<KnownKey | null>;
@@ -60,10 +47,7 @@ interface KeyCacheOptions {
   now?: () => number;
 }
 
-export function createKeyCache(
-  lookUp: KeyLookup,
-  { lifetime = 60_000, now = Date.now }: KeyCacheOptions = {},
-): KeyCache {
+export function createKeyCache(lookUp: KeyLookup, { lifetime = 60_000, now = Date.now }: KeyCacheOptions = {}) {
   const known = new LRUCache<string, Entry>({ max: mostKeys });
   const unknownUntil = new LRUCache<string, number>({ max: mostKeys });
   const flights = new Map<string, Flight>();
@@ -110,6 +94,7 @@ export function createKeyCache(
     flights.delete(hash);
   }
 
+  /** The key, null when it is known that there is none, undefined when accounts must be asked. */
   function get(hash: string): KnownKey | null | undefined {
     const entry = known.get(hash);
     if (!entry) return (unknownUntil.get(hash) ?? 0) > now() ? null : undefined;
@@ -124,7 +109,12 @@ export function createKeyCache(
 
   return {
     get,
-    async find(hash) {
+    /**
+     * Asks accounts, once for all who ask for the same key at the same time; null when there is none.
+     *
+     * @throws what the look-up throws, when accounts is away and the key was not seen lately.
+     */
+    async find(hash: string): Promise<KnownKey | null> {
       for (;;) {
         const here = get(hash);
         if (here !== undefined) return here;
@@ -140,26 +130,53 @@ export function createKeyCache(
         }
       }
     },
-    keyChanged(hash, isRevoked) {
+    /** A key was made, changed or revoked: what is known of it is no longer so. */
+    keyChanged(hash: string, isRevoked: boolean): void {
       overtake(hash);
       unknownUntil.delete(hash);
       const entry = known.get(hash);
       known.delete(hash);
       if (entry && isRevoked) known.set(hash, { key: { ...entry.key, isRevoked }, since: now() });
     },
-    locationChanged(locationId) {
+    /** A location was changed: the principals of its keys say what was. */
+    locationChanged(locationId: string): void {
       for (const flight of flights.values()) flight.changedLocations.add(locationId);
       for (const [hash, { key }] of known.entries()) {
         if (key.principal.location?.id === locationId) known.delete(hash);
       }
     },
-    clear() {
+    /** Forgets everything: something may have changed without this process hearing of it. */
+    clear(): void {
       for (const hash of [...flights.keys()]) overtake(hash);
       known.clear();
       unknownUntil.clear();
     },
-    get size() {
+    get size(): number {
       return known.size;
     },
+  };
+}
+
+const lookupTimeoutMs = 2_000;
+
+/** Looks keys up at accounts. Rejects with service_unavailable when it cannot be asked, or not in time. */
+export function createKeyLookup(registry: ServiceRegistry): KeyLookup {
+  return async (hash) => {
+    try {
+      const response = await registry.ask("accounts", {
+        from: "gateway",
+        path: `/internal/keys/${hash}`,
+        timeoutMs: lookupTimeoutMs,
+      });
+      if (response.status === 404) return null;
+      if (response.status !== 200) throw new Error(`accounts answered ${response.status}: ${await response.text()}`);
+      const { revokedAt, rateLimit, ...principal } = KeyFacts.parse(await response.json());
+      return { principal, rateLimit, isRevoked: revokedAt !== null };
+    } catch (cause) {
+      throw new ApiError("service_unavailable", {
+        detail: "API keys cannot be checked at the moment. Nothing was done; try again in a moment.",
+        cause,
+      });
+    }
   };
 }

@@ -1,8 +1,9 @@
 import type { Logger } from "@pragma/runtime/logger";
+import { openOutageLog } from "@pragma/runtime/outage-log";
 import { openRedis, type RedisConfig } from "@pragma/runtime/redis";
 import { sleep } from "@pragma/runtime/sleep";
 import type { Rate } from "@pragma/runtime/token-bucket";
-import type { Redis, Result } from "ioredis";
+import type { Result } from "ioredis";
 
 /** What a gateway was given of a key's tokens, and what is left for everybody. */
 export interface Lease {
@@ -11,13 +12,7 @@ export interface Lease {
 }
 
 /** Counts the tokens of every key for all gateways together, and gives them out in leases. */
-export interface LeaseStore {
-  /** Whether it is worth asking: false while Redis is away or does not answer in time. */
-  isUp(): boolean;
-  /** Takes up to `wanted` tokens at once. Rejects when Redis does not answer within a moment. */
-  take(keyId: string, rate: Rate, wanted: number): Promise<Lease>;
-  close(): Promise<void>;
-}
+export type LeaseStore = Awaited<ReturnType<typeof openLeaseStore>>;
 
 declare module "ioredis" {
   interface RedisCommander<Context> {
@@ -53,10 +48,7 @@ const retryTime = 250;
 const startTime = 1_000;
 
 /** Connects to Redis, and keeps trying for as long as it is away. */
-export async function openLeaseStore(
-  config: RedisConfig,
-  { namespace, log }: { namespace: string; log: Logger },
-): Promise<LeaseStore> {
+export async function openLeaseStore(config: RedisConfig, { namespace, log }: { namespace: string; log: Logger }) {
   const closing = new AbortController();
   let isAnswering = true;
   const redis = openRedis(config, {
@@ -68,7 +60,9 @@ export async function openLeaseStore(
     retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
   });
   redis.defineCommand("takeTokens", { lua: takeTokens, numberOfKeys: 1 });
-  reportState(redis, log);
+  const outage = openOutageLog(log, "Redis is away; limits are kept by each gateway alone");
+  redis.on("error", outage.failed);
+  redis.on("ready", outage.recovered);
 
   async function suspend(cause: unknown): Promise<void> {
     if (!isAnswering) return;
@@ -85,8 +79,10 @@ export async function openLeaseStore(
 
   await Promise.race([new Promise((resolve) => redis.once("ready", resolve)), sleep(startTime, closing.signal)]);
   return {
+    /** Whether it is worth asking: false while Redis is away or does not answer in time. */
     isUp: () => isAnswering && redis.status === "ready",
-    async take(keyId, { perSecond, burst }, wanted) {
+    /** Takes up to `wanted` tokens at once. Rejects when Redis does not answer within a moment. */
+    async take(keyId: string, { perSecond, burst }: Rate, wanted: number): Promise<Lease> {
       try {
         const [granted, left] = await redis.takeTokens(`${namespace}:limit:${keyId}`, perSecond, burst, wanted);
         return { granted, left: Number(left) };
@@ -95,23 +91,9 @@ export async function openLeaseStore(
         throw error;
       }
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       redis.disconnect();
     },
   };
-}
-
-/** One line when Redis goes away and one when it is back: its client repeats itself. */
-function reportState(redis: Redis, log: Logger): void {
-  let isReported = false;
-  redis.on("error", (error) => {
-    if (isReported) return;
-    isReported = true;
-    log.warn({ err: error }, "Redis is away; limits are kept by each gateway alone until it is back");
-  });
-  redis.on("ready", () => {
-    if (isReported) log.info("connected to Redis again");
-    isReported = false;
-  });
 }

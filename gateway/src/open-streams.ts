@@ -3,23 +3,7 @@ import type { GatewayMiddleware, GatewayRequest } from "./gateway-request.ts";
 import type { KnownKey } from "./key-cache.ts";
 
 /** The responses that go on for as long as their clients like, each for as long as its key stays what it was. */
-export interface OpenStreams {
-  /**
-   * Tracks a request whose response is a stream.
-   *
-   * @throws `ApiError` service_unavailable when the gateway is stopping.
-   */
-  add(request: GatewayRequest): void;
-  /** Forgets a request that is over. */
-  remove(request: GatewayRequest): void;
-  /** Ends the streams of a key that was revoked or changed: its clients may connect again. */
-  keyChanged(keyId: string, isRevoked: boolean): void;
-  /** Looks each key up again, and ends the streams of those that changed. */
-  checkKeys(): Promise<void>;
-  /** Ends every stream, and those that are still to begin. */
-  close(): void;
-  readonly size: number;
-}
+export type OpenStreams = ReturnType<typeof createOpenStreams>;
 
 interface OpenStreamsOptions {
   /** Returns what the key in an authorization header stands for now; null when there is none. */
@@ -33,10 +17,10 @@ interface OpenStreamsOptions {
 /** How many times in a row a key may be impossible to look up before its streams end, as its requests do. */
 const maxMisses = 5;
 
-export function createOpenStreams({ findKey, checkIntervalMs, idleTimeoutMs }: OpenStreamsOptions): OpenStreams {
+export function createOpenStreams({ findKey, checkIntervalMs, idleTimeoutMs }: OpenStreamsOptions) {
   /** With how many times in a row its key could not be looked up. */
   const open = new Map<GatewayRequest, number>();
-  const timer = setInterval(() => void streams.checkKeys(), checkIntervalMs).unref();
+  const timer = setInterval(() => void checkKeys(), checkIntervalMs).unref();
   let isClosed = false;
 
   async function check(request: GatewayRequest): Promise<void> {
@@ -52,9 +36,20 @@ export function createOpenStreams({ findKey, checkIntervalMs, idleTimeoutMs }: O
     }
   }
 
-  const streams: OpenStreams = {
-    add(request) {
-      if (isClosed) throw new ApiError("service_unavailable", { headers: { "retry-after": "2" } });
+  /** Looks each key up again, and ends the streams of those that changed. */
+  async function checkKeys(): Promise<void> {
+    await Promise.all([...open.keys()].map(check));
+  }
+
+  return {
+    checkKeys,
+    /**
+     * Tracks a request whose response is a stream.
+     *
+     * @throws `ApiError` service_unavailable when the gateway is stopping.
+     */
+    add(request: GatewayRequest): void {
+      if (isClosed) throw new ApiError("service_unavailable");
       const { outgoing } = request;
       if (outgoing.destroyed) return;
       open.set(request, 0);
@@ -62,25 +57,24 @@ export function createOpenStreams({ findKey, checkIntervalMs, idleTimeoutMs }: O
       // A change since the key was accepted was not sent to this stream.
       void check(request);
     },
-    remove: (request) => void open.delete(request),
-    keyChanged(keyId, isRevoked) {
+    /** Forgets a request that is over. */
+    remove: (request: GatewayRequest) => void open.delete(request),
+    /** Ends the streams of a key that was revoked or changed: its clients may connect again. */
+    keyChanged(keyId: string, isRevoked: boolean): void {
       for (const request of [...open.keys()]) {
         if (request.key?.principal.keyId === keyId) request.endStream(isRevoked ? "key_revoked" : undefined);
       }
     },
-    async checkKeys() {
-      await Promise.all([...open.keys()].map(check));
-    },
-    close() {
+    /** Ends every stream, and those that are still to begin. */
+    close(): void {
       isClosed = true;
       clearInterval(timer);
       for (const request of [...open.keys()]) request.endStream();
     },
-    get size() {
+    get size(): number {
       return open.size;
     },
   };
-  return streams;
 }
 
 /** Marks a request whose response goes on for as long as the client likes. */

@@ -12,11 +12,7 @@ export interface RateLimitDecision {
   retryAfter: number;
 }
 
-/** Limits requests by key, over all gateways. */
-export interface RateLimiter {
-  /** Takes one request of the key's rate. Answers at once, unless the key is near its limit. */
-  take(keyId: string, rate: Rate | null): RateLimitDecision | Promise<RateLimitDecision>;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 /** How many keys are counted at once; the one unused for longest is forgotten first. */
 const maxKeys = 50_000;
@@ -75,27 +71,18 @@ class KeyLimit {
 }
 
 /**
- * Counts in leases: each gateway takes a batch of a key's tokens from Redis and spends it without asking, taking the
+ * Limits requests by key, over all gateways. It counts in leases: each gateway takes a batch of a key's tokens from Redis and spends it without asking, taking the
  * next before the first is spent. So N gateways exceed a limit by at most one lease each, and only a key near its
  * limit waits for Redis. While Redis is away each gateway keeps to the same numbers alone.
  */
 export function createRateLimiter(
   store: LeaseStore,
   { defaultRate, now = Date.now }: { defaultRate: Rate; now?: () => number },
-): RateLimiter {
-  const limits = new LRUCache<string, KeyLimit>({ max: maxKeys });
-
-  function limitOf(keyId: string, rate: Rate): KeyLimit {
-    const known = limits.get(keyId);
-    if (!known) {
-      const limit = new KeyLimit(keyId, rate, now());
-      limits.set(keyId, limit);
-      return limit;
-    }
-    const isSame = known.rate.burst === rate.burst && known.rate.perSecond === rate.perSecond;
-    if (!isSame) known.change(rate);
-    return known;
-  }
+) {
+  const limits = new LRUCache<string, KeyLimit, Rate>({
+    max: maxKeys,
+    memoMethod: (keyId, _, { context: rate }) => new KeyLimit(keyId, rate, now()),
+  });
 
   function renew(limit: KeyLimit): void {
     if (limit.renewal || !store.isUp() || now() < limit.emptyUntil) return;
@@ -140,8 +127,11 @@ export function createRateLimiter(
   }
 
   return {
-    take(keyId, rate) {
-      const limit = limitOf(keyId, rate ?? defaultRate);
+    /** Takes one request of the key's rate. Answers at once, unless the key is near its limit. */
+    take(keyId: string, rate: Rate | null): RateLimitDecision | Promise<RateLimitDecision> {
+      const current = rate ?? defaultRate;
+      const limit = limits.memo(keyId, { context: current });
+      if (limit.rate.burst !== current.burst || limit.rate.perSecond !== current.perSecond) limit.change(current);
       return decideLocally(limit) ?? decideWithRedis(limit);
     },
   };

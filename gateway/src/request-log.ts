@@ -3,23 +3,17 @@ import type { Metrics } from "@pragma/runtime/metrics";
 import { failSpan, type Span } from "@pragma/runtime/tracing";
 import type { GatewayRequest } from "./gateway-request.ts";
 
-/** Logs and counts requests that are over. */
-export interface RequestLog {
-  add(request: GatewayRequest): void;
-  /** Writes what has not been written yet. */
-  flush(): void;
-}
-
 /** The status that is logged for a client that went away before its response began. */
 const clientClosedRequest = 499;
 /** How long a line waits for others. */
 const batchMs = 200;
 
-/** Writes one line for each request, some at a time. Keys are never written, only their ids. */
-export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }): RequestLog {
+/** Logs and counts requests that are over: one line for each, some at a time. Keys are never written, only their ids. */
+export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
   let lines: Line[] = [];
   let timer: NodeJS.Timeout | undefined;
 
+  /** Writes what has not been written yet. */
   function flush(): void {
     const written = lines;
     lines = [];
@@ -29,17 +23,17 @@ export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metri
       const { route = "other", method, status, milliseconds } = line;
       // How long a stream goes on says nothing of how long replies take.
       if (!line.isStream) {
-        metrics.requestServed({ service: "gateway", route, method, status, seconds: milliseconds / 1000 });
+        metrics.requestServed(milliseconds / 1000, { service: "gateway", route, method, status });
       }
     }
     logEach(log, written, "request");
   }
 
   return {
-    add(request) {
+    add(request: GatewayRequest): void {
       const line = lineOf(request);
       lines.push(line);
-      if (request.span) endSpan(request.span, line);
+      if (request.span.isRecording()) endSpan(request.span, line);
       timer ??= setTimeout(flush, batchMs);
     },
     flush,
@@ -69,7 +63,7 @@ function lineOf(request: GatewayRequest) {
   const isStream = request.isStream && outgoing.statusCode === 200;
   return {
     requestId: request.requestId,
-    traceId: request.trace.traceId,
+    traceId: request.span.spanContext().traceId,
     method: incoming.method ?? "GET",
     route: route?.prefix,
     upstream: route?.service,

@@ -21,20 +21,13 @@ interface ClaimLoopOptions<Item> {
 }
 
 /** Claims work from the database, and does it. */
-export interface ClaimLoop<Item> {
-  /** Claims as soon as there is room: something may be due. */
-  wake(): void;
-  /** Works on an item that was claimed otherwise. */
-  begin(item: Item): void;
-  /** Claims nothing more; resolves when the work under way is over. */
-  close(): Promise<void>;
-}
+export type ClaimLoop<Item> = ReturnType<typeof startClaimLoop<Item>>;
 
 /** How long the loop waits after it could not claim, and the place of work that failed stays taken. */
 const failurePauseMs = 500;
 
 /** Starts a loop that claims what is due when it is woken, when work that filled it ends, and every `pollMs`. */
-export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop<Item> {
+export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
   const { name, log, claim, work, concurrency, pollMs } = options;
   const closing = new AbortController();
   const active = new Set<Promise<void>>();
@@ -42,6 +35,7 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop
   let isWoken = false;
   let claiming: Promise<void> | undefined;
 
+  /** Claims as soon as there is room: something may be due. */
   function wake(): void {
     isWoken = true;
     if (!closing.signal.aborted && active.size < concurrency) claiming ??= claimWhileWoken();
@@ -67,6 +61,7 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop
     claiming = undefined;
   }
 
+  /** Works on an item that was claimed, here or otherwise. */
   function begin(item: Item): void {
     const done = work(item, closing.signal)
       .catch((error) => {
@@ -86,7 +81,8 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>): ClaimLoop
   return {
     wake,
     begin,
-    async close() {
+    /** Claims nothing more; resolves when the work under way is over. */
+    async close(): Promise<void> {
       clearInterval(polling);
       closing.abort();
       await claiming;

@@ -53,7 +53,6 @@ export const runtimeConfig = z.object({
   NATS_URL: z.string().refine(namesNatsServers, "must be a nats:// URL"),
   /** `name:secret,...`, for what is kept encrypted: the first seals, all open. */
   DATA_KEYS: secretKeys,
-  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Connections to PostgreSQL that this service may hold. */
   DATABASE_POOL: numberFromEnv(z.number().int().min(2).max(200)).default(10),
   /** Put before the name of every schema, subject and stream: lets several installations share servers. */
@@ -97,3 +96,9 @@ export const runtimeConfig = z.object({
 });
 
 export type RuntimeConfig = z.infer<typeof runtimeConfig>;
+
+/** The rate limit of every key whose consumer has none of its own: the gateway applies it, accounts compares with it. */
+export const defaultRateLimitConfig = z.object({
+  RATE_LIMIT_PER_SECOND: numberFromEnv(z.number().int().min(1).max(1_000_000)).default(100),
+  RATE_LIMIT_BURST: numberFromEnv(z.number().int().min(1).max(10_000_000)).default(2_000),
+});

@@ -1,11 +1,11 @@
 import type { ServiceName } from "@pragma/contracts/service-names";
 import type { z } from "zod";
 import type { Route } from "./define-route.ts";
+import type { Signals } from "./event-bus.ts";
 import type { Database } from "./postgres.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { ProcessBase, ProcessPart } from "./run-process.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
-import type { Signals } from "./signals.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** What the runtime gives every service to build its own from. */

@@ -3,8 +3,6 @@ import type { Logger } from "./logger.ts";
 import type { Reply } from "./reply.ts";
 import { isTransient } from "./transient-error.ts";
 
-const retryAfter = { "retry-after": "2" };
-
 interface ErrorReply {
   requestId: string;
   log: Logger;
@@ -30,7 +28,6 @@ export function asApiError(error: unknown): ApiError {
   if (isTransient(error)) {
     return new ApiError("service_unavailable", {
       detail: "Something that this service needs is away. Try again in a moment, a POST with the same Idempotency-Key.",
-      headers: retryAfter,
       cause: error,
     });
   }

@@ -9,7 +9,7 @@ import {
   RetentionPolicy,
   StorageType,
 } from "@nats-io/jetstream";
-import { type ConnectionOptions, connect, type NatsConnection, nanos } from "@nats-io/transport-node";
+import { type ConnectionOptions, connect, type Msg, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { EventType } from "@pragma/contracts/events";
 import type { RuntimeConfig } from "./config.ts";
 import type { Logger } from "./logger.ts";
@@ -27,6 +27,17 @@ export interface BusConnection {
 
 /** The one stream that all events are in, and the way to it. */
 export type EventBus = ReturnType<typeof openEventBus>;
+
+/**
+ * Hints between the instances of a service, heard by whoever listens at that moment and at most once. They make things
+ * soon, not sure: what must not be missed is in the database.
+ */
+export interface Signals {
+  /** Never throws; while there is no connection to NATS nobody hears it. */
+  send(locationId: string, text: string): void;
+  /** Calls `hear` with each signal that an instance sends, this one among them, from now until the process ends. */
+  listen(hear: (locationId: string, text: string) => void): void;
+}
 
 const day = 24 * 60 * 60 * 1000;
 const retention = 14 * day;
@@ -48,7 +59,34 @@ export function openEventBus(config: BusConfig, { name, log }: { name: string; l
     }
   }
 
-  const connected = connectUntilClosed(config, { name, log, signal: closing.signal }).then(async (nats) => {
+  async function connectUntilClosed(): Promise<NatsConnection> {
+    for (let attempt = 1; !closing.signal.aborted; attempt++) {
+      try {
+        const nats = await connect({
+          ...accessOf(config),
+          name,
+          // A prefix of its own, so that a server can keep each user from reading what others are answered.
+          inboxPrefix: `_INBOX.${name}`,
+          // Credentials that are refused may be right again in a moment, while they are being rotated.
+          ignoreAuthErrorAbort: true,
+          maxReconnectAttempts: -1,
+          reconnectTimeWait: 250,
+          reconnectJitter: 250,
+          pingInterval: 10_000,
+          maxPingOut: 2,
+          timeout: 5_000,
+        });
+        if (!closing.signal.aborted) return nats;
+        await nats.close();
+      } catch (error) {
+        if (attempt === 1) log.warn({ err: error }, "NATS is not reachable; trying until it is");
+        await sleep(retryDelay(attempt, { first: 250, longest: 5_000 }), closing.signal);
+      }
+    }
+    throw new Error("The event bus was closed before NATS was reached.");
+  }
+
+  const connected = connectUntilClosed().then(async (nats) => {
     void follow(nats);
     const manager = await jetstreamManager(nats, { checkAPI: false, timeout: 5_000 });
     live = { nats, client: jetstream(nats, { timeout: 10_000 }), manager };
@@ -66,8 +104,21 @@ export function openEventBus(config: BusConfig, { name, log }: { name: string; l
     subjectOf: (type: EventType, locationId: string | null) => `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
     /** Every subject of an event type. */
     subjectsOf: (type: EventType) => `${config.NAMESPACE}.${type}.>`,
-    /** What is sent there reaches who listens now: no namespace has a hyphen, so no stream takes it. */
-    signalSubject: (topic: string, locationId: string) => `${config.NAMESPACE}-signals.${topic}.${locationId}`,
+    /** Returns the signals of one topic. No namespace has a hyphen, so the stream takes none of them. */
+    openSignals(topic: string): Signals {
+      const subject = `${config.NAMESPACE}-signals.${topic}`;
+      return {
+        send(locationId, text) {
+          if (isUp) live?.nats.publish(`${subject}.${locationId}`, text);
+        },
+        listen(hear) {
+          const callback = (error: Error | null, message: Msg) => {
+            if (!error) hear(message.subject.split(".").at(-1) ?? "", message.string());
+          };
+          connected.then(({ nats }) => nats.subscribe(`${subject}.*`, { callback })).catch(() => {});
+        },
+      };
+    },
     /** Makes the stream when it is not there, also after somebody deleted it; rejects where this process may not. */
     async ensureStream(): Promise<void> {
       const { manager } = await connected;
@@ -104,36 +155,6 @@ export function isMissing(error: unknown): boolean {
     error instanceof JetStreamApiError &&
     (error.code === JetStreamApiCodes.StreamNotFound || error.code === JetStreamApiCodes.ConsumerNotFound)
   );
-}
-
-async function connectUntilClosed(
-  config: BusConfig,
-  { name, log, signal }: { name: string; log: Logger; signal: AbortSignal },
-): Promise<NatsConnection> {
-  for (let attempt = 1; !signal.aborted; attempt++) {
-    try {
-      const nats = await connect({
-        ...accessOf(config),
-        name,
-        // A prefix of its own, so that a server can keep each user from reading what others are answered.
-        inboxPrefix: `_INBOX.${name}`,
-        // Credentials that are refused may be right again in a moment, while they are being rotated.
-        ignoreAuthErrorAbort: true,
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: 250,
-        reconnectJitter: 250,
-        pingInterval: 10_000,
-        maxPingOut: 2,
-        timeout: 5_000,
-      });
-      if (!signal.aborted) return nats;
-      await nats.close();
-    } catch (error) {
-      if (attempt === 1) log.warn({ err: error }, "NATS is not reachable; trying until it is");
-      await sleep(retryDelay(attempt, { first: 250, longest: 5_000 }), signal);
-    }
-  }
-  throw new Error("The event bus was closed before NATS was reached.");
 }
 
 /**

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { Agent, get, request } from "node:http";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import { openBody } from "./body-stream.ts";
 import { listen } from "./http-server.ts";
+import { openBody } from "./read-body.ts";
 import { sleep } from "./sleep.ts";
 
 describe("an HTTP server", () => {

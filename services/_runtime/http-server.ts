@@ -5,13 +5,7 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import { ApiError, problemOf } from "@pragma/contracts/errors";
 
 /** An HTTP server that is listening. */
-export interface HttpServer {
-  port: number;
-  /** Closes each connection with the response that comes next on it, from now on. */
-  retire(): void;
-  /** Takes no more connections, lets requests that are running finish, and closes idle connections. */
-  stop(): Promise<void>;
-}
+export type HttpServer = Awaited<ReturnType<typeof listen>>;
 
 /** Times and sizes that every server of this product keeps to. */
 const serverOptions = {
@@ -32,24 +26,6 @@ type Fetch = (
   bindings: { incoming: IncomingMessage; outgoing: ServerResponse },
 ) => Response | Promise<Response>;
 
-/** Returns an HTTP server over a Hono app. Every header counts: node drops those past `maxHeadersCount` silently. */
-export function createHttpServer(fetch: Fetch): Server {
-  const answer = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
-    // What is left of a body that was answered early is taken by node itself, within requestTimeout.
-    autoCleanupIncoming: false,
-    errorHandler: unreadableRequest,
-  });
-  const listener = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // What node had read already of a connection that was closed since.
-    if (!incoming.socket.destroyed) void answer(incoming, outgoing);
-  };
-  const server = createServer(serverOptions, listener);
-  server.maxHeadersCount = 0;
-  // Without this, a client that waits to be told to send its body is told so before its key has been looked at.
-  server.on("checkContinue", listener);
-  return server;
-}
-
 /** Answers a request whose address or host cannot be read, which no app is asked about, and one that an app failed at. */
 function unreadableRequest(error: unknown): Response {
   const requestId = crypto.randomUUID();
@@ -62,10 +38,8 @@ function unreadableRequest(error: unknown): Response {
   });
 }
 
-/** Serves `fetch` on `port` (0 for a free one). Rejects with a clear message when it is taken. */
-export function listen(fetch: Fetch, { port }: { port: number }): Promise<HttpServer> {
-  return startListening(createHttpServer(fetch), { port });
-}
+/** Requests that a client may have sent on a connection before it has its responses; more close the connection. */
+const maxOutstanding = 8;
 
 /**
  * One object for as long as the connection lives: responses that come and go in a map would be kept by its former
@@ -74,42 +48,74 @@ export function listen(fetch: Fetch, { port }: { port: number }): Promise<HttpSe
 interface Connection {
   /** Until it has sent a request: node does not count such a connection as idle. */
   isUnused: boolean;
+  /** The response that was begun last, until it is over. */
   latest: ServerResponse | undefined;
+  outstanding: number;
 }
 
-/** Lets a server listen on `port` (0 for a free one). Rejects with a clear message when it is taken. */
-export async function startListening(server: Server, { port }: { port: number }): Promise<HttpServer> {
+interface ListenOptions {
+  /** 0 for a free one. */
+  port: number;
+  /** Called before the server listens. */
+  configure?(server: Server): void;
+}
+
+/**
+ * Serves a Hono app on a port. The requests of a connection are handled one after the other, however many come at once.
+ * Rejects with a clear message when the port is taken.
+ */
+export async function listen(fetch: Fetch, { port, configure }: ListenOptions) {
+  const answer = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
+    // What is left of a body that was answered early is taken by node itself, within requestTimeout.
+    autoCleanupIncoming: false,
+    errorHandler: unreadableRequest,
+  });
   const connections = new Map<Socket, Connection>();
   let isRetiring = false;
-  server.on("connection", (socket: Socket) => {
-    connections.set(socket, { isUnused: true, latest: undefined });
-    socket.once("close", () => connections.delete(socket));
-  });
-  const track = ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
-    if (isRetiring) outgoing.shouldKeepAlive = false;
+
+  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const { socket } = incoming;
     const connection = connections.get(socket);
-    if (!connection) return;
+    // What node had read already of a connection that was closed since.
+    if (!connection || socket.destroyed) return;
+    if (connection.outstanding >= maxOutstanding) return void socket.destroy();
+    if (isRetiring) outgoing.shouldKeepAlive = false;
+    const previous = connection.latest;
     connection.isUnused = false;
     connection.latest = outgoing;
+    connection.outstanding += 1;
     outgoing.once("close", () => {
+      connection.outstanding -= 1;
       if (connection.latest === outgoing) connection.latest = undefined;
     });
+    if (!previous) return void answer(incoming, outgoing);
+    previous.once("close", () => {
+      if (!socket.destroyed) void answer(incoming, outgoing);
+    });
   };
-  server.prependListener("request", track);
-  server.prependListener("checkContinue", track);
 
-  const retire = () => {
+  const server = createServer(serverOptions, onRequest);
+  // Every header counts: node drops those past `maxHeadersCount` silently.
+  server.maxHeadersCount = 0;
+  // Without this, a client that waits to be told to send its body is told so before its key has been looked at.
+  server.on("checkContinue", onRequest);
+  server.on("connection", (socket: Socket) => {
+    connections.set(socket, { isUnused: true, latest: undefined, outstanding: 0 });
+    socket.once("close", () => connections.delete(socket));
+  });
+  configure?.(server);
+
+  /** Closes each connection with the response that comes next on it, from now on. */
+  function retire(): void {
     isRetiring = true;
     for (const { latest } of connections.values()) {
       if (latest && !latest.headersSent) latest.shouldKeepAlive = false;
     }
-  };
+  }
+
   const closeIdle = () => {
     server.closeIdleConnections();
     for (const [socket, { isUnused }] of connections) if (isUnused) socket.destroy();
-  };
-  const closeAll = () => {
-    for (const socket of connections.keys()) socket.destroy();
   };
 
   server.listen(port, "0.0.0.0");
@@ -120,9 +126,10 @@ export async function startListening(server: Server, { port }: { port: number })
   return {
     port: (server.address() as AddressInfo).port,
     retire,
-    async stop() {
+    /** Takes no more connections, lets requests that are running finish, and closes idle connections. */
+    async stop(): Promise<void> {
       retire();
-      const deadline = setTimeout(closeAll, drainTimeoutMs);
+      const deadline = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
       // A connection that was busy when the server closed stays open, idle, once it is done.
       const interval = setInterval(closeIdle, closeIdleIntervalMs);
       const closed = new Promise((resolve) => server.close(resolve));

@@ -39,11 +39,6 @@ interface IdempotentRequest {
   body: Uint8Array;
 }
 
-type IdempotencyLimits = Pick<
-  RuntimeConfig,
-  "IDEMPOTENCY_KEYS_PER_DAY" | "IDEMPOTENCY_BYTES_PER_DAY" | "IDEMPOTENCY_REPLY_BYTES"
->;
-
 /** How long a reply is kept. */
 const keptFor = "24 hours";
 
@@ -57,7 +52,7 @@ interface Reservation {
   reservation: string;
 }
 
-export function openIdempotency(database: Database, vault: Vault, limits: IdempotencyLimits): HandleOnce {
+export function openIdempotency(database: Database, vault: Vault, limits: RuntimeConfig): HandleOnce {
   const { sql } = database;
   const keysPerDay = { name: "idempotency_keys", maximum: limits.IDEMPOTENCY_KEYS_PER_DAY, unit: "keys" };
   /** Of replies that are kept with their body. */
@@ -166,6 +161,5 @@ function withoutBody({ headers: { "content-type": _, ...headers } }: Reply): Rep
 function inUse(): ApiError {
   return new ApiError("idempotency_key_in_use", {
     detail: "The first request with this Idempotency-Key is being answered. Ask again in a moment.",
-    headers: { "retry-after": "1" },
   });
 }

@@ -33,7 +33,6 @@ export function locationsFrom(registry: ServiceRegistry, name: ServiceName) {
       }
       throw new ApiError("service_unavailable", {
         detail: "The location cannot be looked up at the moment. Nothing was done; try again soon.",
-        headers: { "retry-after": "2" },
         cause: new Error(`accounts answered ${response.status} to ${path}`),
       });
     });

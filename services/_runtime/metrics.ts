@@ -3,29 +3,7 @@ import { AggregationType, MeterProvider } from "@opentelemetry/sdk-metrics";
 import { orAborted } from "./or-aborted.ts";
 
 /** What a process measures of itself, read in Prometheus' text format on the ops port. */
-export interface Metrics {
-  requestServed(request: { service: string; route: string; method: string; status: number; seconds: number }): void;
-  eventHandled(event: {
-    service: string;
-    event: string;
-    outcome: "done" | "repeated" | "retried" | "parked";
-    seconds: number;
-  }): void;
-  /** Registers a histogram of seconds; its name ends with `_duration_seconds`. */
-  durations(name: string, description: string): (seconds: number, labels: Record<string, string | number>) => void;
-  /** Registers a number that is read when the metrics are. */
-  observe(
-    name: string,
-    description: string,
-    read: () => number | Promise<number>,
-    labels?: Record<string, string>,
-  ): void;
-  /** The same for several numbers that are read together, told apart by their labels. */
-  observeAll(name: string, description: string, read: () => Labelled[] | Promise<Labelled[]>): void;
-  /** The same for a number that only grows; its name in the text ends with `_total`. */
-  count(name: string, description: string, read: () => number): void;
-  text(): Promise<string>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 interface Labelled {
   value: number;
@@ -35,7 +13,7 @@ interface Labelled {
 /** Seconds: from a cached read to a till of thousands of orders. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const reader = new PrometheusExporter({ preventServerStart: true });
   const provider = new MeterProvider({
     readers: [reader],
@@ -47,31 +25,40 @@ export function createMetrics(): Metrics {
     ],
   });
   const meter = provider.getMeter("pragma");
-  const durations: Metrics["durations"] = (name, description) => {
-    const histogram = meter.createHistogram(name, { description });
-    return (seconds, labels) => histogram.record(seconds, labels);
-  };
-  const requests = durations("http_request_duration_seconds", "Requests served, by route and status");
-  const events = durations("event_handling_duration_seconds", "Events handled, by type and outcome");
   const serializer = new PrometheusSerializer();
 
-  const observeAll: Metrics["observeAll"] = (name, description, read) => {
+  /** Registers a histogram of seconds; its name ends with `_duration_seconds`. */
+  function durations(name: string, description: string) {
+    const histogram = meter.createHistogram(name, { description });
+    return (seconds: number, labels: Record<string, string | number>) => histogram.record(seconds, labels);
+  }
+
+  /** Registers several numbers that are read together when the metrics are, told apart by their labels. */
+  function observeAll(name: string, description: string, read: () => Labelled[] | Promise<Labelled[]>): void {
     meter.createObservableGauge(name, { description }).addCallback(async (result) => {
       for (const { value, labels } of await readInTime(read)) result.observe(value, labels);
     });
-  };
+  }
 
   return {
-    requestServed: ({ seconds, ...labels }) => requests(seconds, labels),
-    eventHandled: ({ seconds, ...labels }) => events(seconds, labels),
+    requestServed: durations("http_request_duration_seconds", "Requests served, by route and status"),
+    eventHandled: durations("event_handling_duration_seconds", "Events handled, by type and outcome"),
     durations,
-    observe: (name, description, read, labels = {}) =>
-      observeAll(name, description, async () => [{ value: await read(), labels }]),
     observeAll,
-    count(name, description, read) {
+    /** The same for one number. */
+    observe(
+      name: string,
+      description: string,
+      read: () => number | Promise<number>,
+      labels: Record<string, string> = {},
+    ): void {
+      observeAll(name, description, async () => [{ value: await read(), labels }]);
+    },
+    /** Registers a number that only grows; its name in the text ends with `_total`. */
+    count(name: string, description: string, read: () => number): void {
       meter.createObservableCounter(name, { description }).addCallback((result) => result.observe(read()));
     },
-    async text() {
+    async text(): Promise<string> {
       const { resourceMetrics } = await reader.collect();
       return serializer.serialize(resourceMetrics);
     },

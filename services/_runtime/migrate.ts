@@ -7,11 +7,7 @@ import { advisoryLockKey, type Database } from "./postgres.ts";
 import { sleep } from "./sleep.ts";
 import { isTransient, TransientError } from "./transient-error.ts";
 
-interface Migration {
-  name: string;
-  statements: string;
-  checksum: string;
-}
+type Migration = Awaited<ReturnType<typeof readMigrations>>[number];
 
 /** How long a database that is still coming up is waited for, in milliseconds. */
 const maxWaitMs = 60_000;
@@ -100,7 +96,7 @@ async function findOutstanding({ sql, schema }: Database, known: Migration[], lo
 }
 
 /** The migrations of a package, named `<folder>/<file>`, in the order of their numbers. */
-async function readMigrations(folder: string): Promise<Migration[]> {
+async function readMigrations(folder: string) {
   const files = (await readdir(join(folder, "migrations"))).filter((file) => file.endsWith(".sql")).sort();
   const owner = folder.split(/[\\/]/).at(-1);
   return Promise.all(

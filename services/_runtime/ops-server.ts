@@ -1,9 +1,11 @@
+import { getConnInfo } from "@hono/node-server/conninfo";
 import type { Queue } from "bullmq";
-import { Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { auth } from "hono/utils/basic-auth";
+import { timingSafeEqual } from "hono/utils/buffer";
 import { z } from "zod";
 import { type HttpServer, listen } from "./http-server.ts";
 import type { Metrics } from "./metrics.ts";
-import { operatorsOnly } from "./ops-access.ts";
 import type { ParkedMessage } from "./parked-messages.ts";
 
 interface OpsOptions {
@@ -52,6 +54,34 @@ export async function startOpsServer({ port, token, metrics, parts }: OpsOptions
   return listen(async (request, bindings) => app.fetch(request, bindings as Record<string, unknown>), { port });
 }
 
+const loopback = /^(?:127\.|::1$|::ffff:127\.)/;
+
+/**
+ * Lets operators in: with the token, as a bearer token or as the password of a browser's log-in. Where no token is set,
+ * only whoever asks from this machine. A page of another origin may ask for nothing, whoever looks at it.
+ */
+function operatorsOnly(token: string | undefined): MiddlewareHandler {
+  return async (context, next) => {
+    const origin = context.req.header("origin");
+    if (origin !== undefined && origin.replace(/^.*:\/\//, "") !== context.req.header("host")) {
+      return context.json({ error: "not from another origin" }, 403);
+    }
+    if (token === undefined) {
+      if (!loopback.test(getConnInfo(context).remote.address ?? ""))
+        return context.json({ error: "set OPS_TOKEN to ask from elsewhere" }, 403);
+    } else if (!(await timingSafeEqual(credentialOf(context), token))) {
+      return context.json({ error: "the token is missing or wrong" }, 401, { "www-authenticate": 'Basic realm="ops"' });
+    }
+    return next();
+  };
+}
+
+/** What a caller shows: a bearer token, or the password of a log-in. */
+function credentialOf({ req }: Context): string {
+  const [scheme = "", value = ""] = req.header("authorization")?.split(" ") ?? [];
+  return scheme.toLowerCase() === "bearer" ? value : (auth(req.raw)?.password ?? "");
+}
+
 /** A part of the process that can tell whether it is ready: a service, or the gateway. */
 export interface OpsPart {
   name: string;
@@ -73,23 +103,15 @@ export interface OpsPart {
 const checkTime = 2_000;
 
 async function readiness(parts: OpsPart[]) {
+  let isReady = parts.length > 0;
   const states = await Promise.all(
-    parts.map(async ({ name, checks, observed = {} }) => ({
-      name,
-      needed: await runAll(checks),
-      observed: await runAll(observed),
-    })),
+    parts.map(async ({ name, checks, observed = {} }) => {
+      const found = await Promise.all(Object.entries({ ...checks, ...observed }).map(run));
+      if (found.some(([check, state]) => check in checks && state !== "ok")) isReady = false;
+      return [name, Object.fromEntries(found)];
+    }),
   );
-  const isReady =
-    parts.length > 0 && states.every(({ needed }) => Object.values(needed).every((state) => state === "ok"));
-  return {
-    status: isReady ? "ready" : "not ready",
-    parts: Object.fromEntries(states.map(({ name, needed, observed }) => [name, { ...needed, ...observed }])),
-  };
-}
-
-async function runAll(checks: OpsPart["checks"]): Promise<Record<string, string>> {
-  return Object.fromEntries(await Promise.all(Object.entries(checks).map(run)));
+  return { status: isReady ? "ready" : "not ready", parts: Object.fromEntries(states) };
 }
 
 async function run([name, check]: [string, () => Promise<void>]): Promise<[string, string]> {

@@ -20,30 +20,14 @@ const maxEventBytes = 1024 * 1024 - 1024;
 /**
  * Writes an event in the transaction of its cause: it is sent if, and only if, the transaction commits, and at least
  * once, however often processes die in between. The same id twice is the same event.
- * Throws when it is too large for a message of the bus.
+ * Throws when its data is not as the catalogue says, or too large for a message of the bus.
  */
 export async function publish<Type extends EventType>(
   tx: Transaction,
   type: Type,
-  publication: Publication<Type>,
-): Promise<void> {
-  const envelope = envelopeOf(type, publication);
-  const body = JSON.stringify(envelope);
-  // One that the stream can never take would be tried for ever.
-  if (Buffer.byteLength(body) > maxEventBytes)
-    throw new Error(`The event ${type} has more than ${maxEventBytes} bytes.`);
-  await tx`
-    insert into outbox ${tx({ id: envelope.id, type, locationId: publication.data.locationId, body })}
-    on conflict (id) do nothing`;
-  afterCommit(tx, tellRelay);
-}
-
-/** An event as it travels, of this moment. Throws when its data is not as the catalogue says. */
-export function envelopeOf<Type extends EventType>(
-  type: Type,
   { id = randomUUID(), subject, data, traceparent }: Publication<Type>,
-): EventEnvelope {
-  return {
+): Promise<void> {
+  const envelope: EventEnvelope = {
     specversion: "1.0",
     id,
     type,
@@ -53,4 +37,12 @@ export function envelopeOf<Type extends EventType>(
     ...(traceparent && { traceparent }),
     data: eventCatalogue[type].parse(data),
   };
+  const body = JSON.stringify(envelope);
+  // One that the stream can never take would be tried for ever.
+  if (Buffer.byteLength(body) > maxEventBytes)
+    throw new Error(`The event ${type} has more than ${maxEventBytes} bytes.`);
+  await tx`
+    insert into outbox ${tx({ id, type, locationId: data.locationId, body })}
+    on conflict (id) do nothing`;
+  afterCommit(tx, tellRelay);
 }

@@ -26,7 +26,7 @@ export async function findParked({ sql }: Database, eventId: string): Promise<Pa
   return sql<ParkedMessage[]>`select * from parked_messages where event_id = ${eventId}`;
 }
 
-export async function unpark({ sql }: Database, { eventId, subscription }: Attempt): Promise<void> {
+export async function unpark({ sql }: Database, { eventId, subscription }: ParkedMessage): Promise<void> {
   await sql`delete from parked_messages where event_id = ${eventId} and subscription = ${subscription}`;
 }
 
@@ -39,33 +39,4 @@ export async function unparkRevisions(
   await sql`
     delete from parked_messages where subscription = ${subscription} and subject = ${subject}
       and case when subject = ${subject} then (body::jsonb #>> '{data,revision}')::bigint <= ${revision} end`;
-}
-
-/** An event that a subscription handles. */
-export type Attempt = Pick<ParkedMessage, "eventId" | "subscription">;
-
-/** How often an event was begun and came to no end, of the times that are recorded: those after its first delivery. */
-export async function countUnfinished(sql: Sql, { eventId, subscription }: Attempt): Promise<number> {
-  const [row] = await sql<{ tries: number }[]>`
-    select tries from handling_attempts where event_id = ${eventId} and subscription = ${subscription}`;
-  return row?.tries ?? 0;
-}
-
-/** Records that an event is about to be handled. */
-export async function recordAttempt(sql: Sql, attempt: Attempt): Promise<void> {
-  await sql`
-    insert into handling_attempts ${sql(attempt)}
-    on conflict (event_id, subscription) do update set tries = handling_attempts.tries + 1, tried_at = now()`;
-}
-
-/** The handling came to an end, good or bad. */
-export async function settleAttempt(sql: Sql, { eventId, subscription }: Attempt): Promise<void> {
-  await sql`delete from handling_attempts where event_id = ${eventId} and subscription = ${subscription}`;
-}
-
-/** The handling of these is broken off on purpose, which says nothing against them. */
-export async function withdrawAttempts(sql: Sql, subscription: string, eventIds: string[]): Promise<void> {
-  await sql`
-    update handling_attempts set tries = tries - 1
-    where event_id = any(${eventIds}::uuid[]) and subscription = ${subscription}`;
 }

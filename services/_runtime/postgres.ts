@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import postgres from "postgres";
 import type { RuntimeConfig } from "./config.ts";
 import type { Logger } from "./logger.ts";
@@ -93,11 +94,18 @@ function dateText(date: Date | string): string {
   return date instanceof Date ? date.toISOString() : date;
 }
 
+/** Names of columns by those of properties: they are few, and needed for each row. */
+const columnNames = new LRUCache<string, string>({ max: 1_000, memoMethod: (name) => postgres.fromCamel(name) });
+
 /** Returns rows as one parameter for `jsonb_to_recordset`, their properties under the names of columns. */
 export function recordset(sql: Sql | Transaction, rows: readonly object[]) {
-  const asColumns = (row: object) =>
-    Object.fromEntries(Object.entries(row).map(([name, value]) => [postgres.fromCamel(name), value]));
-  return sql.json(rows.map(asColumns));
+  return sql.json(
+    rows.map((row) => {
+      const columns: Record<string, unknown> = {};
+      for (const [name, value] of Object.entries(row)) columns[columnNames.memo(name)] = value;
+      return columns as postgres.JSONValue;
+    }),
+  );
 }
 
 /** A key for PostgreSQL's advisory locks, the same in every instance for the same name. */

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import type { Readable } from "node:stream";
+import { PassThrough, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
-import { hasBody, openBody } from "./body-stream.ts";
 import { type Allowance, maxBodyBytes } from "./receiving-budget.ts";
 
 /** How slowly a body may come in: so many bytes, after inflating, in each window once it is no longer small. */
@@ -27,10 +26,12 @@ export async function readBody(
   { allowance, limit = maxBodyBytes }: { allowance: Allowance; limit?: number | undefined },
 ): Promise<Uint8Array> {
   if (Number(incoming.headers["content-length"] ?? 0) > limit) throw tooLarge(limit);
-  const decoded = decoderOf(incoming.headers["content-encoding"]);
+  // Before the body is touched: a stream that is opened and not read breaks the process when it fails.
+  const isGzip = isGzipEncoding(incoming.headers["content-encoding"]);
   if (!hasBody(incoming)) return new Uint8Array();
   const raw = openBody(incoming);
-  const source = decoded(raw);
+  const source = isGzip ? raw.pipe(createGunzip()) : raw;
+  raw.on("error", (error) => source.destroy(error));
   const chunks: Uint8Array[] = [];
   let size = 0;
   const stopWatching = destroyWhenSlow(source, () => size);
@@ -65,32 +66,49 @@ function destroyWhenSlow(source: Readable, sizeNow: () => number): () => void {
     if (size > unhurriedBytes && size - sizeBefore < bytes) {
       const enough = `each ${windowSeconds} seconds have to bring ${bytes} bytes of it, after inflating`;
       const detail = `The body came too slowly: ${enough}. Send it again.`;
-      source.destroy(new ApiError("request_timeout", { detail, headers: { "retry-after": "1" } }));
+      source.destroy(new ApiError("request_timeout", { detail }));
     }
     sizeBefore = size;
   }, windowSeconds * 1000);
   return () => clearInterval(timer);
 }
 
-/** Told before the body is touched: a stream that is opened and not read breaks the process when it fails. */
-function decoderOf(encoding: string | undefined): (raw: Readable) => Readable {
+function isGzipEncoding(encoding: string | undefined): boolean {
   const name = encoding?.trim().toLowerCase() ?? "";
-  if (name === "" || name === "identity") return (raw) => raw;
-  if (name === "gzip" || name === "x-gzip") return inflated;
+  if (name === "gzip" || name === "x-gzip") return true;
+  if (name === "" || name === "identity") return false;
   throw new ApiError("unsupported_encoding", {
     detail: `The content encoding ${encoding} is not supported: send gzip, or none.`,
     headers: { "accept-encoding": "gzip, identity" },
   });
 }
 
-function inflated(raw: Readable): Readable {
-  const gunzip = createGunzip();
-  raw.on("error", (error) => gunzip.destroy(error));
-  return raw.pipe(gunzip);
-}
-
 function tooLarge(limit: number): ApiError {
   return new ApiError("body_too_large", {
     detail: `The body is larger than ${limit / 1024 / 1024} MB (after inflating), which is the most that is taken.`,
   });
+}
+
+/** Whether a request announces a body. */
+export function hasBody({ method, headers }: IncomingMessage): boolean {
+  if (method === "GET" || method === "HEAD") return false;
+  const length = headers["content-length"];
+  return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
+}
+
+/**
+ * Returns the body of a request as a stream that can be destroyed before its end: the rest is then read and dropped, so
+ * that the client still gets its response. A body that breaks off fails the stream: it must not be taken for the whole.
+ */
+export function openBody(incoming: IncomingMessage): Readable {
+  const body = new PassThrough();
+  incoming.pipe(body);
+  incoming.once("error", (error) => body.destroy(error));
+  body.once("close", () => {
+    incoming.unpipe(body);
+    incoming.resume();
+  });
+  // Whoever reads the stream hears of its failure; one who has stopped reading does not care.
+  body.on("error", () => {});
+  return body;
 }

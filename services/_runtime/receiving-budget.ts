@@ -1,7 +1,7 @@
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import { ApiError } from "@pragma/contracts/errors";
-import { HeldBytes } from "./held-bytes.ts";
+import { CountByKey } from "./count-by-key.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -14,7 +14,7 @@ const smallBodyBytes = mebibyte;
 const smallReserve = 0.1;
 
 let budget = defaultBudget();
-const held = new HeldBytes();
+const held = new CountByKey();
 
 /** Sets how many bytes of bodies this process holds in memory at once, over all requests of all its services. */
 export function setReceivingBudget(megabytes: number | undefined): void {
@@ -60,20 +60,16 @@ export class Allowance {
   }
 }
 
-const headers = { "retry-after": "2" };
-
 function shareTaken(): ApiError {
   const maximum = Math.floor(shareOfSender());
   return new ApiError("overloaded", {
     detail: `More bodies of this location are being received than the ${Math.floor(maximum / mebibyte)} MB that it may send at once. Try again in a moment.`,
     limit: { name: "bodies in hand of a location", maximum, unit: "bytes" },
-    headers,
   });
 }
 
 function budgetTaken(): ApiError {
   return new ApiError("overloaded", {
     detail: "More bodies are being received than this server holds at once. Try again in a moment.",
-    headers,
   });
 }

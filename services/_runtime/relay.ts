@@ -7,7 +7,6 @@ import type { Logger } from "./logger.ts";
 import { orAborted } from "./or-aborted.ts";
 import { openOutageLog, repeatUntilAborted } from "./outage-log.ts";
 import type { Database } from "./postgres.ts";
-import { openSignals, type Signals } from "./signals.ts";
 import { sleep } from "./sleep.ts";
 import { beginSpan, isTracing, SpanKind, untilDone } from "./tracing.ts";
 
@@ -20,9 +19,8 @@ interface OutboxRow {
 }
 
 interface RelayOptions {
+  service: string;
   database: Database;
-  /** How instances tell the one that leads that there is something to send. */
-  signals: Signals;
   leadership: Leadership;
   bus: EventBus;
   log: Logger;
@@ -39,13 +37,10 @@ const publishTime = 2_500;
 
 const role = "relay";
 
-/** How instances of a service tell the one that leads that there is something to send. */
-export function openOutboxSignals(bus: EventBus, service: string): Signals {
-  return openSignals(bus, `${service}-outbox`);
-}
-
 /** Sends a schema's outbox to the stream. One instance at a time does; the others stand by. */
-export function startRelay({ database, leadership, signals, bus, log }: RelayOptions) {
+export function startRelay({ service, database, leadership, bus, log }: RelayOptions) {
+  /** By which instances tell the one that leads that there is something to send. */
+  const signals = bus.openSignals(`${service}-outbox`);
   const stopping = new AbortController();
   /** Why the stream did not take an event of the last batch. */
   let refusal: unknown;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { ApiError } from "@pragma/contracts/errors";
 import type { RuntimeConfig } from "./config.ts";
-import { HeldBytes } from "./held-bytes.ts";
+import { CountByKey } from "./count-by-key.ts";
 import type { Reply } from "./reply.ts";
 
 interface Holder {
@@ -17,13 +17,11 @@ const largeBytes = 256 * 1024;
 
 /** Counts the large replies that are held in memory until their clients have taken them. */
 export class ReplyBudget {
-  readonly #held = new HeldBytes();
-  readonly #maxBytes: number;
-  readonly #maxBytesPerKey: number;
+  readonly #held = new CountByKey();
+  readonly #max: Pick<RuntimeConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">;
 
-  constructor(config: Pick<RuntimeConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">) {
-    this.#maxBytes = config.UNREAD_REPLY_BYTES;
-    this.#maxBytesPerKey = config.UNREAD_REPLY_BYTES_PER_KEY;
+  constructor(max: Pick<RuntimeConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">) {
+    this.#max = max;
   }
 
   /** Bytes that are held now. */
@@ -33,7 +31,8 @@ export class ReplyBudget {
 
   /** @throws `ApiError` rate_limited when a key holds as much as it may already. */
   requireRoom(keyId: string): void {
-    if (this.#held.of(keyId) >= this.#maxBytesPerKey) throw tooManyUnread(this.#maxBytesPerKey);
+    if (this.#held.of(keyId) >= this.#max.UNREAD_REPLY_BYTES_PER_KEY)
+      throw tooManyUnread(this.#max.UNREAD_REPLY_BYTES_PER_KEY);
   }
 
   /**
@@ -46,8 +45,9 @@ export class ReplyBudget {
     const bytes = Buffer.byteLength(body);
     const ofKey = this.#held.of(keyId);
     // A single reply that is larger than a limit is still sent.
-    if (isRefusable && ofKey > 0 && ofKey + bytes > this.#maxBytesPerKey) throw tooManyUnread(this.#maxBytesPerKey);
-    if (isRefusable && this.held > 0 && this.held + bytes > this.#maxBytes) throw overloaded();
+    if (isRefusable && ofKey > 0 && ofKey + bytes > this.#max.UNREAD_REPLY_BYTES_PER_KEY)
+      throw tooManyUnread(this.#max.UNREAD_REPLY_BYTES_PER_KEY);
+    if (isRefusable && this.held > 0 && this.held + bytes > this.#max.UNREAD_REPLY_BYTES) throw overloaded();
     if (outgoing.destroyed) return;
     this.#held.add(bytes, keyId);
     outgoing.once("close", () => this.#held.add(-bytes, keyId));
@@ -65,6 +65,5 @@ function tooManyUnread(maximum: number): ApiError {
 function overloaded(): ApiError {
   return new ApiError("overloaded", {
     detail: "More replies are waiting to be read than this server holds at once. Try again in a moment.",
-    headers: { "retry-after": "2" },
   });
 }

@@ -1,7 +1,8 @@
 import { pageOf } from "@pragma/contracts/pagination";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { decodePageToken, encodePageToken, pageReply } from "./reply-with-page.ts";
+import { objectWithData } from "./join-json.ts";
+import { decodePageToken, encodePageToken, pageFields } from "./reply-with-page.ts";
 
 const origin = "https://api.example";
 
@@ -15,8 +16,8 @@ interface Place {
 function page({ total, index, search = "", nextPageToken = null }: Place) {
   const url = new URL(`http://inside:4001/v1/things/${search}`);
   const items = ['{"id":1}', Buffer.from('{"id":2}')];
-  const reply = pageReply(items, { total, index, size: 10, origin, url, nextPageToken });
-  return pageOf(z.object({ id: z.int() })).parse(JSON.parse(String(reply.body)));
+  const body = objectWithData(items, pageFields({ total, index, size: 10, origin, url, nextPageToken }));
+  return pageOf(z.object({ id: z.int() })).parse(JSON.parse(String(body)));
 }
 
 describe("a page of a list", () => {

@@ -78,7 +78,9 @@ async function replyWithFound<Schema extends z.ZodType<Place>>(
   const isCut = last !== null && items.length < limit;
   const next = isCut ? { index, left: limit - items.length } : { index: index + 1 };
   const nextPageToken = last && encodePageToken({ ...last, ...next });
-  return pageReply(items, { total, index, size, url, origin, nextPageToken, isCut, isRest: token?.left !== undefined });
+  const isRest = token?.left !== undefined;
+  const fields = pageFields({ total, index, size, url, origin, nextPageToken, isCut, isRest });
+  return text(200, objectWithData(items, fields));
 }
 
 /** What the place of an item follows from: its time has milliseconds, as the column that the list is in the order of. */
@@ -127,11 +129,6 @@ interface PagePlace {
   isCut?: boolean;
   /** Whether it is the rest of a page that ended early. */
   isRest?: boolean;
-}
-
-/** A list as it is answered: `{data, meta, links, nextPageToken}`, the JSON of its items as it is. */
-export function pageReply(items: (string | Uint8Array)[], place: PagePlace): Reply {
-  return text(200, objectWithData(items, pageFields(place)));
 }
 
 /** Returns what a page has beside its `data`. */

@@ -1,28 +1,27 @@
-import { randomFillSync, randomUUID } from "node:crypto";
-import { type SpanContext, TraceFlags } from "@opentelemetry/api";
-import { parseTraceParent } from "@opentelemetry/core";
-import { beginSpan, type Operation, type Span, untilDone } from "./tracing.ts";
+import { randomUUID } from "node:crypto";
+import { beginSpan, beginUnrecordedSpan, type Operation, type Span, traceparentOf, untilDone } from "./tracing.ts";
 
 /** What is known of the request or message being handled; given to whatever has to know it. */
 export class RequestContext {
   readonly requestId: string;
-  /** This hop's place in the trace. */
-  readonly trace: SpanContext;
-  /** Its span, while there is one that is recorded. */
-  readonly span: Span | undefined;
+  /** Its place in the trace; it records nothing while nothing is traced. */
+  readonly span: Span;
   /** Fields for the one log line of this request or message. */
   readonly logFields: Record<string, unknown>;
 
-  constructor(given: Pick<RequestContext, "requestId" | "trace" | "span" | "logFields">) {
-    this.requestId = given.requestId;
-    this.trace = given.trace;
-    this.span = given.span;
-    this.logFields = given.logFields;
+  constructor(requestId: string, span: Span, logFields: Record<string, unknown> = {}) {
+    this.requestId = requestId;
+    this.span = span;
+    this.logFields = logFields;
+  }
+
+  get traceId(): string {
+    return this.span.spanContext().traceId;
   }
 
   /** The W3C `traceparent` of what is being handled, to send along with events and calls. */
   get traceparent(): string {
-    return traceparentOf(this.trace);
+    return traceparentOf(this.span);
   }
 
   /** Adds fields to the one log line of what is being handled. */
@@ -32,10 +31,9 @@ export class RequestContext {
 
   /** Does a step of what is being handled, with a span of its own while that is traced. The step has its own `traceparent`. */
   step<T>(operation: Operation, work: (context: RequestContext) => Promise<T>): Promise<T> {
-    const span = this.span && beginSpan(operation, this.traceparent);
-    if (!span) return work(this);
-    const { requestId, logFields } = this;
-    return untilDone(span, work(new RequestContext({ requestId, trace: span.spanContext(), span, logFields })));
+    if (!this.span.isRecording()) return work(this);
+    const span = beginSpan(operation, this.traceparent);
+    return untilDone(span, work(new RequestContext(this.requestId, span, this.logFields)));
   }
 }
 
@@ -52,35 +50,7 @@ export function withRequestContext<T>(
   { requestId = randomUUID(), traceparent, operation }: Origin,
   work: (context: RequestContext) => Promise<T>,
 ): Promise<T> {
-  const span = operation && beginSpan(operation, traceparent);
-  const trace = span?.spanContext() ?? nextSpan(traceparent);
-  const done = work(new RequestContext({ requestId, trace, span, logFields: {} }));
-  return span ? untilDone(span, done) : done;
-}
-
-export function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string {
-  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
-}
-
-/** A span that continues `traceparent`, or begins a trace when there is none or it cannot be read. */
-export function nextSpan(traceparent: string | null | undefined): SpanContext {
-  const parent = (traceparent && parseTraceParent(traceparent)) || undefined;
-  return {
-    traceId: parent?.traceId ?? randomHex(16),
-    spanId: randomHex(8),
-    traceFlags: parent?.traceFlags ?? TraceFlags.SAMPLED,
-  };
-}
-
-/** Random bytes for ids to come: asking for all of them at once costs little more than asking for one. */
-const random = Buffer.alloc(4096);
-let used = random.length;
-
-function randomHex(bytes: number): string {
-  if (used + bytes > random.length) {
-    randomFillSync(random);
-    used = 0;
-  }
-  used += bytes;
-  return random.toString("hex", used - bytes, used);
+  const span = operation ? beginSpan(operation, traceparent) : beginUnrecordedSpan(traceparent);
+  const done = work(new RequestContext(requestId, span));
+  return span.isRecording() ? untilDone(span, done) : done;
 }

@@ -1,13 +1,10 @@
-/** Lets so many uses of each key run at a time; the others wait their turn. */
-export interface Semaphore {
-  /** Resolves when it is this use's turn, with what lets the next one begin: to be called once. */
-  acquire(key?: string): Promise<() => void>;
-  run<T>(work: () => Promise<T>, key?: string): Promise<T>;
-}
+export type Semaphore = ReturnType<typeof createSemaphore>;
 
-export function createSemaphore(maxActive: number): Semaphore {
+/** Lets so many uses of each key run at a time; the others wait their turn. */
+export function createSemaphore(maxActive: number) {
   const byKey = new Map<string, { active: number; waiting: (() => void)[] }>();
 
+  /** Resolves when it is this use's turn, with what lets the next one begin: to be called once. */
   async function acquire(key = ""): Promise<() => void> {
     const uses = byKey.get(key) ?? { active: 0, waiting: [] };
     byKey.set(key, uses);
@@ -23,7 +20,7 @@ export function createSemaphore(maxActive: number): Semaphore {
 
   return {
     acquire,
-    async run(work, key) {
+    async run<T>(work: () => Promise<T>, key?: string): Promise<T> {
       const release = await acquire(key);
       try {
         return await work();

@@ -1,20 +1,21 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { allows, type Scope } from "@pragma/contracts/scopes";
 import { Hono } from "hono";
+import type { z } from "zod";
 import { type Caller, headerOf, type ServiceBindings, type ServiceContext, type ServiceFetch } from "./caller.ts";
-import type { Retirement, Route, RouteScope } from "./define-route.ts";
+import { type Retirement, type Route, RouteInput, type RouteScope } from "./define-route.ts";
 import { replyToError } from "./error-reply.ts";
-import { invalidRequest } from "./faults.ts";
+import { FoundFaults, invalidRequest, refuseFaults } from "./faults.ts";
 import type { HandleOnce } from "./idempotency.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
+import { readBody } from "./read-body.ts";
 import { Allowance } from "./receiving-budget.ts";
 import { type Reply, responseOf } from "./reply.ts";
 import type { ReplyBudget } from "./reply-budget.ts";
 import { type RequestContext, withRequestContext } from "./request-context.ts";
-import { readBytes, readInput } from "./request-input.ts";
 import type { Semaphore } from "./semaphore.ts";
 import { failSpan, SpanKind } from "./tracing.ts";
 
@@ -78,7 +79,7 @@ async function serve<Services>(
     operation: { name: `${method} ${route.path}`, kind: SpanKind.SERVER },
   };
   return withRequestContext(identity, async (context) => {
-    const { requestId, trace, span, logFields } = context;
+    const { requestId, traceId, span, logFields } = context;
     let reply: Reply;
     try {
       if (!caller) {
@@ -90,7 +91,7 @@ async function serve<Services>(
     }
     const { status } = reply;
     const seconds = (performance.now() - started) / 1000;
-    if (span) {
+    if (span.isRecording()) {
       span.setAttributes({
         "pragma.service": service,
         "pragma.request_id": requestId,
@@ -100,10 +101,10 @@ async function serve<Services>(
       });
       if (status >= 500) failSpan(span, `answered ${status}`);
     }
-    metrics.requestServed({ service, route: route.path, method, status, seconds });
+    metrics.requestServed(seconds, { service, route: route.path, method, status });
     if (caller?.logFields) Object.assign(caller.logFields, { operation: route.path }, logFields);
     else {
-      const fields = { requestId, traceId: trace.traceId, method, route: route.path, path, status };
+      const fields = { requestId, traceId, method, route: route.path, path, status };
       log.info({ ...fields, milliseconds: seconds * 1000, ...logFields }, "request");
     }
     if (route.retirement) reply = { ...reply, headers: { ...reply.headers, ...retirementHeaders(route.retirement) } };
@@ -136,15 +137,16 @@ async function handle<Services>(
   let endWrite: (() => void) | undefined;
   try {
     const reader = route.request?.body;
-    let bytes = reader && (await readBytes(hono, reader, allowance));
+    let bytes = reader && (await readBytes(hono, reader.limit, allowance));
     // Before the body is parsed: what a request weighs then is many times its bytes.
     if (!isSafe) endWrite = await writes.acquire(sender);
     // Now or never: reading may hand the bytes over to a thread.
-    const repeated = key === undefined ? undefined : { key, body: bytes ? sha256(bytes) : new Uint8Array() };
-    const reading = readInput(hono, route, { bytes, sender, caller, services, context });
+    const repeated =
+      key === undefined ? undefined : { key, body: bytes ? hash("sha256", bytes, "buffer") : new Uint8Array() };
+    const reading = readInput(hono, route, { bytes, sender, services });
     // While the request is handled nothing holds its bytes, unless what was read of them does.
     bytes = undefined;
-    const input = await reading;
+    const input = new RouteInput({ ...(await reading), services, context }, caller, hono);
     let reply: Reply;
     if (repeated) {
       const { pathname, search } = input.url;
@@ -162,8 +164,48 @@ async function handle<Services>(
   }
 }
 
-function sha256(bytes: Uint8Array): Uint8Array {
-  return createHash("sha256").update(bytes).digest();
+/** Returns the body of a request whole. */
+async function readBytes(hono: ServiceContext, limit: number | undefined, allowance: Allowance): Promise<Uint8Array> {
+  const type = headerOf(hono, "content-type");
+  if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) {
+    throw new ApiError("unsupported_media_type", {
+      detail: `The content type ${type} is not supported: send application/json.`,
+      headers: { accept: "application/json" },
+    });
+  }
+  const { incoming } = hono.env;
+  return incoming ? readBody(incoming, { allowance, limit }) : new Uint8Array();
+}
+
+/** Checks every part of the request, so that all faults are reported at once. */
+async function readInput<Services>(
+  { req }: ServiceContext,
+  { request: expected }: Servable<Services>,
+  { bytes, sender, services }: { bytes: Uint8Array | undefined; sender: string; services: Services },
+) {
+  const found = new FoundFaults();
+  const check = (part: "path" | "query", schema: z.ZodObject, input: Record<string, unknown>) => {
+    const { error, data = {} } = schema.safeParse(input);
+    found.addFound(error, input, "", part);
+    return data;
+  };
+  const params = expected?.params ? check("path", expected.params, req.param()) : {};
+  const query = expected?.query ? check("query", expected.query, queryOf(new URL(req.raw.url))) : {};
+  let body: unknown;
+  if (expected?.body && bytes) {
+    const result = await expected.body.read(bytes, services, sender);
+    if ("faults" in result) found.addAll(result);
+    else body = result.value;
+  }
+  refuseFaults(found.faults, found.count);
+  return { params, query, body };
+}
+
+/** Each parameter's first value: one that is repeated is not a list here. */
+function queryOf(url: URL): Record<string, string> {
+  const query: Record<string, string> = {};
+  for (const [name, value] of url.searchParams) query[name] ??= value;
+  return query;
 }
 
 /** Returns whose share of a service's memory and connections a request takes: its location's, or its key's. */

@@ -18,19 +18,17 @@ export function observeService(metrics: Metrics, { service, db, poolSize, bus, s
   const { sql } = db;
   const observe = (name: string, description: string, read: () => number | Promise<number>) =>
     metrics.observe(name, description, read, { service });
-  observe("outbox_age_seconds", "Age of the oldest event that has not been sent", async () => {
-    const [row] = await sql<{ age: number | null }[]>`
-      select extract(epoch from now() - min(created_at))::float8 as age from outbox`;
-    return row?.age ?? 0;
-  });
-  observe("outbox_events", "Events that have not been sent, 100000 at most", async () => {
-    const [row] = await sql<{ count: number }[]>`select count(*) from (select 1 from outbox limit 100000) waiting`;
-    return row?.count ?? 0;
-  });
-  observe("parked_messages", "Messages that could not be handled and wait for an operator", async () => {
-    const [row] = await sql<{ count: number }[]>`select count(*) from parked_messages`;
-    return row?.count ?? 0;
-  });
+  type Value = { value: number | null };
+  const read = async (rows: PromiseLike<Value[]>) => (await rows)[0]?.value ?? 0;
+  observe("outbox_age_seconds", "Age of the oldest event that has not been sent", () =>
+    read(sql<Value[]>`select extract(epoch from now() - min(created_at))::float8 as value from outbox`),
+  );
+  observe("outbox_events", "Events that have not been sent, 100000 at most", () =>
+    read(sql<Value[]>`select count(*) as value from (select 1 from outbox limit 100000) waiting`),
+  );
+  observe("parked_messages", "Messages that could not be handled and wait for an operator", () =>
+    read(sql<Value[]>`select count(*) as value from parked_messages`),
+  );
   observe("event_bus_up", "1 while there is a connection to NATS", () => Number(bus.current() !== undefined));
   const filledHelp = "How full the event stream is: at 1 it takes no more events, which then wait in the outboxes";
   observe("event_stream_filled_ratio", filledHelp, async () => {

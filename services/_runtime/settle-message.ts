@@ -5,15 +5,7 @@ import { LRUCache } from "lru-cache";
 import { type HandleOptions, handleEvent, readEnvelope, withEventContext } from "./handle-event.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
-import {
-  type Attempt,
-  countUnfinished,
-  park,
-  recordAttempt,
-  settleAttempt,
-  unparkRevisions,
-  withdrawAttempts,
-} from "./parked-messages.ts";
+import { park, unparkRevisions } from "./parked-messages.ts";
 import { reasonOf } from "./reason-of.ts";
 import type { RequestContext } from "./request-context.ts";
 import { retryDelay } from "./retry-delay.ts";
@@ -72,39 +64,45 @@ export function createSettler<Services>(options: SettlerOptions<Services>) {
   }
 
   async function handle(message: JsMsg, envelope: EventEnvelope, context: RequestContext): Promise<void> {
-    const { trace, span, logFields } = context;
+    const { traceId, span, logFields } = context;
     const started = performance.now();
     const seconds = () => (performance.now() - started) / 1000;
     const { id: eventId, type: event, subject } = envelope;
     const deliveries = message.info.deliveryCount;
-    const fields = { event, eventId, subject, traceId: trace.traceId };
-    const attempt = { eventId, subscription: subscription.type };
+    const fields = { event, eventId, subject, traceId };
     try {
       const hadEffect =
         deliveries > 1
-          ? await handleAgain(envelope, attempt, context)
+          ? await handleAgain(envelope, context)
           : await processLock.shared(() => handleEvent(envelope, { ...options, context }));
       await unparkOutdated(envelope);
-      metrics.eventHandled({ service, event, outcome: hadEffect ? "done" : "repeated", seconds: seconds() });
+      metrics.eventHandled(seconds(), { service, event, outcome: hadEffect ? "done" : "repeated" });
       log.info({ ...fields, ...logFields, hadEffect, milliseconds: seconds() * 1000 }, "event");
     } catch (error) {
       const tries = isTransient(error) ? 0 : (unexplained.get(eventId) ?? 0) + 1;
       unexplained.set(eventId, tries);
       const isHopeless = error instanceof PermanentError || tries >= triesUnexplained;
-      if (span) failSpan(span, error);
-      metrics.eventHandled({ service, event, outcome: isHopeless ? "parked" : "retried", seconds: seconds() });
+      failSpan(span, error);
+      metrics.eventHandled(seconds(), { service, event, outcome: isHopeless ? "parked" : "retried" });
       log.error({ ...fields, ...logFields, err: error, deliveries, isHopeless }, "event failed");
       if (!isHopeless) throw error;
       await unparkOutdated(envelope);
-      await park(sql, { ...attempt, subject, type: event, body: message.string(), reason: reasonOf(error) });
+      const row = { eventId, subscription: subscription.type, subject, type: event };
+      await park(sql, { ...row, body: message.string(), reason: reasonOf(error) });
     }
   }
 
   /** Handles what was delivered before: the process may have ended while it was handled. */
-  async function handleAgain(envelope: EventEnvelope, attempt: Attempt, context: RequestContext): Promise<boolean> {
-    const ends = await countUnfinished(sql, attempt);
+  async function handleAgain(envelope: EventEnvelope, context: RequestContext): Promise<boolean> {
+    const attempt = { eventId: envelope.id, subscription: subscription.type };
+    const isThis = sql`event_id = ${attempt.eventId} and subscription = ${attempt.subscription}`;
+    /** The handling came to an end, good or bad. */
+    const forgetAttempts = () => sql`delete from handling_attempts where ${isThis}`;
+    // How often it was begun and came to no end, of the times that are recorded: those after its first delivery.
+    const [row] = await sql<{ tries: number }[]>`select tries from handling_attempts where ${isThis}`;
+    const ends = row?.tries ?? 0;
     if (ends >= endsUntilParked) {
-      await settleAttempt(sql, attempt);
+      await forgetAttempts();
       throw new PermanentError(
         `The process ended ${ends} times while it handled this, at last when it did nothing else.`,
       );
@@ -113,11 +111,13 @@ export function createSettler<Services>(options: SettlerOptions<Services>) {
     return runLocked(async () => {
       recorded.add(envelope.id);
       try {
-        await recordAttempt(sql, attempt);
+        await sql`
+          insert into handling_attempts ${sql(attempt)}
+          on conflict (event_id, subscription) do update set tries = handling_attempts.tries + 1, tried_at = now()`;
         return await handleEvent(envelope, { ...options, context });
       } finally {
         recorded.delete(envelope.id);
-        await settleAttempt(sql, attempt);
+        await forgetAttempts();
       }
     });
   }
@@ -129,7 +129,9 @@ export function createSettler<Services>(options: SettlerOptions<Services>) {
   }
 
   /** Called when the process stops: what it does not wait for any longer did not end it. */
-  const withdraw = () => withdrawAttempts(sql, subscription.type, [...recorded]);
+  const withdraw = () => sql`
+    update handling_attempts set tries = tries - 1
+    where event_id = any(${[...recorded]}::uuid[]) and subscription = ${subscription.type}`;
 
   return { settle, withdraw };
 }

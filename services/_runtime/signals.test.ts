@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { readConfig, runtimeConfig } from "./config.ts";
 import { type EventBus, openEventBus } from "./event-bus.ts";
 import { createLogger } from "./logger.ts";
-import { openSignals } from "./signals.ts";
 import { eventually } from "./testing/eventually.ts";
 import { createTestEnvironment, type TestEnvironment } from "./testing/test-environment.ts";
 
@@ -23,8 +22,8 @@ afterAll(async () => {
 });
 
 it("tells every instance, this one among them, of its topic only", async () => {
-  const [one, other] = buses.map((bus) => openSignals(bus, "orders"));
-  const stranger = openSignals(buses[1] as EventBus, "tills");
+  const [one, other] = buses.map((bus) => bus.openSignals("orders"));
+  const stranger = (buses[1] as EventBus).openSignals("tills");
   const heard: string[] = [];
   one?.listen((locationId, text) => heard.push(`one ${locationId} ${text}`));
   other?.listen((locationId, text) => heard.push(`other ${locationId} ${text}`));
@@ -41,7 +40,7 @@ it("tells every instance, this one among them, of its topic only", async () => {
 it("keeps nothing: the stream does not take signals", async () => {
   const [bus] = buses;
   await bus?.ensureStream();
-  const signals = openSignals(bus as EventBus, "orders");
+  const signals = (bus as EventBus).openSignals("orders");
   await bus?.connected;
   await Promise.resolve();
   signals.send(randomUUID(), "8");
@@ -54,7 +53,7 @@ it("keeps nothing: the stream does not take signals", async () => {
 it("says nothing, and does not throw, once the bus is closed", async () => {
   const config = readConfig(runtimeConfig, environment.variables);
   const bus = openEventBus(config, { name: "closed", log: createLogger({ name: "test", level: "silent" }) });
-  const signals = openSignals(bus, "orders");
+  const signals = bus.openSignals("orders");
   signals.send(randomUUID(), "before there is a connection");
   await bus.connected;
   await bus.close();

@@ -35,10 +35,10 @@ interface RequestToSign extends Omit<Caller, "principal"> {
 }
 
 /** Returns the headers that identify a caller to one service, for one request. */
-export type RequestSigner = (request: RequestToSign) => Record<string, string>;
+export type RequestSigner = ReturnType<typeof createRequestSigner>;
 
 /** @throws `ConfigError` when this caller has no key for the service. */
-export function createRequestSigner(environment: Environment, caller: CallerName, service: ServiceName): RequestSigner {
+export function createRequestSigner(environment: Environment, caller: CallerName, service: ServiceName) {
   const [key] = readInternalKeys(environment, caller, service) as [InternalKey];
   const encoded = new WeakMap<Principal, string>();
   const encode = (principal: Principal) => {
@@ -46,7 +46,7 @@ export function createRequestSigner(environment: Environment, caller: CallerName
     encoded.set(principal, text);
     return text;
   };
-  return ({ method, target, requestId, origin, traceparent, principal }) => {
+  return ({ method, target, requestId, origin, traceparent, principal }: RequestToSign): Record<string, string> => {
     const expires = String(Math.floor(Date.now() / 1000) + lifetimeSeconds);
     const text = principal ? encode(principal) : "";
     const signature = signatureOf(key, [method, target, requestId, origin, expires, text]).toString("base64url");
@@ -62,16 +62,8 @@ export function createRequestSigner(environment: Environment, caller: CallerName
   };
 }
 
-/**
- * Returns who sent a request to this service: the gateway for a client, or another part for itself.
- *
- * @throws `ApiError` key_missing when it is not signed for this very request by a part that may ask this service;
- * invalid_request when a header that identifies the caller came twice.
- */
-export type RequestVerifier = (incoming: IncomingMessage) => Caller;
-
 /** @throws `ConfigError` when the key of the gateway, or of another caller of this service, is missing. */
-export function createRequestVerifier(environment: Environment, service: ServiceName): RequestVerifier {
+export function createRequestVerifier(environment: Environment, service: ServiceName) {
   const keys = new Map(callersOf(service).map((caller) => [caller, readInternalKeys(environment, caller, service)]));
   const principals = new LRUCache<string, Principal>({ max: 10_000 });
 
@@ -83,7 +75,13 @@ export function createRequestVerifier(environment: Environment, service: Service
     return principal;
   }
 
-  return (incoming) => {
+  /**
+   * Returns who sent a request to this service: the gateway for a client, or another part for itself.
+   *
+   * @throws `ApiError` key_missing when it is not signed for this very request by a part that may ask this service;
+   * invalid_request when a header that identifies the caller came twice.
+   */
+  return (incoming: IncomingMessage): Caller => {
     const { method = "", url = "", headers, headersDistinct } = incoming;
     const twice = singleHeaders.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
     if (twice) throw new ApiError("invalid_request", { detail: `The header ${twice} may come only once.` });

@@ -1,37 +1,28 @@
-import type { ServiceName } from "@pragma/contracts/service-names";
-import type { ServiceFetch } from "./caller.ts";
 import { readConfig, runtimeConfig } from "./config.ts";
 import { startConsuming } from "./consume.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
 import { openEventBus } from "./event-bus.ts";
 import { handleEvent, readEnvelope, withEventContext } from "./handle-event.ts";
-import { housekeeping } from "./housekeeping.ts";
 import { openIdempotency } from "./idempotency.ts";
 import { openLeadership } from "./leadership.ts";
 import { prepareSchema } from "./migrate.ts";
 import { findParked, listParked, type ParkedMessage, unpark } from "./parked-messages.ts";
-import { startPeriodic } from "./periodic.ts";
+import { housekeeping, startPeriodic } from "./periodic.ts";
 import { openDatabase } from "./postgres.ts";
 import { setMinBodyRate } from "./read-body.ts";
 import { reasonOf } from "./reason-of.ts";
 import { setReceivingBudget } from "./receiving-budget.ts";
-import { openOutboxSignals, startRelay } from "./relay.ts";
+import { startRelay } from "./relay.ts";
 import { ReplyBudget } from "./reply-budget.ts";
-import type { ProcessBase, ProcessPart } from "./run-process.ts";
+import type { ProcessBase } from "./run-process.ts";
 import { createSemaphore } from "./semaphore.ts";
 import { createServiceApp } from "./service-app.ts";
 import { observeService } from "./service-metrics.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
-import { openSignals } from "./signals.ts";
 import { openVault } from "./vault.ts";
 
 /** A service that is up: its HTTP side as a function, and everything behind it running. */
-export type RunningService = ProcessPart &
-  Required<Pick<ProcessPart, "observed" | "parked" | "beforeStop">> & { name: ServiceName; fetch: ServiceFetch };
-
-interface StartOptions extends ProcessBase {
-  registry: ServiceRegistry;
-}
+export type RunningService = Awaited<ReturnType<typeof startService>>;
 
 /** The schema of a service: its name in the installation's namespace. */
 export function schemaOf(namespace: string, name: string): string {
@@ -41,8 +32,8 @@ export function schemaOf(namespace: string, name: string): string {
 /** Starts a service: reads its configuration, migrates its schema, connects, and begins to handle events. */
 export async function startService(
   definition: AnyServiceDefinition,
-  { environment, log: processLog, metrics, registry }: StartOptions,
-): Promise<RunningService> {
+  { environment, log: processLog, metrics, registry }: ProcessBase & { registry: ServiceRegistry },
+) {
   const config = readConfig(runtimeConfig, environment);
   const own = readConfig(definition.config, environment);
   setReceivingBudget(config.RECEIVING_BUDGET_MB);
@@ -62,14 +53,14 @@ export async function startService(
 
     const bus = openEventBus(config, { name, log });
     closers.push(() => bus.close());
-    const signals = openSignals(bus, name);
+    const signals = bus.openSignals(name);
     const resources = await definition.open({ db, log, metrics, signals, registry }, own);
     const { services, checks = {}, beforeStop = () => {}, close, ...part } = resources;
     if (close) closers.push(close);
 
     const leadership = openLeadership(config, db.schema);
     closers.push(() => leadership.close());
-    const relay = startRelay({ database: db, leadership, signals: openOutboxSignals(bus, name), bus, log });
+    const relay = startRelay({ service: name, database: db, leadership, bus, log });
     closers.push(() => relay.stop());
     const subscriptions = definition.subscriptions ?? [];
     observeService(metrics, { service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions });
@@ -132,7 +123,7 @@ export async function startService(
       },
       parked: {
         list: () => listParked(db),
-        retry: async (eventId) => Promise.all((await findParked(db, eventId)).map(retryOne)),
+        retry: async (eventId: string) => Promise.all((await findParked(db, eventId)).map(retryOne)),
       },
       ...part,
       beforeStop,

@@ -5,25 +5,21 @@ export type Rate = RateLimit;
 
 /** Counts what is left of a rate in this process alone. Times are in milliseconds. */
 export class TokenBucket {
-  #rate: Rate;
+  /** Another one counts from when it is set; what is left stays, as far as it fits. */
+  rate: Rate;
   #tokens: number;
   #at: number;
 
   constructor(rate: Rate, now: number) {
-    this.#rate = rate;
+    this.rate = rate;
     this.#tokens = rate.burst;
     this.#at = now;
-  }
-
-  /** Another rate from now on; what is left stays, as far as it fits. */
-  set rate(rate: Rate) {
-    this.#rate = rate;
   }
 
   /** What is left, with fractions. */
   left(now: number): number {
     const elapsed = Math.max(0, now - this.#at) / 1000;
-    return Math.min(this.#rate.burst, this.#tokens + elapsed * this.#rate.perSecond);
+    return Math.min(this.rate.burst, this.#tokens + elapsed * this.rate.perSecond);
   }
 
   /** Takes one, or as many as are given, unless there are fewer. */
@@ -35,7 +31,7 @@ export class TokenBucket {
   }
 
   refund(now: number, count = 1): void {
-    this.set(Math.min(this.#rate.burst, this.left(now) + count), now);
+    this.set(Math.min(this.rate.burst, this.left(now) + count), now);
   }
 
   /** What another, who counts for everybody, says is left. */
@@ -46,6 +42,6 @@ export class TokenBucket {
 
   /** Milliseconds until there is one to take; 0 when there is. */
   wait(now: number): number {
-    return Math.max(0, ((1 - this.left(now)) / this.#rate.perSecond) * 1000);
+    return Math.max(0, ((1 - this.left(now)) / this.rate.perSecond) * 1000);
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   type Attributes,
   ROOT_CONTEXT,
@@ -6,6 +7,7 @@ import {
   SpanKind,
   SpanStatusCode,
   type TimeInput,
+  TraceFlags,
   type Tracer,
   trace,
 } from "@opentelemetry/api";
@@ -39,9 +41,14 @@ export function isTracing(): boolean {
   return tracer !== undefined;
 }
 
-/** Begins a span that continues `traceparent` (W3C), or begins a trace. Undefined while nothing is traced. */
-export function beginSpan(operation: Operation, traceparent: string | null | undefined): Span | undefined {
-  return tracer && startUnder(placeIn(traceparent), operation, tracer);
+/** Begins a span that continues `traceparent` (W3C), or begins a trace. It records nothing while nothing is traced. */
+export function beginSpan(operation: Operation, traceparent: string | null | undefined): Span {
+  return startUnder(parentOf(traceparent), operation);
+}
+
+/** Begins a span that is never recorded, and only has its place in the trace. */
+export function beginUnrecordedSpan(traceparent: string | null | undefined): Span {
+  return placeUnder(parentOf(traceparent));
 }
 
 /**
@@ -49,24 +56,39 @@ export function beginSpan(operation: Operation, traceparent: string | null | und
  * recorded if a trace that begins here would be: else anybody could have everything recorded, at the operator's cost, by
  * the flag that says so, or by an id that a sampler by ratio takes.
  */
-export function beginSpanOfClient(operation: Operation, traceparent: string | undefined): Span | undefined {
-  if (!tracer) return undefined;
-  const parent = placeIn(traceparent);
-  if (!parent || areClientsTrusted) return startUnder(parent, operation, tracer);
+export function beginSpanOfClient(operation: Operation, traceparent: string | undefined): Span {
+  const parent = parentOf(traceparent);
+  if (!tracer || !parent || areClientsTrusted) return startUnder(parent, operation);
   // A span that is never ended is never sent: this one only tells what the sampler says.
   const { traceFlags } = tracer.startSpan(operation.name, { root: true }).spanContext();
-  return startUnder({ ...parent, traceFlags }, operation, tracer);
+  return startUnder({ ...parent, traceFlags }, operation);
 }
 
-function placeIn(traceparent: string | null | undefined): SpanContext | null {
+export function traceparentOf(span: Span): string {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, "0")}`;
+}
+
+function parentOf(traceparent: string | null | undefined): SpanContext | null {
   return traceparent ? parseTraceParent(traceparent) : null;
 }
 
-function startUnder(parent: SpanContext | null, operation: Operation, by: Tracer): Span {
+function startUnder(parent: SpanContext | null, operation: Operation): Span {
+  if (!tracer) return placeUnder(parent);
   const { name, kind = SpanKind.INTERNAL, attributes, startTime } = operation;
   const context = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
   const times = startTime === undefined ? {} : { startTime };
-  return by.startSpan(name, { kind, ...(attributes && { attributes }), ...times }, context);
+  return tracer.startSpan(name, { kind, ...(attributes && { attributes }), ...times }, context);
+}
+
+function placeUnder(parent: SpanContext | null): Span {
+  const { traceId = randomHex(32), traceFlags = TraceFlags.SAMPLED } = parent ?? {};
+  return trace.wrapSpanContext({ traceId, spanId: randomHex(16), traceFlags });
+}
+
+/** Returns up to 32 random digits. Node makes UUIDs in batches: other random bytes cost several times as much. */
+function randomHex(digits: number): string {
+  return randomUUID().replaceAll("-", "").slice(-digits);
 }
 
 /** Does `work` and ends the span with it, saying what went wrong. */

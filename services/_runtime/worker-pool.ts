@@ -1,17 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { move, Piscina, transferableSymbol, valueSymbol } from "piscina";
 
-/** Threads for calculations that would hold up requests. */
-export interface WorkerPool<Input, Output> {
-  /**
-   * Bytes in `transfer` are handed over, not copied: they are gone from this thread.
-   *
-   * @throws `OutOfMemoryError`
-   */
-  run(input: Input, transfer?: ArrayBuffer[]): Promise<Output>;
-  close(): Promise<void>;
-}
-
 /** Thrown for an input that takes more memory than a thread has: that thread ended, and no other. */
 export class OutOfMemoryError extends Error {}
 
@@ -23,12 +12,15 @@ interface WorkerPoolOptions {
   kept?: 0 | 1;
 }
 
+/** Threads for calculations that would hold up requests. */
+export type WorkerPool<Input, Output> = ReturnType<typeof createWorkerPool<Input, Output>>;
+
 /** Starts threads on a module whose default export is the calculation, `./name` relative to the module that asks. */
 export function createWorkerPool<Input, Output>(
   moduleUrl: string,
   name: string,
   { threads, heapMegabytes, kept = 1 }: WorkerPoolOptions,
-): WorkerPool<Input, Output> {
+) {
   // A thread gets no loader from the thread that starts it: one that runs from sources brings its own.
   const isSource = moduleUrl.endsWith(".ts");
   const pool = new Piscina<Input, Output>({
@@ -43,7 +35,12 @@ export function createWorkerPool<Input, Output>(
   // A thread that fails without a task is replaced; the task that it had, if any, is rejected to whoever waits for it.
   pool.on("error", () => {});
   return {
-    async run(input, transfer = []) {
+    /**
+     * Bytes in `transfer` are handed over, not copied: they are gone from this thread.
+     *
+     * @throws `OutOfMemoryError`
+     */
+    async run(input: Input, transfer: ArrayBuffer[] = []): Promise<Output> {
       try {
         return await pool.run(input, { transferList: transfer });
       } catch (error) {

@@ -1,6 +1,6 @@
 import type { RateLimit } from "@pragma/contracts/consumer";
 import { apiKeyPrefix, hasKeyShape } from "@pragma/runtime/api-key";
-import { defaultRateLimitConfig } from "@pragma/runtime/default-rate-limit";
+import { defaultRateLimitConfig } from "@pragma/runtime/config";
 import { routesOf } from "@pragma/runtime/define-route";
 import type { Logger } from "@pragma/runtime/logger";
 import type { Database } from "@pragma/runtime/postgres";

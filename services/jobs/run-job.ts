@@ -61,7 +61,7 @@ export async function runJob(
     queued.log(`${new Date().toISOString()} ${progress} %`).catch(() => {});
     await updateJob(db.sql, job, { heldUntil: leaseEnd(db.sql), progress }).catch(() => {});
   };
-  await withRequestContext({ traceparent, operation }, async ({ trace: { traceId } }) => {
+  await withRequestContext({ traceparent, operation }, async ({ traceId }) => {
     const started = performance.now();
     const fields = () => ({ locationId, jobId, consumer, traceId, milliseconds: performance.now() - started });
     try {

@@ -40,9 +40,7 @@ export async function acceptTill(
 
   await consumeTillQuotas(db.sql, quotas, row);
   row.objectKey = await intend(db.sql, row.objectKey);
-  await context.step({ name: "keep the till's body" }, () =>
-    objects.put(row.objectKey, till.bytes, { contentType: "application/json" }),
-  );
+  await context.step({ name: "keep the till's body" }, () => objects.put(row.objectKey, till.bytes));
   return db.transaction(async (tx) => {
     const inserted = await insertTill(tx, row, { sweepAfter });
     if (!inserted) {

@@ -59,7 +59,7 @@ export async function eraseTill(
   const erased: TillRow = { ...known };
   if (hash !== known.hash) {
     const objectKey = await intend(db.sql, bodyKey(known.locationId, hash));
-    await objects.put(objectKey, body, { contentType: "application/json" });
+    await objects.put(objectKey, body);
     Object.assign(erased, { hash, objectKey, size: body.byteLength });
   }
   const removed = await db.transaction(async (tx) => {

@@ -42,7 +42,7 @@ export async function replaceTill(
 
   await consumeTillQuotas(db.sql, quotas, body);
   body.objectKey = await intend(db.sql, body.objectKey);
-  await objects.put(body.objectKey, till.bytes, { contentType: "application/json" });
+  await objects.put(body.objectKey, till.bytes);
   return db.transaction(async (tx) => {
     const known = await lockTill(tx, body.id);
     if (known?.locationId !== location.id) {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { webhooksConfig } from "./config.ts";
 import { type MessageBatcher, openMessageBatcher } from "./message-batcher.ts";
+import { claimDue } from "./queries/claims.ts";
 import { orderEvent } from "./testing/event-sender.ts";
 import { type Subscription, startWebhooks, type TestWebhooks } from "./testing/start-webhooks.ts";
 
@@ -13,12 +14,12 @@ const woken: string[][] = [];
 beforeAll(async () => {
   service = await startWebhooks();
   subscription = await service.subscribe("http://127.0.0.1:1024/", { events: ["order.paid", "report.finalized"] });
-  const wake = (webhookIds: readonly string[]) => void woken.push([...webhookIds]);
-  const delivering = { wake, reserve: () => undefined };
+  const wake = (webhookIds: Iterable<string>) => void woken.push([...webhookIds]);
+  const scheduler = { wake, reserve: () => undefined };
   messages = openMessageBatcher({
     db: service.db,
     clock: () => new Date(),
-    delivering,
+    scheduler,
     config: webhooksConfig.parse(service.environment.variables),
   });
 });
@@ -46,30 +47,49 @@ describe("events that come together", () => {
       messages.findListeners({ locationId: randomUUID(), event: "order.paid" }),
       messages.findListeners({ locationId, event: "report.finalized" }),
     ]);
-    const listener = [{ id: webhook.id, isActive: true }];
-    expect(found).toEqual([listener, [], [], listener]);
+    expect(found).toEqual([[webhook.id], [], [], [webhook.id]]);
   });
 
   it("are told once each, as they are, and the scheduler is woken once", async () => {
-    const listeners = [
-      { id: subscription.webhook.id, isActive: true },
-      { id: randomUUID(), isActive: true },
-    ];
+    const webhookIds = [subscription.webhook.id, randomUUID()];
     const ids = Array.from({ length: 20 }, () => randomUUID());
     woken.length = 0;
-    expect(await Promise.all(ids.map((id) => messages.send(listeners, test(id))))).toEqual(ids.map(() => true));
+    expect(await Promise.all(ids.map((id) => messages.send(webhookIds, test(id))))).toEqual(ids.map(() => true));
     expect(await bodyOf(ids[7] ?? "")).toMatchObject({ meta: { id: ids[7], event: "test" }, data: test("").data });
     expect(woken).toHaveLength(1);
     // There is no other webhook of that id, and nothing is left for it.
     expect(await service.db.sql`select 1 from deliveries where message_id = any(${ids}::uuid[])`).toHaveLength(20);
 
-    expect(await Promise.all(ids.map((id) => messages.send(listeners, test(id))))).toEqual(ids.map(() => false));
+    expect(await Promise.all(ids.map((id) => messages.send(webhookIds, test(id))))).toEqual(ids.map(() => false));
     expect(woken).toHaveLength(1);
   });
 
+  it("are claimed together for several webhooks, the earliest first, each with what is sent of it", async () => {
+    const { webhook, principal, recipientId } = subscription;
+    const other = await service.subscribe("http://127.0.0.1:1025/", { principal, recipientId, events: ["order.call"] });
+    const webhookIds = [webhook.id, other.webhook.id];
+    const ids = [randomUUID(), randomUUID(), randomUUID()];
+    const since = Date.now() - 60_000;
+    for (const [index, id] of ids.entries()) {
+      await messages.send(webhookIds, test(id));
+      await service.db.sql`update deliveries set due_at = ${new Date(since + index)} where message_id = ${id}`;
+    }
+    const pulls = webhookIds.map((webhookId) => ({ webhookId, max: ids.length }));
+    const lapsesAt = new Date(Date.now() + 30_000);
+    const claimed = await claimDue(service.db.sql, pulls, { now: new Date(since + 1_000), lapsesAt });
+    for (const webhookId of webhookIds) {
+      const own = claimed.filter((claim) => claim.webhookId === webhookId);
+      expect(own.map(({ messageId }) => messageId)).toEqual(ids);
+      for (const { body, ...claim } of own) {
+        expect(JSON.parse(Buffer.from(body).toString())).toEqual(await bodyOf(claim.messageId));
+        expect(claim).toMatchObject({ lapsesAt, generation: 1, attempt: 1, revision: 1, event: "test" });
+      }
+    }
+  });
+
   it("are told though one of them cannot be", async () => {
-    const good = [{ id: subscription.webhook.id, isActive: false }];
-    const bad = [{ id: "no id", isActive: true }];
+    const good = [subscription.webhook.id];
+    const bad = ["no id"];
     const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
     woken.length = 0;
     const told = await Promise.allSettled([

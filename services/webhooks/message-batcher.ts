@@ -3,9 +3,9 @@ import type { SentEvent } from "@pragma/contracts/webhook";
 import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-message";
 import { leaseMs } from "./config.ts";
 import { batched } from "./delivering/batched.ts";
-import type { Delivering } from "./delivering/open-delivering.ts";
+import type { Scheduler } from "./delivering/scheduler.ts";
 import { insertMessages, type NewMessage } from "./queries/insert-messages.ts";
-import { type EventMatch, findListeners, type Listener } from "./queries/webhooks.ts";
+import { type EventMatch, findListeners } from "./queries/webhooks.ts";
 import type { Foundation } from "./webhooks.ts";
 
 /** What is sent to whoever listens. */
@@ -23,38 +23,39 @@ export interface Message<Event extends SentEvent> {
 
 /** Sends messages, of as many events at a time as come at a time: each by itself would cost four queries. */
 export interface MessageBatcher {
-  /** The webhooks that listen to an event at a location. */
-  findListeners(match: EventMatch): Promise<Listener[]>;
+  /** Returns the ids of the webhooks that listen to an event at a location. */
+  findListeners(match: EventMatch): Promise<string[]>;
   /**
-   * Writes a message and a delivery of it for each listener, and that its event was handled; then they are on their way.
+   * Writes a message and a delivery of it for each webhook, and that its event was handled; then they are on their way.
    * Those of webhooks that are paused or disabled wait.
    *
    * @returns false when the event was handled before.
    */
-  send<Event extends SentEvent>(listeners: readonly Listener[], message: Message<Event>): Promise<boolean>;
+  send<Event extends SentEvent>(webhookIds: readonly string[], message: Message<Event>): Promise<boolean>;
 }
 
 interface BatcherOptions extends Pick<Foundation, "db" | "clock" | "config"> {
-  delivering: Pick<Delivering, "reserve" | "wake">;
+  scheduler: Pick<Scheduler, "reserve" | "wake">;
 }
 
 interface Item extends NewMessage {
-  listeners: readonly Listener[];
+  webhookIds: readonly string[];
 }
 
-export function openMessageBatcher({ db, clock, config, delivering }: BatcherOptions): MessageBatcher {
+export function openMessageBatcher({ db, clock, config, scheduler }: BatcherOptions): MessageBatcher {
   const find = batched((matches: EventMatch[]) => findListeners(db.sql, matches), { size: 50, concurrency: 2 });
   const write = batched(writeAll, { size: 50, concurrency: 2 });
 
   /** Tells of each message whether it is new. */
   async function writeAll(items: Item[]): Promise<boolean[]> {
-    const messages = items.map(({ listeners: _, ...message }) => message);
-    const reserved = items.flatMap(({ listeners, messageId, event, body, traceparent }) =>
-      listeners.map(({ id: webhookId, isActive }) => ({
-        reservation: isActive ? delivering.reserve(webhookId) : undefined,
+    const messages = items.map(({ webhookIds: _, ...message }) => message);
+    const reserved = items.flatMap(({ webhookIds, messageId, event, body: text, traceparent }) => {
+      const body = Buffer.from(text);
+      return webhookIds.map((webhookId) => ({
+        reservation: scheduler.reserve(webhookId),
         delivery: { deliveryId: randomUUID(), messageId, webhookId, event, body, traceparent },
-      })),
-    );
+      }));
+    });
     const deliveries = reserved.map(({ reservation, delivery: { deliveryId, messageId, webhookId } }) => {
       return { deliveryId, messageId, webhookId, isClaimed: reservation !== undefined };
     });
@@ -73,7 +74,7 @@ export function openMessageBatcher({ db, clock, config, delivering }: BatcherOpt
           if (isActive) due.push(delivery.webhookId);
         }
       }
-      if (due.length > 0) delivering.wake(due);
+      if (due.length > 0) scheduler.wake(due);
       const isNew = new Set(inserted.map(({ messageId }) => messageId));
       return items.map(({ messageId }) => isNew.has(messageId));
     } catch (error) {
@@ -84,9 +85,9 @@ export function openMessageBatcher({ db, clock, config, delivering }: BatcherOpt
 
   return {
     findListeners: find,
-    send(listeners, message) {
+    send(webhookIds, message) {
       const { messageId, event, traceparent } = message;
-      return write({ messageId, event, traceparent, body: messageBody(message), listeners });
+      return write({ messageId, event, traceparent, body: messageBody(message), webhookIds });
     },
   };
 }

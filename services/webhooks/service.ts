@@ -52,7 +52,7 @@ export const webhooksService = ({ clock = () => new Date(), resolve, pollSeconds
       const locations = locationsFrom(registry, "webhooks");
       const shared = { db, log, clock, vault, endpoints, config };
       const delivering = openDelivering({ ...shared, metrics, signals, pollMs: pollSeconds * 1_000 });
-      const messages = openMessageBatcher({ ...shared, delivering });
+      const messages = openMessageBatcher({ ...shared, scheduler: delivering.scheduler });
       observeDeliveries(metrics, shared);
       return { services: { ...shared, locations, delivering, messages }, close: () => delivering.close() };
     },

@@ -22,21 +22,20 @@ interface Signing {
  */
 export function signMessage({ id, event, body }: Message, { secrets, at }: Signing): Record<string, string> {
   const timestamp = Math.floor(at.getTime() / 1_000).toString();
-  const signatures = secrets.map((secret) => `v1,${hmac(secret, `${id}.${timestamp}.`, body).toString("base64")}`);
+  const signatures = secrets.map((secret) => {
+    const hmac = createHmac("sha256", secret).update(`${id}.${timestamp}.`);
+    return `v1,${hmac.update(body).digest("base64")}`;
+  });
   const oldest = secrets.at(-1);
   if (oldest === undefined) throw new Error("A message cannot be signed without a secret.");
   return {
     "webhook-id": id,
     "webhook-timestamp": timestamp,
     "webhook-signature": signatures.join(" "),
-    "x-popina-hmac-signature": hmac(oldest, "", body).toString("hex"),
+    "x-popina-hmac-signature": createHmac("sha256", oldest).update(body).digest("hex"),
     "x-popina-webhook-id": id,
     "x-popina-webhook-event": event,
   };
-}
-
-function hmac(secret: string, prefix: string, body: Uint8Array): Buffer {
-  return createHmac("sha256", secret).update(prefix).update(body).digest();
 }
 
 /** A secret in the form that Standard Webhooks libraries take: the base64 of its bytes. */

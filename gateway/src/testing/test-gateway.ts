@@ -3,14 +3,11 @@ import type { KeyFacts } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { createApiKey, hashKey } from "@pragma/runtime/api-key";
 import type { ServiceFetch } from "@pragma/runtime/caller";
-import { readConfig } from "@pragma/runtime/config";
 import { createLogger } from "@pragma/runtime/logger";
 import { createMetrics } from "@pragma/runtime/metrics";
 import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { gatewayConfig } from "../config.ts";
-import { servedDocument } from "../documents.ts";
-import { openGateway } from "../gateway.ts";
+import { startGateway } from "../main.ts";
 
 /** The keys that accounts knows, and whether it answers. Stands for the service of that name. */
 export class TestAccounts {
@@ -86,13 +83,7 @@ export async function startTestGateway(
         ),
     },
   });
-  const gateway = await openGateway({
-    config: readConfig(gatewayConfig, environment),
-    documents: { openapi: servedDocument('{"openapi":"3.1.0"}'), full: servedDocument('{"openapi":"3.1.0","full":1}') },
-    registry,
-    log,
-    metrics: createMetrics(),
-  });
+  const gateway = await startGateway({ environment, registry, log, metrics: createMetrics() });
   const url = `http://127.0.0.1:${gateway.port}`;
   return {
     url,

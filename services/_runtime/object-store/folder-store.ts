@@ -2,8 +2,15 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { LRUCache } from "lru-cache";
-import { assertObjectKey, ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";
-import { webBody } from "./web-body.ts";
+import {
+  assertObjectKey,
+  codeOf,
+  ignoreAbsence,
+  ObjectNotFound,
+  type ObjectStore,
+  ObjectStoreUnavailable,
+  webBody,
+} from "./store-interface.ts";
 
 /** Holds objects until they are whole. No key can have this name. */
 const incomingName = "~incoming";
@@ -83,7 +90,7 @@ export function openFolderStore(folder: string): ObjectStore {
   }
 
   function unavailable(error: unknown): ObjectStoreUnavailable {
-    return new ObjectStoreUnavailable(`the folder ${root} cannot be used (${codeOf(error)})`, error);
+    return new ObjectStoreUnavailable(`the folder ${root} cannot be used (${codeOf(error)})`, { cause: error });
   }
 
   async function read<T>(key: string, work: (path: string) => Promise<T>): Promise<T> {
@@ -108,9 +115,7 @@ export function openFolderStore(folder: string): ObjectStore {
     get: (key) => read(key, (path) => readFile(path)),
     stream: (key) => read(key, openStream),
     async delete(key) {
-      await read(key, unlink).catch((error) => {
-        if (!(error instanceof ObjectNotFound)) throw error;
-      });
+      await read(key, unlink).catch(ignoreAbsence);
     },
     async check() {
       await remakingFolders(async () => unlink(await writeIncoming(Buffer.from("probe")))).catch((error) => {
@@ -164,9 +169,4 @@ async function removeLeftovers(incoming: string): Promise<void> {
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
     if (mtimeMs < newest) await rm(path, { force: true });
   }
-}
-
-/** The code of a system error, such as ENOSPC. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
 }

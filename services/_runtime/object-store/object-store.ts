@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { openFolderStore } from "./folder-store.ts";
-import { openS3Store } from "./s3-store.ts";
-import { parseS3Url } from "./s3-url.ts";
+import { openS3Store, parseS3Url } from "./s3-store.ts";
 import type { ObjectStore } from "./store-interface.ts";
 
 export { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";

@@ -7,9 +7,31 @@ import {
   S3Client,
   type S3ClientConfig,
 } from "@aws-sdk/client-s3";
-import type { S3Location } from "./s3-url.ts";
-import { assertObjectKey, ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";
-import { webBody } from "./web-body.ts";
+import { z } from "zod";
+import {
+  assertObjectKey,
+  codeOf,
+  ignoreAbsence,
+  isObjectKey,
+  ObjectNotFound,
+  type ObjectStore,
+  ObjectStoreUnavailable,
+  webBody,
+} from "./store-interface.ts";
+
+const s3Query = z.strictObject({
+  endpoint: z.url({ protocol: /^https?$/ }).optional(),
+  region: z.string().min(1).optional(),
+  /** Whether the bucket is in the path (`https://host/bucket/key`) and not in the host's name; most S3-compatible servers need it. */
+  forcePathStyle: z.stringbool({ truthy: ["true"], falsy: ["false"] }).default(false),
+});
+
+/** Where an S3 object store is. `region` and `endpoint` left out are those of the AWS_* environment. */
+export interface S3Location extends z.infer<typeof s3Query> {
+  bucket: string;
+  /** Comes before every key, with a slash between; empty for none. */
+  prefix: string;
+}
 
 /** All in milliseconds. */
 export interface S3Timeouts {
@@ -37,7 +59,7 @@ export function openS3Store(location: S3Location, timeouts = usualTimeouts): Obj
   const client = new S3Client(clientConfig(location, timeouts));
 
   function unavailable(error: unknown): ObjectStoreUnavailable {
-    return new ObjectStoreUnavailable(`the bucket ${Bucket} cannot be used (${codeOf(error)})`, error);
+    return new ObjectStoreUnavailable(`the bucket ${Bucket} cannot be used (${codeOf(error)})`, { cause: error });
   }
 
   /** Also what an operator has to put right (credentials, region, bucket) passes without a change to the call. */
@@ -56,8 +78,8 @@ export function openS3Store(location: S3Location, timeouts = usualTimeouts): Obj
   }
 
   return {
-    async put(key, bytes, { contentType = "application/octet-stream" } = {}) {
-      const contents = { Body: bytes, ContentLength: bytes.byteLength, ContentType: contentType };
+    async put(key, bytes) {
+      const contents = { Body: bytes, ContentLength: bytes.byteLength, ContentType: "application/json" };
       const requestTimeout = timeouts.reply + bytes.byteLength / uploadBytesPerMs;
       await call(key, (target) => client.send(new PutObjectCommand({ ...target, ...contents }), { requestTimeout }));
     },
@@ -75,9 +97,7 @@ export function openS3Store(location: S3Location, timeouts = usualTimeouts): Obj
       }),
     async delete(key) {
       // S3 itself answers 204 for an absent object; some servers answer that there is none.
-      await call(key, (target) => client.send(new DeleteObjectCommand(target))).catch((error) => {
-        if (!(error instanceof ObjectNotFound)) throw error;
-      });
+      await call(key, (target) => client.send(new DeleteObjectCommand(target))).catch(ignoreAbsence);
     },
     async check() {
       const abortSignal = AbortSignal.timeout(timeouts.check);
@@ -89,6 +109,20 @@ export function openS3Store(location: S3Location, timeouts = usualTimeouts): Obj
       client.destroy();
     },
   };
+}
+
+/** Reads `s3://bucket/prefix?endpoint=...&region=...&forcePathStyle=true`. Throws a TypeError that says what is wrong with it, without repeating what may be a secret. */
+export function parseS3Url(url: string): S3Location {
+  const { username, password, host, pathname, searchParams, hash } = new URL(url);
+  if (username || password)
+    throw new TypeError("an s3: URL carries no credentials: they come from the AWS_* environment");
+  if (!host) throw new TypeError("an s3: URL names its bucket: s3://bucket/prefix");
+  if (hash) throw new TypeError("an s3: URL has no fragment");
+  const prefix = pathname.replace(/^\//, "").replace(/\/$/, "");
+  if (prefix && !isObjectKey(prefix)) throw new TypeError("an s3: URL's prefix has segments of A-Z a-z 0-9 . _ -");
+  const query = s3Query.safeParse(Object.fromEntries(searchParams));
+  if (!query.success) throw new TypeError(`an s3: URL's query is wrong: ${z.prettifyError(query.error)}`);
+  return { bucket: host, prefix, ...query.data };
 }
 
 function clientConfig({ endpoint, forcePathStyle, ...location }: S3Location, timeouts: S3Timeouts): S3ClientConfig {
@@ -113,10 +147,4 @@ function clientConfig({ endpoint, forcePathStyle, ...location }: S3Location, tim
       httpsAgent: agent,
     },
   };
-}
-
-/** The S3 error code (`NoSuchKey`) or the system error's code (`ECONNREFUSED`). */
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return "unknown";
-  return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseS3Url } from "./s3-url.ts";
+import { parseS3Url } from "./s3-store.ts";
 
 test("reads every part", () => {
   const url = "s3://tills/live/v2/?endpoint=http%3A%2F%2Fminio%3A9000&region=eu-west-3&forcePathStyle=true";

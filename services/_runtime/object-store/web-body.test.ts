@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { webBody } from "./web-body.ts";
+import { webBody } from "./store-interface.ts";
 
 const translate = (error: unknown) => new Error("translated", { cause: error });
 

@@ -7,7 +7,6 @@ import { openEventBus } from "../event-bus.ts";
 import { createLogger } from "../logger.ts";
 import { createMetrics } from "../metrics.ts";
 import { type Database, openDatabase } from "../postgres.ts";
-import { openOutboxSignals } from "../relay.ts";
 import { createServiceRegistry, type ServiceRegistry } from "../service-registry.ts";
 import { type RunningService, schemaOf, startService } from "../start-service.ts";
 import { incomingRequest } from "./incoming-request.ts";
@@ -49,13 +48,13 @@ export async function startTestService(
   registry = createServiceRegistry(variables),
 ): Promise<TestService> {
   const config = readConfig(runtimeConfig, variables);
-  const log = createLogger({ name: definition.name, level: config.LOG_LEVEL });
+  const log = createLogger({ name: definition.name, level: variables.LOG_LEVEL ?? "info" });
   const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), registry });
   registry.add(definition.name, running.fetch);
   const db = openDatabase(config, { schema: schemaOf(config.NAMESPACE, definition.name), log });
   // What a test publishes by itself is told to the service as another instance of it would tell.
   const bus = openEventBus(config, { name: `${definition.name}-test`, log });
-  const signals = openOutboxSignals(bus, definition.name);
+  const signals = bus.openSignals(`${definition.name}-outbox`);
   db.onPublished = () => signals.send("all", "");
   return {
     running,

@@ -112,7 +112,7 @@ export class Channel {
 export type Start = { after: number } | { reset?: ResetReason };
 
 /** Changes, and orders, that are read at a time for one reader, and bytes of them. */
-const batch = { limit: 50, maxBytes: 256 * 1024 };
+const ownBatch = { limit: 50, maxBytes: 256 * 1024 };
 
 /** Where the stream of a reader begins that gives back this event id, or none. */
 export async function findStart(sql: Sql, locationId: string, lastEventId: string | undefined): Promise<Start> {
@@ -164,7 +164,7 @@ async function showCurrent(
   reader.position = (await findExtent(sql, locationId)).last;
   /** Ends before it is waited for the reader, so that no text is kept meanwhile but what the reader was given. */
   const showPage = async (after: OrderPlace | null): Promise<OrderPlace | null> => {
-    const { orders, hasMore } = await findListed(sql, { locationId, filter }, { after, offset: 0, ...batch });
+    const { orders, hasMore } = await findListed(sql, { locationId, filter }, { after, offset: 0, ...ownBatch });
     for (const { id, position } of orders) shown.set(id, position);
     reader.write(orders.map(({ body }) => currentOrder(body)).join(""));
     const last = hasMore ? orders.at(-1) : undefined;
@@ -185,7 +185,7 @@ async function showCurrent(
 async function catchUp(reader: StreamReader, { sql, channel }: Source, shown: Shown | undefined): Promise<boolean> {
   const { locationId, outlet } = reader;
   const sendBatch = async (): Promise<"more" | "end" | "gap"> => {
-    const revisions = await findRevisions(sql, { locationId, after: reader.position, ...batch });
+    const revisions = await findRevisions(sql, { locationId, after: reader.position, ...ownBatch });
     const [first] = revisions;
     if (!first) return "end";
     if (first.position !== reader.position + 1) return "gap";

@@ -1,7 +1,7 @@
 import { ApiError } from "@pragma/contracts/errors";
+import type { Signals } from "@pragma/runtime/event-bus";
 import type { Logger } from "@pragma/runtime/logger";
 import type { Sql } from "@pragma/runtime/postgres";
-import type { Signals } from "@pragma/runtime/signals";
 import type { OrderFilter } from "../order-filter.ts";
 import { findPositions } from "../queries/streams.ts";
 import { Channel, findStart, follow } from "./channel.ts";

@@ -43,8 +43,7 @@ export const ready = (locationId: string, position: number) => message("ready", 
 /** Shows that the stream is alive; brings the reader's place forward when what it went past was not for this reader. */
 const heartbeat = (id?: string) => `: heartbeat\n${id === undefined ? "" : `id: ${id}\n`}\n`;
 
-const closed = (reason: CloseReason) =>
-  `retry: ${comeBackAfter}\n${message("closed", JSON.stringify({ reason }))}`;
+const closed = (reason: CloseReason) => `retry: ${comeBackAfter}\n${message("closed", JSON.stringify({ reason }))}`;
 
 /** What a change is to whoever reads through this filter: an order, that one left, or nothing (an empty text). */
 function changeMessage(locationId: string, revision: Revision, filter: OrderFilter): string {

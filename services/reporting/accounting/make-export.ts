@@ -45,7 +45,7 @@ export async function makeExport(services: Making, claim: Claim, signal: AbortSi
   const { db, log } = services;
   const { id: exportId, attempt, traceparent } = claim;
   const operation = { name: "accounting export", kind: SpanKind.CONSUMER };
-  await withRequestContext({ traceparent, operation }, async ({ trace: { traceId } }) => {
+  await withRequestContext({ traceparent, operation }, async ({ traceId }) => {
     const started = performance.now();
     const fields = () => ({ exportId, attempt, traceId, milliseconds: performance.now() - started });
     try {

@@ -1,3 +1,4 @@
+import { logEach } from "@pragma/runtime/logger";
 import { retryTransient } from "@pragma/runtime/transient-error";
 import { type Outcome, recordAttempts } from "../queries/outcomes.ts";
 import type { Foundation } from "../webhooks.ts";
@@ -27,6 +28,7 @@ export function openAttemptWriter({ db, clock, log }: Pick<Foundation, "db" | "c
   /** Tried for as long as the database is away. */
   async function persist(outcomes: Outcome[]): Promise<undefined> {
     await retryTransient(() => write(outcomes), closing.signal);
+    logEach(log, outcomes.map(logFields), "attempt");
   }
 
   // One at a time: batches in parallel would wait for one another, counting for the same webhooks. Nobody waits for
@@ -35,8 +37,17 @@ export function openAttemptWriter({ db, clock, log }: Pick<Foundation, "db" | "c
   return {
     record: (outcome) =>
       record(outcome).catch((error) => {
-        log.error({ err: error, deliveryId: outcome.deliveryId }, "what came of an attempt could not be written");
+        log.error({ err: error, ...logFields(outcome) }, "what came of an attempt could not be written");
       }),
     close: () => closing.abort(),
   };
+}
+
+/** An attempt as its one log line has it. */
+function logFields({ claim, posted, verdict, milliseconds, context }: Outcome) {
+  const { deliveryId, webhookId, messageId, event, generation, attempt } = claim;
+  const { traceId } = context;
+  const { state, error } = verdict;
+  const { status } = posted;
+  return { deliveryId, webhookId, messageId, event, generation, attempt, traceId, status, milliseconds, state, error };
 }

@@ -44,22 +44,24 @@ interface Failing {
 }
 
 /**
- * What a batch of attempts says of their endpoints: those whose latest one succeeded, and those whose latest one failed,
- * by when attempts ended. A test that fails says nothing: it may be made of an endpoint that is yet to be built.
+ * What a batch of attempts, in the order in which they ended, says of their endpoints: those whose latest one succeeded,
+ * and those whose latest one failed. A test that fails says nothing: it may be made of an endpoint that is yet to be
+ * built.
  */
 export function healthOf(outcomes: readonly Outcome[]): { working: string[]; failing: Failing[] } {
   const worked = new Set<string>();
   const gone = new Set<string>();
   const failing = new Map<string, Failing>();
-  for (const outcome of outcomes.toSorted((one, other) => one.endedAt.getTime() - other.endedAt.getTime())) {
-    const { webhookId, error, endedAt, traceparent, isGone } = outcome;
+  for (const { claim, verdict, endedAt, context } of outcomes) {
+    const { webhookId } = claim;
+    const { error, isGone } = verdict;
     if (error === null) {
       worked.add(webhookId);
       failing.delete(webhookId);
-    } else if (outcome.event !== "test") {
+    } else if (claim.event !== "test") {
       if (isGone) gone.add(webhookId);
       const { since } = failing.get(webhookId) ?? { since: endedAt };
-      const latest = { webhookId, lastError: error, traceparent, isGone: gone.has(webhookId) };
+      const latest = { webhookId, lastError: error, traceparent: context.traceparent, isGone: gone.has(webhookId) };
       failing.set(webhookId, { ...latest, since, hasWorked: worked.has(webhookId) });
     }
   }

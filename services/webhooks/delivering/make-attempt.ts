@@ -48,34 +48,25 @@ export async function makeAttempt(services: AttemptServices, claim: Claim): Prom
   if (claim.lapsesAt.getTime() < at.getTime() + timeoutMs(config))
     return releaseUnused(at, "its lease is too short by now");
   const operation = operationOf(claim, endpoint);
-  return withRequestContext(
-    { requestId, traceparent, operation },
-    async ({ trace: { traceId }, span, traceparent }) => {
-      const { generation, attempt, messageId, event, failures } = claim;
-      const started = performance.now();
-      const posted = await post(poster, { claim, endpoint, at });
-      const milliseconds = Math.round(performance.now() - started);
-      const endedAt = clock();
-      const isTest = event === "test";
-      const verdict = judgeAttempt(posted, { schedule: config.WEBHOOK_SCHEDULE, failures, at: endedAt, isTest });
-      const response = posted.status === null ? null : posted.response;
-      const { status } = posted;
-      const written = { ...claim, ...verdict, startedAt: at, endedAt, milliseconds, status, response, traceparent };
-      await writer.record(written);
+  return withRequestContext({ requestId, traceparent, operation }, async (context) => {
+    const { event, failures } = claim;
+    const started = performance.now();
+    const posted = await post(poster, { claim, endpoint, at });
+    const milliseconds = Math.round(performance.now() - started);
+    const endedAt = clock();
+    const isTest = event === "test";
+    const verdict = judgeAttempt(posted, { schedule: config.WEBHOOK_SCHEDULE, failures, at: endedAt, isTest });
+    await writer.record({ claim, posted, verdict, startedAt: at, endedAt, milliseconds, context });
 
-      const { state, error, nextAttemptAt } = verdict;
-      const outcome = error === null ? "succeeded" : "failed";
-      attempted(milliseconds / 1_000, { outcome, delivery: state });
-      if (status !== null) span?.setAttribute("http.response.status_code", status);
-      if (span && error !== null) failSpan(span, error);
-      log.info(
-        { deliveryId, webhookId, messageId, event, generation, attempt, traceId, status, milliseconds, state, error },
-        "attempt",
-      );
-      if (nextAttemptAt) onRetry(claim, nextAttemptAt);
-      return isTest && outcome === "failed" ? "unknown" : outcome;
-    },
-  );
+    const { state, error, nextAttemptAt } = verdict;
+    const outcome = error === null ? "succeeded" : "failed";
+    attempted(milliseconds / 1_000, { outcome, delivery: state });
+    const { span } = context;
+    if (posted.status !== null) span.setAttribute("http.response.status_code", posted.status);
+    if (error !== null) failSpan(span, error);
+    if (nextAttemptAt) onRetry(claim, nextAttemptAt);
+    return isTest && outcome === "failed" ? "unknown" : outcome;
+  });
 }
 
 function operationOf({ deliveryId, webhookId, event, generation, attempt }: Claim, { url }: Endpoint): Operation {
@@ -99,14 +90,14 @@ async function post(
   { claim, endpoint, at }: { claim: Claim; endpoint: Endpoint; at: Date },
 ): Promise<Posted> {
   const { url, fault, apiKey } = endpoint;
+  const { messageId, event, body } = claim;
   if (fault) return { status: null, reason: `The endpoint's address ${fault.message}.` };
-  const body = Buffer.from(claim.body, "utf8");
   const current = endpoint.secrets.filter(({ expiresAt }) => expiresAt > at.getTime());
   const secrets = current.map(({ secret }) => secret);
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "user-agent": "Pragma-Webhooks/1.0",
-    ...signMessage({ id: claim.messageId, event: claim.event, body }, { secrets, at }),
+    ...signMessage({ id: messageId, event, body }, { secrets, at }),
     ...(apiKey !== null && { authorization: apiKey }),
   };
   return poster.post({ url, headers, body });

@@ -1,6 +1,6 @@
-import { startClaimLoop } from "@pragma/runtime/claim-loop";
+import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/claim-loop";
+import type { Signals } from "@pragma/runtime/event-bus";
 import type { Metrics } from "@pragma/runtime/metrics";
-import type { Signals } from "@pragma/runtime/signals";
 import { leaseMs, timeoutMs } from "../config.ts";
 import { type Claim, claimDue, claimTests, type ReleasedClaim, releaseClaims } from "../queries/claims.ts";
 import { continueRecovery } from "../queries/recoveries.ts";
@@ -11,7 +11,7 @@ import { openEndpointDirectory } from "./endpoint-directory.ts";
 import { openHostRates } from "./endpoint-queue.ts";
 import { makeAttempt } from "./make-attempt.ts";
 import { openPoster } from "./post-message.ts";
-import { type Reservation, Scheduler } from "./scheduler.ts";
+import { Scheduler } from "./scheduler.ts";
 
 interface DeliveringOptions extends Foundation {
   metrics: Metrics;
@@ -25,14 +25,14 @@ interface DeliveringOptions extends Foundation {
  * woken, and found by polling otherwise.
  */
 export interface Delivering {
-  /** This instance claims what is due of these webhooks, as far as it has room. */
-  wake(webhookIds: readonly string[]): void;
-  /** The same, by every instance: for what may be a lot. */
+  /** Of this instance. */
+  scheduler: Scheduler;
+  /** Makes deliveries of test messages. */
+  tests: Pick<ClaimLoop<Claim>, "wake">;
+  /** Makes due what is to be recovered. */
+  recoveries: Pick<ClaimLoop<string>, "wake">;
+  /** Every instance claims what is due of these webhooks: for what may be a lot. */
   wakeEveryInstance(webhookIds: readonly string[]): void;
-  wakeTests(): void;
-  wakeRecoveries(): void;
-  /** Room to send one message at once, if its endpoint has any. */
-  reserve(webhookId: string): Reservation | undefined;
   /** Lets what is under way finish. */
   close(): Promise<void>;
 }
@@ -118,11 +118,7 @@ export function openDelivering(options: DeliveringOptions): Delivering {
   metrics.observe("webhook_endpoints_spared", "Endpoints that are sent a probe only, because they fail", spared);
 
   return {
-    wake: (webhookIds) => scheduler.wake(webhookIds),
-    wakeEveryInstance,
-    wakeTests: () => tests.wake(),
-    wakeRecoveries: () => recoveries.wake(),
-    reserve: (webhookId) => scheduler.reserve(webhookId),
+    ...{ scheduler, tests, recoveries, wakeEveryInstance },
     async close() {
       writer.close();
       await Promise.all([scheduler.close(), tests.close(), recoveries.close()]);

@@ -1,5 +1,6 @@
 import type { SentEvent } from "@pragma/contracts/webhook";
 import { recordset, type Sql } from "@pragma/runtime/postgres";
+import type { Fragment } from "./rows.ts";
 
 /** A delivery that this process has taken, to make the attempt that comes next. */
 export interface Claim {
@@ -13,8 +14,8 @@ export interface Claim {
   event: SentEvent;
   /** How many attempts of this generation have failed. */
   failures: number;
-  /** What is sent. */
-  body: string;
+  /** What is sent: the same bytes for all deliveries of a message. */
+  body: Uint8Array;
   /** Of what the message tells of (W3C). */
   traceparent: string | null;
   /** When this process is presumed dead, and another makes the attempt. */
@@ -27,14 +28,27 @@ interface Lease {
   lapsesAt: Date;
 }
 
-/** Claims those of the deliveries in `due` whose webhook is in one of these states. */
-const claim = (sql: Sql, { lapsesAt }: Lease, states: string[]) => sql`
-  update deliveries d set state = 'sending', due_at = ${lapsesAt}
-  from due, webhooks w, messages m
-  where d.id = due.id and w.id = d.webhook_id and w.state = any(${states}) and m.id = d.message_id
-  returning
-    d.id as delivery_id, d.generation, d.attempt, d.failures, d.event, d.message_id, d.webhook_id, w.revision, m.body,
-    m.traceparent, d.due_at as lapses_at`;
+/** Claims those of the deliveries that `due` selects, by `id` and `due_at`, whose webhook is in one of these states. */
+async function claim(sql: Sql, { lapsesAt }: Lease, due: Fragment, states: string[]): Promise<Claim[]> {
+  const claimed = await sql<(Omit<Claim, "body" | "lapsesAt"> & { body: string | null })[]>`
+    with due as (${due}), claimed as (
+      update deliveries d set state = 'sending', due_at = ${lapsesAt}
+      from due, webhooks w
+      where d.id = due.id and w.id = d.webhook_id and w.state = any(${states})
+      returning
+        d.id as delivery_id, d.generation, d.attempt, d.failures, d.event, d.message_id, d.webhook_id, w.revision,
+        due.due_at as due_since
+    )
+    select
+      delivery_id, generation, attempt, failures, event, message_id, webhook_id, revision, traceparent,
+      -- Once for all webhooks: to pass it on costs more than all else.
+      case when row_number() over (partition by message_id) = 1 then body end as body
+    from claimed join messages m on m.id = message_id
+    order by due_since`;
+  const bodies = new Map<string, Uint8Array>();
+  for (const { messageId, body } of claimed) if (body !== null) bodies.set(messageId, Buffer.from(body));
+  return claimed.map((row) => ({ ...row, body: bodies.get(row.messageId) as Uint8Array, lapsesAt }));
+}
 
 /** How many deliveries of a webhook are wanted at most. */
 export interface Pull {
@@ -44,18 +58,16 @@ export interface Pull {
 
 /** Claims what is due of these webhooks, each webhook's longest due first. */
 export async function claimDue(sql: Sql, pulls: Pull[], lease: Lease): Promise<Claim[]> {
-  return sql<Claim[]>`
-    with due as (
-      select due.id
-      from jsonb_to_recordset(${recordset(sql, pulls)}) as pull (webhook_id uuid, max int)
-      cross join lateral (
-        select id from deliveries
-        where webhook_id = pull.webhook_id and state = 'pending' and due_at <= ${lease.now}
-        order by due_at limit pull.max
-        for update skip locked
-      ) due
-    )
-    ${claim(sql, lease, ["active"])}`;
+  const due = sql`
+    select due.*
+    from jsonb_to_recordset(${recordset(sql, pulls)}) as pull (webhook_id uuid, max int)
+    cross join lateral (
+      select id, due_at from deliveries
+      where webhook_id = pull.webhook_id and state = 'pending' and due_at <= ${lease.now}
+      order by due_at limit pull.max
+      for update skip locked
+    ) due`;
+  return claim(sql, lease, due, ["active"]);
 }
 
 /** Test messages of a location that are under way at once: those to its slow endpoints keep no other's waiting. */
@@ -63,7 +75,7 @@ const maxTestsOfLocation = 5;
 
 /** Claims test messages that are due, of paused and disabled webhooks too: they wait for no other message. */
 export async function claimTests(sql: Sql, limit: number, lease: Lease): Promise<Claim[]> {
-  return sql<Claim[]>`
+  const due = sql`
     with waiting as (
       select d.id, w.location_id, row_number() over (partition by w.location_id order by d.due_at) as place
       from deliveries d join webhooks w on w.id = d.webhook_id
@@ -71,16 +83,15 @@ export async function claimTests(sql: Sql, limit: number, lease: Lease): Promise
     ), sending as (
       select w.location_id, count(*) from deliveries d join webhooks w on w.id = d.webhook_id
       where d.state = 'sending' and d.event = 'test' group by w.location_id
-    ), due as (
-      select id from deliveries
-      where state = 'pending' and id in (
-        select id from waiting left join sending using (location_id)
-        where place + coalesce(count, 0) <= ${maxTestsOfLocation}
-      )
-      order by due_at limit ${limit}
-      for update skip locked
     )
-    ${claim(sql, lease, ["active", "paused", "disabled"])}`;
+    select id, due_at from deliveries
+    where state = 'pending' and id in (
+      select id from waiting left join sending using (location_id)
+      where place + coalesce(count, 0) <= ${maxTestsOfLocation}
+    )
+    order by due_at limit ${limit}
+    for update skip locked`;
+  return claim(sql, lease, due, ["active", "paused", "disabled"]);
 }
 
 /**

@@ -1,16 +1,18 @@
 import { recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
-import type { Verdict } from "../judge-attempt.ts";
+import type { RequestContext } from "@pragma/runtime/request-context";
+import type { Posted, Verdict } from "../judge-attempt.ts";
 import type { Claim } from "./claims.ts";
 
 /** An attempt that was made, and what came of it. */
-export interface Outcome extends Claim, Verdict {
+export interface Outcome {
+  claim: Claim;
+  posted: Posted;
+  verdict: Verdict;
   startedAt: Date;
   endedAt: Date;
   milliseconds: number;
-  status: number | null;
-  response: string | null;
-  /** Of the attempt (W3C). */
-  traceparent: string;
+  /** Of the attempt. */
+  context: RequestContext;
 }
 
 /**
@@ -22,11 +24,20 @@ export async function recordAttempts(
   sql: Sql | Transaction,
   { outcomes, working }: { outcomes: Outcome[]; working: string[] },
 ): Promise<void> {
-  const rows = outcomes.map(({ deliveryId, webhookId, generation, attempt, state, ...outcome }) => {
-    const { startedAt, endedAt, milliseconds, status, error, response, nextAttemptAt } = outcome;
-    const times = { startedAt, endedAt, milliseconds, nextAttemptAt };
-    return { deliveryId, webhookId, generation, attempt, state, status, error, response, ...times };
-  });
+  const rows = outcomes.map(({ claim, posted, verdict, startedAt, endedAt, milliseconds }) => ({
+    deliveryId: claim.deliveryId,
+    webhookId: claim.webhookId,
+    generation: claim.generation,
+    attempt: claim.attempt,
+    state: verdict.state,
+    status: posted.status,
+    error: verdict.error,
+    response: posted.status === null ? null : posted.response,
+    startedAt,
+    endedAt,
+    milliseconds,
+    nextAttemptAt: verdict.nextAttemptAt,
+  }));
   const isMadeAgain = sql`(d.again and made.state <> 'succeeded')`;
   await sql`
     with made as (

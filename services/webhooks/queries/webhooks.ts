@@ -14,27 +14,21 @@ export const webhookColumns = (sql: Sql | Transaction) => sql`
 export const isWebhook = (sql: Sql | Transaction, which: Which) =>
   sql`id = ${which.id} and state <> 'deleted' and ${isOfLocation(sql, which)}`;
 
-/** A webhook that an event is for. */
-export interface Listener {
-  id: string;
-  isActive: boolean;
-}
-
 /** An event at a location. */
 export interface EventMatch {
   locationId: string;
   event: SentEvent;
 }
 
-/** The webhooks that listen to each of these, in their order. */
-export async function findListeners(sql: Sql, matches: EventMatch[]): Promise<Listener[][]> {
-  const rows = await sql<(Listener & { place: number })[]>`
-    select match.place, w.id, w.state = 'active' as is_active
+/** Returns the ids of the webhooks that listen to each of these, in their order. */
+export async function findListeners(sql: Sql, matches: EventMatch[]): Promise<string[][]> {
+  const rows = await sql<{ place: number; id: string }[]>`
+    select match.place, w.id
     from rows from (jsonb_to_recordset(${recordset(sql, matches)}) as (location_id uuid, event text))
       with ordinality as match (location_id, event, place)
     join webhooks w on w.location_id = match.location_id
     where w.state <> 'deleted' and match.event = any(w.events)`;
-  const listeners = matches.map((): Listener[] => []);
-  for (const { place, id, isActive } of rows) listeners[place - 1]?.push({ id, isActive });
+  const listeners = matches.map((): string[] => []);
+  for (const { place, id } of rows) listeners[place - 1]?.push(id);
   return listeners;
 }

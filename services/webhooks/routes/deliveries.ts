@@ -135,7 +135,8 @@ export const replayDeliveryRoute = defineRoute({
         returning ${deliveryColumns(tx)}`;
       if (delivery) {
         const { event, webhookId } = delivery;
-        afterCommit(tx, () => (event === "test" ? delivering.wakeTests() : delivering.wake([webhookId])));
+        const { tests, scheduler } = delivering;
+        afterCommit(tx, () => (event === "test" ? tests.wake() : scheduler.wake([webhookId])));
         return delivery;
       }
       const [sending] = await tx`select from deliveries d, webhooks w where ${isDelivery(tx, which)}`;

@@ -22,7 +22,7 @@ export const recoverDeliveriesRoute = defineRoute({
     const { id: webhookId } = await readableWebhook(services, params, principal);
     const { db, clock, delivering } = services;
     const recovery = await db.transaction(async (tx) => {
-      afterCommit(tx, () => delivering.wakeRecoveries());
+      afterCommit(tx, () => delivering.recoveries.wake());
       return insertRecovery(tx, { webhookId, since: body.since, now: clock() });
     });
     return json(202, recovery);

@@ -39,7 +39,7 @@ export const testWebhookRoute = defineRoute({
     const messages = [{ messageId, event, body, traceparent }];
     const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
     await insertMessages(db.sql, { messages, deliveries }, { now, lapsesAt: now });
-    delivering.wakeTests();
+    delivering.tests.wake();
     const delivery = { id, createdAt: now, webhookId, messageId, event };
     return json(202, { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null });
   },

@@ -5,7 +5,6 @@ import { OrderLiveInput } from "@pragma/contracts/order-live";
 import { readConfig, runtimeConfig } from "@pragma/runtime/config";
 import { openEventBus } from "@pragma/runtime/event-bus";
 import { createLogger } from "@pragma/runtime/logger";
-import { envelopeOf } from "@pragma/runtime/outbox";
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
 
 /** Says what other services would have said. */
@@ -24,7 +23,8 @@ export function openEventSender({ variables }: Pick<TestEnvironment, "variables"
       isThere ??= bus.ensureStream();
       await isThere;
       const { client } = await bus.connected;
-      const envelope = envelopeOf(type, { id, subject: id, data, traceparent: undefined });
+      const time = new Date().toISOString();
+      const envelope = { specversion: "1.0", id, type, source: "/pragma", time, subject: id, data };
       await client.publish(bus.subjectOf(type, data.locationId), JSON.stringify(envelope), { msgID: id });
       return id;
     },

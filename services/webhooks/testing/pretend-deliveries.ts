@@ -60,7 +60,7 @@ export function pretendDeliveries(
     messageId: deliveryId,
     event: "order.paid",
     failures: 0,
-    body: "{}",
+    body: Buffer.from("{}"),
     traceparent: null,
     lapsesAt: new Date(Date.now() + 30_000),
   });
