@@ -3,8 +3,7 @@ import { UtcDateTime } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
 import { locationIdExample, orderLiveInputExample } from "./examples/order-live.ts";
 import { ClientId, limitedText, storable, toUuid, withoutDefaults } from "./fields.ts";
-import { OrderData } from "./order-data.ts";
-import { OrderV2 } from "./order-v2.ts";
+import { OrderData, OrderV2 } from "./order-data.ts";
 
 /** How many orders one call brings at most. */
 export const maxLiveOrders = 50;

@@ -113,16 +113,13 @@ const testData = z.object({
   message: z.string(),
 });
 
-const example = (event: SentEvent, sequence: number | null, data: unknown) => ({
-  meta: { id: deliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z", sequence },
-  data,
-});
-
 function bodyOf<Event extends SentEvent, Data extends z.ZodType>(
   event: Event,
   id: string,
-  { data, example: shown }: { data: Data; example: ReturnType<typeof example> },
+  data: Data,
+  example: { sequence: number | null; data: unknown },
 ) {
+  const head = { id: deliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
   const meta = z.object({
     id: z.guid().meta({
       description: "Id of the message, the same on every attempt: handle a message once by it",
@@ -134,6 +131,7 @@ function bodyOf<Event extends SentEvent, Data extends z.ZodType>(
         "Of one order's messages, which it is: they may arrive in another order, and the highest is the latest. Of one report's, the till's revision. Null where there is only one",
     }),
   });
+  const shown = { meta: { ...head, sequence: example.sequence }, data: example.data };
   return z.object({ meta, data }).meta({ id, description: "The body of a message", example: shown });
 }
 
@@ -156,35 +154,32 @@ const endpointExample = {
 
 /** Every message that is sent, with its body as receivers get it. */
 export const webhookBodies = {
-  "order.call": bodyOf("order.call", "OrderCallWebhook", {
-    data: WebhookOrder,
-    example: example("order.call", 1, orderExample),
+  "order.call": bodyOf("order.call", "OrderCallWebhook", WebhookOrder, { sequence: 1, data: orderExample }),
+  "order.paid": bodyOf("order.paid", "OrderPaidWebhook", WebhookOrder, {
+    sequence: 3,
+    data: { ...orderExample, ...paid },
   }),
-  "order.paid": bodyOf("order.paid", "OrderPaidWebhook", {
-    data: WebhookOrder,
-    example: example("order.paid", 3, { ...orderExample, ...paid }),
-  }),
-  "order.canceled": bodyOf("order.canceled", "OrderCanceledWebhook", {
-    data: WebhookOrder,
-    example: example("order.canceled", 2, {
+  "order.canceled": bodyOf("order.canceled", "OrderCanceledWebhook", WebhookOrder, {
+    sequence: 2,
+    data: {
       ...orderExample,
       isCanceled: true,
       canceledAt: "2026-05-29T10:31:12.000Z",
       canceledReason: "Erreur de saisie",
-    }),
+    },
   }),
-  "order.transferred": bodyOf("order.transferred", "OrderTransferredWebhook", {
-    data: WebhookOrder,
-    example: example("order.transferred", 2, {
+  "order.transferred": bodyOf("order.transferred", "OrderTransferredWebhook", WebhookOrder, {
+    sequence: 2,
+    data: {
       ...orderExample,
       isTransferred: true,
       transferredAt: "2026-05-29T10:31:12.000Z",
       transferredTo: "Chambre 12",
-    }),
+    },
   }),
-  "report.finalized": bodyOf("report.finalized", "ReportFinalizedWebhook", {
-    data: FinalizedReport,
-    example: example("report.finalized", 1, {
+  "report.finalized": bodyOf("report.finalized", "ReportFinalizedWebhook", FinalizedReport, {
+    sequence: 1,
+    data: {
       locationId: webhookExample.locationId,
       reportId: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
       tillId: head.tillId,
@@ -195,23 +190,23 @@ export const webhookBodies = {
       finalizedAt: "2026-05-29T21:41:50.000Z",
       totalSales: 3430,
       orderIds: [head.id],
-    }),
+    },
   }),
-  "endpoint.failing": bodyOf("endpoint.failing", "EndpointFailingWebhook", {
-    data: FailingEndpoint,
-    example: example("endpoint.failing", null, endpointExample),
+  "endpoint.failing": bodyOf("endpoint.failing", "EndpointFailingWebhook", FailingEndpoint, {
+    sequence: null,
+    data: endpointExample,
   }),
-  "endpoint.disabled": bodyOf("endpoint.disabled", "EndpointDisabledWebhook", {
-    data: DisabledEndpoint,
-    example: example("endpoint.disabled", null, { ...endpointExample, reason: "failing" }),
+  "endpoint.disabled": bodyOf("endpoint.disabled", "EndpointDisabledWebhook", DisabledEndpoint, {
+    sequence: null,
+    data: { ...endpointExample, reason: "failing" },
   }),
-  test: bodyOf("test", "TestWebhook", {
-    data: testData,
-    example: example("test", null, {
+  test: bodyOf("test", "TestWebhook", testData, {
+    sequence: null,
+    data: {
       locationId: webhookExample.locationId,
       webhookId: webhookExample.id,
       message: "It works.",
-    }),
+    },
   }),
 } as const;
 
