@@ -2,12 +2,11 @@ import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
 import type { Jobs } from "./jobs.ts";
 import { jobsConfig } from "./jobs.ts";
-import { prepareOlderJobs } from "./lifecycle.ts";
 import { countAllUnfinished } from "./queries/jobs.ts";
 import { removeOldJobs } from "./queries/removing.ts";
 import { openQueue } from "./queue.ts";
 import { createJobRoute, getJob } from "./routes/jobs.ts";
-import { type Perform, waitOut } from "./run-job.ts";
+import { type Perform, prepareOlderJobs, waitOut } from "./run-job.ts";
 
 /** The jobs service, given what doing a job is. */
 export function defineJobsService(perform: Perform) {

@@ -1,8 +1,8 @@
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { expect, it } from "vitest";
-import { withoutChecks } from "./calculate-till.ts";
 import { sample } from "./testing/sample.ts";
+import { withoutChecks } from "./without-checks.ts";
 
 type Change = (name: string, value: unknown) => [string, unknown][];
 

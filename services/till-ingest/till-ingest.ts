@@ -8,7 +8,6 @@ import type { Database } from "@pragma/runtime/postgres";
 import { z } from "zod";
 import { type LegacySettings, legacyConfig } from "./legacy/backoffice.ts";
 import type { openTillReader } from "./till-body.ts";
-import { type TillQuotas, tillQuotaConfig } from "./till-quotas.ts";
 
 export const tillIngestConfig = z.object({
   /** Where the bodies of tills are kept: `file:/folder` or `s3://bucket/prefix`. */
@@ -21,7 +20,12 @@ export const tillIngestConfig = z.object({
   SWEEP_AFTER_SECONDS: numberFromEnv(z.number().int().min(1)).default(300),
   /** How long the bodies of tills are kept that others took the place of; for ever when it is not set. */
   REPLACED_BODIES_KEPT_DAYS: numberFromEnv(z.number().int().min(1).max(36_500)).optional(),
-  ...tillQuotaConfig,
+  /**
+   * What a location may send in a day: a hundred times a busy restaurant's five tills of 2 MB would be 500 and 1 GB; more
+   * is for a point of sale that sends years of tills at once.
+   */
+  TILLS_PER_DAY: numberFromEnv(z.number().int().min(1)).default(20_000),
+  TILL_BYTES_PER_DAY: numberFromEnv(z.number().int().min(1)).default(20_000_000_000),
   /** How many times a day the tills of a location may be replaced or reprocessed, one by one. */
   TILL_REVISIONS_PER_DAY: numberFromEnv(z.number().int().min(1)).default(5_000),
   ...legacyConfig,
@@ -38,7 +42,7 @@ export interface TillIngest {
   wakeReprocessing(): void;
   /** How long a till may be without its result before it is announced again, in seconds. */
   sweepAfter: number;
-  quotas: TillQuotas;
+  quotas: Pick<z.output<typeof tillIngestConfig>, "TILLS_PER_DAY" | "TILL_BYTES_PER_DAY">;
   /** How many replacements and reprocessings of tills a location may ask for in a day. */
   revisionQuota: DailyQuota;
   legacy: LegacySettings;

@@ -1,8 +1,7 @@
-import type { ApiKey, Consumer, RateLimit } from "@pragma/contracts/consumer";
+import type { Consumer, RateLimit } from "@pragma/contracts/consumer";
 import type { KeyFacts, LocationFacts } from "@pragma/contracts/principal";
 import type { Scope } from "@pragma/contracts/scopes";
 import { advisoryLockKey, type Database, type Sql, type Transaction } from "@pragma/runtime/postgres";
-import type { PageRange } from "@pragma/runtime/reply-with-page";
 import type { Stored } from "../accounts.ts";
 
 type ConsumerRow = Stored<Consumer>;
@@ -78,22 +77,12 @@ export async function updateConsumer(
   return row;
 }
 
-/** A page of the consumers, newest first, and how many there are: with a location, those that it created. */
-export async function listConsumers(
-  { sql }: Database,
-  { locationId }: { locationId: string | null },
-  { after, offset, limit }: PageRange,
-): Promise<{ rows: ConsumerRow[]; total: number }> {
-  const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
-  const passes = locationId === null ? sql`true` : createdBy(sql, locationId);
-  const [rows, [counted]] = await Promise.all([
-    sql<ConsumerRow[]>`
-      select ${everything(sql)} from consumers where ${passes} and ${isAfter}
-      order by created_at desc, id desc offset ${offset} limit ${limit}`,
-    sql<[{ total: number }]>`select count(*) as total from consumers where ${passes}`,
-  ]);
-  return { rows, total: counted.total };
-}
+/** The list of the consumers: with a location, of those that it created. */
+export const listOfConsumers = (sql: Sql, locationId: string | null) => ({
+  columns: everything(sql),
+  table: sql`consumers`,
+  where: locationId === null ? sql`true` : createdBy(sql, locationId),
+});
 
 export interface NewKey {
   id: string;
@@ -140,30 +129,14 @@ export async function liveKeysOf(tx: Transaction, consumerId: string): Promise<C
     where consumer_id = ${consumerId} and revoked_at is null order by id for share`;
 }
 
-interface KeyFilter {
-  /** Of this location only; of any, and of none, when null. */
-  locationId: string | null;
-}
-
-/** A page of the keys that pass the filter, newest first, and how many there are. */
-export async function listKeys(
-  { sql }: Database,
-  { locationId }: KeyFilter,
-  { after, offset, limit }: PageRange,
-): Promise<{ rows: Stored<ApiKey>[]; total: number }> {
-  const passes = locationId === null ? sql`true` : sql`k.location_id = ${locationId}`;
-  const isAfter = after ? sql`(k.created_at, k.id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
-  const [rows, [counted]] = await Promise.all([
-    sql<Stored<ApiKey>[]>`
-      select k.id, k.prefix, coalesce(c.given_name, c.name) as consumer_name, k.location_id, k.created_at,
-        k.last_used_at, k.revoked_at
-      from api_keys k join consumers c on c.id = k.consumer_id
-      where ${passes} and ${isAfter}
-      order by k.created_at desc, k.id desc offset ${offset} limit ${limit}`,
-    sql<[{ total: number }]>`select count(*) as total from api_keys k where ${passes}`,
-  ]);
-  return { rows, total: counted.total };
-}
+/** The list of the keys of a location; of any, and of none, when that is null. */
+export const listOfKeys = (sql: Sql, locationId: string | null) => ({
+  columns: sql`
+    id, prefix, (select coalesce(given_name, name) from consumers where id = consumer_id) as consumer_name, location_id,
+    created_at, last_used_at, revoked_at`,
+  table: sql`api_keys`,
+  where: locationId === null ? sql`true` : sql`location_id = ${locationId}`,
+});
 
 interface FoundKey extends Stored<KeyFacts> {
   lastUsedAt: Date | null;

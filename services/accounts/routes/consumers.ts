@@ -10,20 +10,20 @@ import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { jsonBody } from "@pragma/runtime/define-route";
 import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
 import { json } from "@pragma/runtime/reply";
-import { replyWithPage } from "@pragma/runtime/reply-with-page";
+import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
 import { changeConsumer, createConsumer } from "../consumers.ts";
 import { createKey, revokeKey } from "../keys.ts";
-import { listConsumers, listKeys } from "../queries/consumers.ts";
+import { listOfConsumers, listOfKeys } from "../queries/consumers.ts";
+
+const consumerRoute = { tag: "Consumers", audience: "operator", scope: "consumers:write" } as const;
 
 export const listConsumersRoute = defineRoute({
   method: "get",
   path: "/v1/consumers/",
   operationId: "listConsumers",
-  tag: "Consumers",
-  audience: "operator",
-  scope: "consumers:write",
+  ...consumerRoute,
   summary: "List consumers",
   description:
     "The consumers with their scopes and rate limits, newest first. A key without locations:any sees those that its own location created.",
@@ -32,7 +32,7 @@ export const listConsumersRoute = defineRoute({
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const locationId = readableLocation(principal);
-    return replyWithPage({ query, url, origin }, (range) => listConsumers(services.db, { locationId }, range));
+    return replyWithNewest({ query, url, origin }, services.db.sql, listOfConsumers(services.db.sql, locationId));
   },
 });
 
@@ -40,9 +40,7 @@ export const createConsumerRoute = defineRoute({
   method: "post",
   path: "/v1/consumers/",
   operationId: "createConsumer",
-  tag: "Consumers",
-  audience: "operator",
-  scope: "consumers:write",
+  ...consumerRoute,
   summary: "Create a consumer",
   description:
     "Creates a consumer: an integrator, or a POS app, that keys are created for. It begins with those of the scopes reports:read, orders:read, catalog:read and locations:read that the key itself has, and with the default rate limit or the key's own, if that is lower; change them with PATCH. The consumer belongs to the key's location, or to the operators when the key has locations:any. Its name is unique among the consumers of its location, or of the operators.",
@@ -58,9 +56,7 @@ export const changeConsumerRoute = defineRoute({
   method: "patch",
   path: "/v1/consumers/{id}",
   operationId: "changeConsumer",
-  tag: "Consumers",
-  audience: "operator",
-  scope: "consumers:write",
+  ...consumerRoute,
   summary: "Change what a consumer may do",
   description:
     "Sets the scopes of a consumer, its rate limit (null: the default), or both; its keys follow within a second. A key changes only consumers whose scopes and rate limit are no more than its own, before and after. Without locations:any it finds only the consumers that its own location created.",
@@ -82,13 +78,13 @@ const query = z.object({
   locationId: z.guid().optional().meta({ description: "Only the keys of this location" }),
 });
 
+const keyRoute = { tag: "Keys", audience: "operator", scope: "keys:write" } as const;
+
 export const listKeysRoute = defineRoute({
   method: "get",
   path: "/v1/auth/keys/",
   operationId: "listApiKeys",
-  tag: "Keys",
-  audience: "operator",
-  scope: "keys:write",
+  ...keyRoute,
   summary: "List API keys",
   description:
     "The keys, newest first, revoked ones too: how each begins, whose it is, and when it was last used; never the key itself. A key without locations:any sees those of its own location only.",
@@ -98,7 +94,7 @@ export const listKeysRoute = defineRoute({
   async handle({ query, principal, services, url, origin }) {
     const locationId =
       query.locationId === undefined ? readableLocation(principal) : ownLocation(principal, query.locationId);
-    return replyWithPage({ query, url, origin }, (range) => listKeys(services.db, { locationId }, range));
+    return replyWithNewest({ query, url, origin }, services.db.sql, listOfKeys(services.db.sql, locationId));
   },
 });
 
@@ -106,9 +102,7 @@ export const createKeyRoute = defineRoute({
   method: "post",
   path: "/v1/auth/keys/",
   operationId: "createApiKey",
-  tag: "Keys",
-  audience: "operator",
-  scope: "keys:write",
+  ...keyRoute,
   summary: "Create an API key",
   description:
     "Creates a key for a consumer at a location. It is shown this once: only its hash is kept. A key creates keys only for consumers whose scopes and rate limit are no more than its own. Without locations:any it creates keys only at its own location, and finds only the consumers that this location created. With locations:any, consumerName is looked up among the consumers of the operators, then among those of the location.",
@@ -130,9 +124,7 @@ export const revokeKeyRoute = defineRoute({
   method: "delete",
   path: "/v1/auth/keys/{id}",
   operationId: "revokeApiKey",
-  tag: "Keys",
-  audience: "operator",
-  scope: "keys:write",
+  ...keyRoute,
   summary: "Revoke an API key",
   description:
     "Revokes a key for good: requests with it are refused within a second. It stays in the list, as revoked. Revoking it again changes nothing. A key without locations:any revokes those of its own location only, and the keys of an admin are revoked by an admin only.",

@@ -13,7 +13,7 @@ import { integerInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination"
 import { jsonBody } from "@pragma/runtime/define-route";
 import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
 import { json, taggedByContent } from "@pragma/runtime/reply";
-import { replyWithPage } from "@pragma/runtime/reply-with-page";
+import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
 import { demandAnyLocation } from "../authority.ts";
@@ -26,7 +26,7 @@ import {
   showDetails,
   showHeader,
 } from "../locations.ts";
-import { findLocation, listDevices, listLocations } from "../queries/locations.ts";
+import { findLocation, listDevices, listOfLocations } from "../queries/locations.ts";
 
 export const locationParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });
 
@@ -38,13 +38,13 @@ const query = z.object({
     .meta({ description: "Id in the legacy backoffice", example: 1042, type: "integer", minimum: 1 }),
 });
 
+const locationRoute = { tag: "Locations", audience: "operator", scope: "locations:write" } as const;
+
 export const listLocationsRoute = defineRoute({
   method: "get",
   path: "/v1/locations/",
   operationId: "listLocations",
-  tag: "Locations",
-  audience: "operator",
-  scope: "locations:write",
+  ...locationRoute,
   summary: "List locations",
   description: "The locations, newest first. A key without locations:any sees its own only.",
   request: { query },
@@ -56,7 +56,7 @@ export const listLocationsRoute = defineRoute({
       application: query.app ?? null,
       legacyId: query.legacyId ?? null,
     };
-    return replyWithPage({ query, url, origin }, (range) => listLocations(services.db, filter, range));
+    return replyWithNewest({ query, url, origin }, services.db.sql, listOfLocations(services.db.sql, filter));
   },
 });
 
@@ -64,9 +64,7 @@ export const getLocationRoute = defineRoute({
   method: "get",
   path: "/v1/locations/{id}",
   operationId: "getLocation",
-  tag: "Locations",
-  audience: "operator",
-  scope: "locations:write",
+  ...locationRoute,
   summary: "Get a location",
   description: "A location with every option and setting. A key without locations:any finds its own only.",
   request: { params: locationParams },
@@ -87,9 +85,7 @@ export const createLocationRoute = defineRoute({
   method: "post",
   path: "/v1/locations/",
   operationId: "createLocation",
-  tag: "Locations",
-  audience: "operator",
-  scope: "locations:write",
+  ...locationRoute,
   summary: "Create a location",
   description:
     "Makes a location. Required are its application, its organization and agency, and its name; every other option and setting has a default. The key needs locations:any as well, since the location is another than its own.",
@@ -122,9 +118,7 @@ export const changeLocationRoute = defineRoute({
   method: "patch",
   path: "/v1/locations/{id}",
   operationId: "changeLocation",
-  tag: "Locations",
-  audience: "operator",
-  scope: "locations:write",
+  ...locationRoute,
   summary: "Change a location",
   description:
     "Changes the options and settings that the body names and leaves the others; null takes a value away where there may be none. tipsConfig is replaced as a whole. A key without locations:any changes its own location only.",
@@ -146,9 +140,7 @@ export const importLocationRoute = defineRoute({
   method: "post",
   path: "/v1/locations/import",
   operationId: "importLocation",
-  tag: "Locations",
-  audience: "operator",
-  scope: "locations:write",
+  ...locationRoute,
   summary: "Import a location of a legacy backoffice",
   description:
     "Takes over a location by its application and the legacyId that its legacy backoffice knows it by, with every option and setting at its default; name it with PATCH. Importing the same location again answers the same id with 200. The key needs locations:any as well.",

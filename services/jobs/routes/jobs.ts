@@ -13,7 +13,6 @@ import type { RequestContext } from "@pragma/runtime/request-context";
 import { z } from "zod";
 import { checkJob } from "../check-job.ts";
 import { defineRoute, type Jobs, type JobsConfig } from "../jobs.ts";
-import { scheduleRun } from "../lifecycle.ts";
 import {
   countUnfinished,
   findJob,
@@ -25,6 +24,7 @@ import {
   updateJob,
 } from "../queries/jobs.ts";
 import { jobName } from "../queue.ts";
+import { scheduleRun } from "../run-job.ts";
 
 const locationQuery = z.object({
   locationId: z.guid().optional().meta({ description: "For keys that may act for any location" }),

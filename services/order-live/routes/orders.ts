@@ -61,13 +61,13 @@ const query = z.object({
 /** The last order of a page. */
 const placeSchema = z.object({ at: instantInToken, id: z.guid() });
 
+const readingRoute = { tag: "Live orders", audience: "public", scope: "orders:read" } as const;
+
 export const listOrdersRoute = defineRoute({
   method: "get",
   path: "/v1/orders-live/",
   operationId: "listLiveOrders",
-  tag: "Live orders",
-  audience: "public",
-  scope: "orders:read",
+  ...readingRoute,
   summary: "List live orders",
   description:
     "The orders of the location whose till is not closed yet, newest first by when they were opened at the point of sale. Orders made in school mode are not among them.",
@@ -96,9 +96,7 @@ export const getOrderRoute = defineRoute({
   method: "get",
   path: "/v1/orders-live/{id}",
   operationId: "getLiveOrder",
-  tag: "Live orders",
-  audience: "public",
-  scope: "orders:read",
+  ...readingRoute,
   summary: "Get a live order",
   description:
     "One order that is live, as it is now. Once its till is closed and has its report, the order is read at /v1/orders/{id} or /v2/orders/{id}.",
@@ -132,9 +130,7 @@ export const streamOrdersRoute = defineRoute({
   method: "get",
   path: "/v1/orders-live/stream",
   operationId: "streamLiveOrders",
-  tag: "Live orders",
-  audience: "public",
-  scope: "orders:read",
+  ...readingRoute,
   summary: "Follow live orders",
   description: [
     "A stream of server-sent events (text/event-stream) that begins with the live orders and goes on with every change of them, each once and in order, with the same filters as the list.",

@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
+import { OrderV2 } from "@pragma/contracts/order-data";
 import { OrderV1 } from "@pragma/contracts/order-v1";
-import { OrderV2 } from "@pragma/contracts/order-v2";
 import { dayInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
@@ -56,13 +56,13 @@ async function replyWithRecord(
   return tagged(found.body, { etag: found.etag, ifNoneMatch: header("if-none-match") });
 }
 
+const reportRoute = { tag: "Reports", audience: "public", scope: "reports:read" } as const;
+
 export const listReportsV2 = defineRoute({
   method: "get",
   path: "/v2/reports/",
   operationId: "listReports",
-  tag: "Reports",
-  audience: "public",
-  scope: "reports:read",
+  ...reportRoute,
   summary: "List end-of-day reports",
   description:
     "The reports of the location, newest first by when the shift started, each with its total. Fetch a report by its id for everything else.",
@@ -76,9 +76,7 @@ export const listReportsV0 = defineRoute({
   method: "get",
   path: "/v1/reports/",
   operationId: "listReportsV0",
-  tag: "Reports",
-  audience: "public",
-  scope: "reports:read",
+  ...reportRoute,
   summary: "List end-of-day reports in their first shape",
   description:
     "The reports of the location, newest first by when the shift started, each whole, as `/v1/reports/{id}` gives it.",
@@ -94,9 +92,7 @@ export const getReportV0 = defineRoute({
   method: "get",
   path: "/v1/reports/{id}",
   operationId: "getReportV0",
-  tag: "Reports",
-  audience: "public",
-  scope: "reports:read",
+  ...reportRoute,
   summary: "Get an end-of-day report in its first shape",
   description:
     "The figures of one shift under their first names, with the ids of its orders. It stays for those who read it; `/v2/reports/{id}` tells more.",
@@ -113,9 +109,7 @@ export const getReportV2 = defineRoute({
   method: "get",
   path: "/v2/reports/{id}",
   operationId: "getReport",
-  tag: "Reports",
-  audience: "public",
-  scope: "reports:read",
+  ...reportRoute,
   summary: "Get an end-of-day report",
   description:
     "Everything about one shift: sales by product, menu, room and tax; payments, discounts, cancellations and transfers; each clerk's figures; and its orders in short. It is there moments after its till was pushed, and changes only when the till is replaced or processed again.",
@@ -128,13 +122,13 @@ export const getReportV2 = defineRoute({
   handle: (input) => replyWithRecord(input, { kind: "report", body: "v2" }),
 });
 
+const orderRoute = { tag: "Orders", audience: "public", scope: "orders:read" } as const;
+
 export const listOrders = defineRoute({
   method: "get",
   path: "/v1/orders/",
   operationId: "listOrders",
-  tag: "Orders",
-  audience: "public",
-  scope: "orders:read",
+  ...orderRoute,
   summary: "List orders",
   description:
     "The orders of the location's closed shifts, newest first by when they were opened at the point of sale. Filter by day or by report. Each is whole, as `/v1/orders/{id}` gives it; orders that are still open are in the list of live orders.",
@@ -154,9 +148,7 @@ export const getOrderV1 = defineRoute({
   method: "get",
   path: "/v1/orders/{id}",
   operationId: "getOrderV1",
-  tag: "Orders",
-  audience: "public",
-  scope: "orders:read",
+  ...orderRoute,
   summary: "Get an order",
   description:
     "One order of a closed shift: its items and menus, payments and tips, with discounts and taxes. Its payments and tips are the validated ones. For every row as the point of sale has it, read `/v2/orders/{id}`.",
@@ -170,9 +162,7 @@ export const getOrderV2 = defineRoute({
   method: "get",
   path: "/v2/orders/{id}",
   operationId: "getOrderV2",
-  tag: "Orders",
-  audience: "public",
-  scope: "orders:read",
+  ...orderRoute,
   summary: "Get an order with every row",
   description:
     "One order of a closed shift with every field that the point of sale gave: rows of products, menus, payments, modifiers and discounts.",
