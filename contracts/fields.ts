@@ -1,5 +1,10 @@
 import { z } from "zod";
 
+/**
+ * The kinds of field that entities are made of, each with its limits. A field that may be null may also be absent,
+ * which older clients do: it then is null.
+ */
+
 interface LengthLimits {
   /** Left out: none. */
   min?: number;
@@ -102,11 +107,6 @@ export const ClientId = z
   .regex(clientId, { error: "Must be a uuid, or an s followed by a uuid" })
   .overwrite(toUuid)
   .meta({ description: "A uuid, or an s followed by one", example: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9" });
-
-/**
- * The kinds of field that entities are made of, each with its limits. A field that may be null may also be absent,
- * which older clients do: it then is null.
- */
 
 /** The largest amount of one record. Whatever a till of the largest size sums up to is still an exact number. */
 const largestAmount = 100_000_000_000;
