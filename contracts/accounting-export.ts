@@ -65,12 +65,19 @@ const gap = z.object({
 export type AccountingGap = z.infer<typeof gap>;
 
 /** Why a till is not in the files. */
-const failureCodes = ["no_report", "outdated_report", "unbalanced", "interrupted", "internal_error"] as const;
+const failureCodes = [
+  "no_report",
+  "outdated_report",
+  "unbalanced",
+  "too_large",
+  "interrupted",
+  "internal_error",
+] as const;
 
 const failure = z.object({
   code: z.enum(failureCodes).meta({
     description:
-      "no_report: the till was made in school mode, or was since. outdated_report: its report lacks figures that exports need; have the till processed again. unbalanced: debit and credit would differ, by the gaps. interrupted: what made the export died again and again. internal_error: a fault of ours, which we have noted",
+      "no_report: the till was made in school mode, or was since. outdated_report: its report lacks figures that exports need; have the till processed again. unbalanced: debit and credit would differ, by the gaps. too_large: it does not fit in the files, which have 16 MB in all; export it with fewer others. interrupted: what made the export died again and again. internal_error: a fault of ours, which we have noted",
   }),
   message: z.string().meta({ description: "The reason in words" }),
   gaps: z.array(gap).meta({ description: "What does not add up; empty unless the code is unbalanced" }),

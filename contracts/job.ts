@@ -89,9 +89,7 @@ export const JobOptions = z
       .meta({ description: "When this job fails, its parent goes on: the same as ignoreDependencyOnFailure" }),
     repeat: Repeat.optional(),
     jobId: JobId.optional().meta({
-      description:
-        "The job's id. While the location has a job of this id, no other is added: the reply is that job's. " +
-        "Not a whole number, and none of the names that the queue keeps for itself, such as wait or meta",
+      description: "The job's id. While the location has a job of this id, no other is added: the reply is that job's",
     }),
     parent: z
       .object({
@@ -110,7 +108,7 @@ export const JobOptions = z
     delay: milliseconds("How long the job is kept before it may be done").optional(),
     attempts: z.int().min(0).optional().meta({ description: "How often it is tried at most; 0 counts as 1" }),
     backoff: Backoff.optional().meta({ description: "How long to wait after an attempt that failed" }),
-    lifo: z.boolean().optional().meta({ description: "Goes before the jobs that wait already" }),
+    lifo: z.boolean().optional().meta({ description: "Goes before the jobs of its priority that wait already" }),
     removeOnComplete: KeepFinished.optional(),
     removeOnFail: KeepFinished.optional(),
     keepLogs: z.int().min(1).optional().meta({ description: "How many lines of the job's log are kept, 100 at most" }),

@@ -21,7 +21,7 @@ let reports: ReportV2[];
 let configId: string;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment({ EXPORT_CLAIM_SECONDS: "2", DATABASE_POOL: "20" });
+  environment = await createTestEnvironment({ EXPORT_CLAIM_SECONDS: "6", DATABASE_POOL: "20" });
   product = await startProduct(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   shop = await openShop(product, { scopes: ["tills:write", "reports:read", "accounting:write"] });

@@ -5,6 +5,7 @@ import { CountByKey } from "@pragma/runtime/count-by-key";
 import { type Rate, TokenBucket } from "@pragma/runtime/token-bucket";
 import { LRUCache } from "lru-cache";
 import { networkOf } from "./client-address.ts";
+import { findCredential } from "./credential.ts";
 import type { GatewayMiddleware } from "./gateway-request.ts";
 import { routeTable } from "./route-table.ts";
 
@@ -42,7 +43,8 @@ const prefixes = Object.keys(routeTable);
 
 /** Whether a key is asked for at a path, so that the request is limited by its key. */
 function needsKey(path: string): boolean {
-  return path.startsWith("/openapi.full.json") || prefixes.some((prefix) => path.startsWith(prefix));
+  const isAt = (prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
+  return isAt("/openapi.full.json") || prefixes.some(isAt);
 }
 
 /** Limits requests whose key nobody looks at by the client's address: those with one are limited by their key. */
@@ -55,7 +57,7 @@ export function addressLimit(rate: Rate): GatewayMiddleware {
   return async (context, next) => {
     const request = context.get("request");
     const { method, headers } = request.incoming;
-    const hasKey = headers.authorization !== undefined && method !== "OPTIONS" && method !== "TRACE";
+    const hasKey = findCredential(headers.authorization) !== undefined && method !== "OPTIONS" && method !== "TRACE";
     if (hasKey && needsKey(request.path)) return next();
     buckets.take(request.address, refusal);
     return next();

@@ -2,14 +2,13 @@ import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
 import { apiKeyPrefix, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
 import type { Rate } from "@pragma/runtime/token-bucket";
 import { AddressBuckets } from "./address-limit.ts";
+import { findCredential } from "./credential.ts";
 import type { GatewayMiddleware } from "./gateway-request.ts";
 import type { KeyCache, KnownKey } from "./key-cache.ts";
 
 /** Returns what the API key of a request stands for; `address` is asked for only when the key is not known yet. */
 export type Authenticate = (authorization: string | undefined, address: () => string) => Promise<KnownKey>;
 
-/** `Bearer` before the key may be left out, and may be written in any case. */
-const scheme = /^bearer(?: +|$)/i;
 /** What a key can be, also one that the operator chose: 16 characters or more that can be printed. */
 const printable = /^[\x20-\x7e]{16,512}$/;
 
@@ -78,7 +77,7 @@ function tooMany(what: string, { perSecond, burst }: Rate): { detail: string } {
 
 /** @throws `ApiError` key_missing. */
 export function credentialIn(authorization: string | undefined): string {
-  const credential = authorization?.trim().replace(scheme, "");
+  const credential = findCredential(authorization);
   if (!credential) throw unauthorized("key_missing");
   return credential;
 }

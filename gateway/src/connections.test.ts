@@ -119,6 +119,8 @@ describe("a client", () => {
     // A key that nobody looks at there makes no difference.
     expect((await gateway.ask("/health/", { key: authorization })).status).toBe(429);
     expect((await gateway.ask("/nothing/", { key: "x" })).status).toBe(429);
+    expect((await gateway.ask("/v2/reportsandmore", { key: "x" })).status).toBe(429);
+    expect((await gateway.ask("/v2/reports/json", { headers: { authorization: "Bearer" } })).status).toBe(429);
     expect((await gateway.ask("/v2/reports/json", { key: authorization })).status).toBe(200);
   });
 });

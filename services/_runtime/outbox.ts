@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type EventData, type EventEnvelope, type EventType, eventCatalogue } from "@pragma/contracts/events";
+import { joinObjects, objectOf } from "./join-json.ts";
 import { afterCommit, type Database, type Transaction } from "./postgres.ts";
 
 interface Publication<Type extends EventType> {
@@ -25,9 +26,24 @@ const maxEventBytes = 1024 * 1024 - 1024;
 export async function publish<Type extends EventType>(
   tx: Transaction,
   type: Type,
-  { id = randomUUID(), subject, data, traceparent }: Publication<Type>,
+  { data, ...event }: Publication<Type>,
 ): Promise<void> {
-  const envelope: EventEnvelope = {
+  const text = JSON.stringify(eventCatalogue[type].parse(data));
+  await publishText(tx, type, { ...event, locationId: data.locationId, data: text });
+}
+
+interface TextPublication extends Omit<Publication<EventType>, "data"> {
+  locationId: string | null;
+  data: string;
+}
+
+/** The same with data that is JSON text already, and as the catalogue says. */
+export async function publishText(
+  tx: Transaction,
+  type: EventType,
+  { id = randomUUID(), subject, locationId, data, traceparent }: TextPublication,
+): Promise<void> {
+  const head: Omit<EventEnvelope, "data"> = {
     specversion: "1.0",
     id,
     type,
@@ -35,14 +51,13 @@ export async function publish<Type extends EventType>(
     time: new Date().toISOString(),
     subject,
     ...(traceparent && { traceparent }),
-    data: eventCatalogue[type].parse(data),
   };
-  const body = JSON.stringify(envelope);
+  const body = joinObjects(JSON.stringify(head), objectOf("data", data));
   // One that the stream can never take would be tried for ever.
   if (Buffer.byteLength(body) > maxEventBytes)
     throw new Error(`The event ${type} has more than ${maxEventBytes} bytes.`);
   await tx`
-    insert into outbox ${tx({ id, type, locationId: data.locationId, body })}
+    insert into outbox ${tx({ id, type, locationId, body })}
     on conflict (id) do nothing`;
   afterCommit(tx, tellRelay);
 }

@@ -22,11 +22,22 @@ describe("the largest number that an option takes", () => {
     ["stackTraceLimit", { stackTraceLimit: most }],
     ["sizeLimit", { sizeLimit: most }],
     ["backoff", { backoff: most }],
+    ["timestamp", { timestamp: most }],
     ["deduplication.ttl", { deduplication: { id: "once", ttl: most } }],
   ])("%s lets the job be done", async (_, jobOptions) => {
     const shop = jobs.openShop();
     const { id } = await shop.create({ message: "Extreme", jobOptions });
     expect(await shop.inState(id, "completed")).toMatchObject({ failure: null, result: { message: "Extreme" } });
+  });
+
+  it.each<[string, JobOptions]>([
+    ["delay", { delay: most }],
+    ["delay from the largest timestamp", { delay: most, timestamp: most }],
+    ["delay of a job that goes first", { delay: most, lifo: true }],
+  ])("%s keeps the job until it is due", async (_, jobOptions) => {
+    const shop = jobs.openShop();
+    const { id } = await shop.create({ message: "Late", jobOptions });
+    expect((await shop.status(id)).state).toBe("delayed");
   });
 
   it("removeOnFail.age says of a job that it failed, and why", async () => {

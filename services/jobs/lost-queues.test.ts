@@ -2,7 +2,9 @@ import { readFile } from "node:fs/promises";
 import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { type PrivateServer, startPrivateServer } from "@pragma/runtime/testing/private-server";
+import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { JobRow } from "./queries/jobs.ts";
 import { startJobs, type TestJobs, unlike } from "./testing/start-jobs.ts";
 
 let jobs: TestJobs;
@@ -147,21 +149,52 @@ describe.concurrent("a job that the queue does not have", () => {
   });
 });
 
-describe.concurrent("a job that an older version put in the queue, with other data", () => {
-  it("is done, also when it has failed once", async () => {
-    const shop = jobs.openShop();
-    const message = unlike("fail once");
-    const { id } = await shop.create({ message, jobOptions: { attempts: 2, backoff: 1_500 } });
-    await shop.inState(id, "delayed");
-    const queued = await shop.queued(id);
-    await queued?.updateData({ location_id: shop.locationId, id });
-    await shop.inState(id, "completed");
-    expect(timesBegun(message)).toBe(2);
+describe.concurrent("a process that stalls until its lease has expired", () => {
+  /** A job whose lease another process has acquired since this one began it. */
+  async function loseLease(message: string, jobOptions = {}) {
+    const one = await startJobs();
+    const shop = one.openShop();
+    const { id } = await shop.create({ message, jobOptions, duration: 300 });
+    await shop.inState(id, "active");
+    const heldUntil = new Date(Date.now() + 60_000);
+    await one.db.sql`
+      update jobs set lease_id = gen_random_uuid(), held_until = ${heldUntil}, progress = 40 where id = ${id}`;
+    const { queuedAt } = await row();
+    const unchanged = { finishedAt: null, attemptsMade: 0, progress: 40, heldUntil, queuedAt };
+    async function row({ db }: TestService = one) {
+      const [found] = await db.sql<[JobRow]>`select * from jobs where id = ${id}`;
+      return found;
+    }
+    return { one, id, row, unchanged };
+  }
+
+  it.each([
+    ["completes", "held", {}],
+    ["fails for the last time", "held, then fail", {}],
+    ["fails", "held, then fail", { attempts: 2, backoff: 60_000 }],
+  ])("and %s, changes nothing of the job that another does", async (_, message, jobOptions) => {
+    const { one, id, row, unchanged } = await loseLease(message, jobOptions);
+    one.released.add(message);
+    await eventually("it to end", async () => {
+      const [queued] = await one.queue.getJobs(["completed", "failed"]);
+      return queued?.data.id === id;
+    });
+    expect(await row()).toMatchObject(unchanged);
+    await one.remove();
+  });
+
+  it("and stops, does not give back the job that another does", async () => {
+    const { one, row, unchanged } = await loseLease("held for another");
+    await one.stop();
+    const other = await one.startAnother();
+    expect(await row(other)).toMatchObject(unchanged);
+    await other.stop();
+    await one.remove();
   });
 });
 
 describe.concurrent("jobs of a version that kept them in queues of their locations", () => {
-  it("are done after an upgrade, in their time, and a parent after its children", async () => {
+  it("are done after an upgrade, and a parent after its children", async () => {
     const shop = jobs.openShop();
     const later = { delay: 2_000 };
     const plain = await shop.create({ message: unlike("plain"), jobOptions: later });
@@ -176,8 +209,10 @@ describe.concurrent("jobs of a version that kept them in queues of their locatio
     await jobs.db.sql`
       update jobs set due_at = null, position = 0, pending_children = 0, last_due = null, queued_at = now()
       where location_id = ${shop.locationId}`;
-    const migration = new URL("./migrations/005_prepared.sql", import.meta.url);
-    await jobs.db.sql.unsafe(await readFile(migration, "utf8"));
+    for (const name of ["005_prepared", "008_first_runs"]) {
+      const migration = new URL(`./migrations/${name}.sql`, import.meta.url);
+      await jobs.db.sql.unsafe(await readFile(migration, "utf8"));
+    }
     await shop.inState(parent.id, "waiting-children");
     for (const { id } of [plain, child, parent, repeating]) await shop.inState(id, "completed");
     const all = [plain, child, parent, repeating].map(({ payload }) => timesBegun(payload.message));

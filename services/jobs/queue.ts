@@ -5,8 +5,7 @@ import { openRedis } from "@pragma/runtime/redis";
 import { sleep } from "@pragma/runtime/sleep";
 import { Queue, Worker } from "bullmq";
 import type { JobsConfig } from "./jobs.ts";
-import type { JobKey, JobRow } from "./queries/jobs.ts";
-import { admitJobs } from "./queries/jobs.ts";
+import { admitJobs, type JobKey, type JobRow, updateJob } from "./queries/jobs.ts";
 import { type JobRunner, runJob } from "./run-job.ts";
 
 export type JobQueue = ReturnType<typeof openQueue>;
@@ -14,10 +13,8 @@ export type JobQueue = ReturnType<typeof openQueue>;
 export const queueName = "jobs-public";
 /** The name of every job in the queue. */
 export const jobName = "message";
-/** The id that a job has in the queue. A user's id has no `~` and BullMQ's has no colon. */
+/** The id that a job has in the queue: BullMQ takes no colon, which the id of a run has, and no user's id has a `~`. */
 export const queuedId = ({ locationId, id }: JobKey) => `${locationId}.${id.replace(":", "~")}`;
-/** The job of an id in the queue: what older versions have put there has the same ids, but not the same data. */
-const keyOf = (id: string): JobKey => ({ locationId: id.slice(0, 36), id: id.slice(37).replace("~", ":") });
 /** No one reads the events that BullMQ keeps in Redis. */
 export const unreadEvents = { events: { maxLen: 10 } };
 
@@ -45,6 +42,11 @@ const maxStalledCount = 100;
 /**
  * Opens the queue of all locations, and does its jobs. They wait in PostgreSQL, in their order, and only so many of a
  * location are in the queue at a time. What Redis loses is given to it again.
+ *
+ * PostgreSQL alone could do without a queue on Redis. BullMQ is there because it gives what is due to the workers of all
+ * processes at once, while each polls PostgreSQL only so often, and because it is what operators look at: the board of
+ * the ops port shows its jobs, how far each is, its log and the traces of its failures, which the options keepLogs and
+ * stackTraceLimit are about.
  */
 export function openQueue(config: JobsConfig, runner: JobRunner) {
   const { db, log } = runner;
@@ -68,6 +70,11 @@ export function openQueue(config: JobsConfig, runner: JobRunner) {
     const known = await queue.getJob(jobId);
     const state = await known?.getState();
     if (state === "failed" && job.attemptsMade > 0) return known?.retry();
+    if (state === "active" && job.attemptsMade > 0) {
+      // The queue has yet to note that the attempt before has failed: the job waits until it is looked for again.
+      await updateJob(db.sql, job, { queuedAt: null });
+      return;
+    }
     if (state === "completed" || state === "failed") await known?.remove();
     const keepLogs = Math.min(options.keepLogs ?? maxLogs, maxLogs);
     const stackTraceLimit = Math.min(options.stackTraceLimit ?? maxTraces, maxTraces);
@@ -85,7 +92,7 @@ export function openQueue(config: JobsConfig, runner: JobRunner) {
   });
   const worker = new Worker<JobKey, void>(
     queueName,
-    (queued) => runJob(runner, { key: keyOf(queued.id ?? ""), queued, signal: stopping.signal }),
+    (queued) => runJob(runner, { key: queued.data, queued, signal: stopping.signal }),
     {
       ...{ ...shared, lockDuration, stalledInterval, maxStalledCount },
       concurrency: config.JOBS_CONCURRENCY_PER_PROCESS,

@@ -5,7 +5,7 @@ import { CronExpressionParser, type CronFieldCollection } from "cron-parser";
 /** How far ahead a pattern must come true: looking further would hold up every other request. */
 const maxYearsAhead = 10;
 
-/** The last millisecond of the year 9999: a queue reckons with dates, which know none that are much later. */
+/** The last millisecond of the year 9999: no job is due later, since dates end not much later. */
 export const latestDate = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** What each run of a repeating job has of its own, so that the job cannot have it. */
@@ -15,7 +15,6 @@ const ofEachRun = {
   timestamp: "Each run of a repeating job comes to be when the one before it begins",
   deduplication: "The runs of a repeating job are not deduplicated",
   parent: "A repeating job does not finish as its parent's child: it has many runs",
-  lifo: "A run waits for its time, and then goes behind those that wait, where lifo means nothing",
 } as const;
 
 /** What a queue cannot do of a repeating job, or its installation does not allow. `shortest` is in milliseconds. */
@@ -28,7 +27,7 @@ export function checkRepeat(options: JobOptions, shortest: number, now: number):
 
   for (const [option, why] of Object.entries(ofEachRun)) {
     const given = options[option as keyof typeof ofEachRun];
-    if (given !== undefined && given !== false) refuse(option, "conflict", `${why}: not with repeat`);
+    if (given !== undefined) refuse(option, "conflict", `${why}: not with repeat`);
   }
   if ((every === undefined) === (pattern === undefined))
     refuse("repeat", "conflict", "Has to have either every or a pattern");

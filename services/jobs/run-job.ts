@@ -10,10 +10,10 @@ import {
   acquireJob,
   countRuns,
   deleteJob,
-  findUnprepared,
   insertJob,
   type JobKey,
   type JobRow,
+  type LeasedJobKey,
   leaseEnd,
   lockJob,
   updateJob,
@@ -26,11 +26,12 @@ type Outcome = { outcome: "completed"; result: JobResult } | { outcome: "failed"
 
 /**
  * Records what a job came to, once; tells its parent or its repeating job; and removes what its options say to remove
- * then. A job that has children to wait for finishes with the last of them.
+ * then. A job that has children to wait for finishes with the last of them. A process whose lease is another's by now
+ * changes nothing.
  */
-async function finishJob(tx: Transaction, key: JobKey, given: Outcome): Promise<void> {
+async function finishJob(tx: Transaction, key: LeasedJobKey, given: Outcome): Promise<void> {
   const job = await lockJob(tx, key);
-  if (!job || job.finishedAt) return;
+  if (!job || job.finishedAt || (key.leaseId !== undefined && key.leaseId !== job.leaseId)) return;
   const { outcome } = given;
   const isCompleted = outcome === "completed";
   const cause = isCompleted ? { result: tx.json({ ...given.result }), failure: null } : { failure: given.failure };
@@ -77,12 +78,12 @@ async function endRepeating(tx: Transaction, key: JobKey): Promise<void> {
  * one before it begins. Nothing when its limit or end is reached.
  */
 export async function scheduleRun(tx: Transaction, job: JobRow): Promise<void> {
-  const { repeat, attempts, backoff, priority, keepLogs, stackTraceLimit } = job.options;
+  const { repeat, attempts, backoff, priority, lifo, keepLogs, stackTraceLimit } = job.options;
   if (!repeat || (repeat.limit !== undefined && job.runs + (await countRuns(tx, job)) >= repeat.limit)) return;
   const due = nextDue(repeat, job.lastDue, Date.now());
   if (due === undefined) return;
   const { locationId, keyId, consumer, duration } = job;
-  const options = { attempts, backoff, priority, keepLogs, stackTraceLimit };
+  const options = { attempts, backoff, priority, lifo, keepLogs, stackTraceLimit };
   // The message stays with the repeating job.
   const run = { locationId, keyId, consumer, duration, message: "", traceparent: null, timestamp: due };
   await insertJob(tx, { ...run, id: `${job.id}:${due}`, runOf: job.id, options }, new Date(due));
@@ -99,18 +100,6 @@ async function beginJob(tx: Transaction, key: JobKey): Promise<JobRow | undefine
   const repeating = await lockJob(tx, { locationId: job.locationId, id: job.runOf });
   if (repeating?.lastDue === job.timestamp) await scheduleRun(tx, repeating);
   return repeating && { ...job, message: repeating.message };
-}
-
-/** Has jobs wait that an older version, which keeps them in queues of its own, creates while it runs beside this one. */
-export async function prepareOlderJobs(db: Database): Promise<void> {
-  for (const job of await findUnprepared(db.sql, 500)) {
-    const { repeat, delay = 0 } = job.options;
-    await db.transaction(async (tx) => {
-      if (!repeat) return updateJob(tx, job, { queuedAt: null, dueAt: new Date(job.timestamp + delay) });
-      await scheduleRun(tx, job);
-      await endRepeating(tx, job);
-    });
-  }
 }
 
 /**

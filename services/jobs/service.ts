@@ -6,7 +6,7 @@ import { countAllUnfinished } from "./queries/jobs.ts";
 import { removeOldJobs } from "./queries/removing.ts";
 import { openQueue } from "./queue.ts";
 import { createJobRoute, getJob } from "./routes/jobs.ts";
-import { type Perform, prepareOlderJobs, waitOut } from "./run-job.ts";
+import { type Perform, waitOut } from "./run-job.ts";
 
 /** The jobs service, given what doing a job is. */
 export function defineJobsService(perform: Perform) {
@@ -26,7 +26,6 @@ export function defineJobsService(perform: Perform) {
     },
     routes: [createJobRoute, getJob],
     periodic: [
-      { name: "prepare jobs of an older version", everySeconds: 2, run: ({ db }) => prepareOlderJobs(db) },
       { name: "forget old jobs", everySeconds: 3_600, run: ({ db, config }) => removeOldJobs(db.sql, config) },
     ],
   });

@@ -6,6 +6,7 @@ import type { Logger } from "@pragma/runtime/logger";
 import type { Database } from "@pragma/runtime/postgres";
 import { pageConfig } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
+import type { openOrdersReader } from "./orders-body.ts";
 import type { Hub } from "./stream/hub.ts";
 
 const seconds = (most: number) => numberFromEnv(z.number().int().min(1).max(most));
@@ -46,6 +47,7 @@ export interface OrderLiveService {
   db: Database;
   log: Logger;
   locations: Locations;
+  reader: ReturnType<typeof openOrdersReader>;
   /** Feeds the streams that this process serves. */
   hub: Hub;
   kept: LiveRetention;

@@ -1,9 +1,11 @@
+import { type SeenDevice, seenDevice } from "@pragma/contracts/device";
 import { limitedList, refuseTwice, toUuid } from "@pragma/contracts/fields";
 import { maxLiveOrders, OrderLiveInput, pickHead } from "@pragma/contracts/order-live";
 import type { BodyReader } from "@pragma/runtime/define-route";
 import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json-limits";
 import { parseJson } from "@pragma/runtime/parse-json";
+import { inThread, openThreadedReader } from "@pragma/runtime/threaded-reader";
 import { z } from "zod";
 import type { OrderLiveService } from "./order-live.ts";
 import { type GivenState, rowsHashOf } from "./order-state.ts";
@@ -19,10 +21,15 @@ const maxKeptBytes = 8 * mebibyte;
 
 /** An order as an upsert brings it, read and found sound. */
 export interface GivenOrder {
-  order: OrderLiveInput;
+  id: string;
+  openedAt: string;
+  isTraining: boolean;
+  device: SeenDevice | undefined;
   state: GivenState;
   /** The reply as JSON, but for its id, its times and its location. */
   content: string;
+  /** The order as JSON as events have it, but for its location. */
+  eventContent: string;
 }
 
 /** The list with nothing of its orders but their ids, as they will be known: not too many, and each once. */
@@ -36,8 +43,22 @@ const listOfIds = limitedList(
 export const ordersBody: BodyReader<GivenOrder[], OrderLiveService> = {
   schema: limitedList(OrderLiveInput, maxLiveOrders, { min: 1 }),
   limit: 8 * mebibyte,
-  read: async (bytes, { orderMaxBytes }) => readOrders(bytes, orderMaxBytes),
+  async read(bytes, { reader, orderMaxBytes }, sender) {
+    return (await reader.read(bytes, orderMaxBytes, sender)).result;
+  },
 };
+
+export default inThread(readOrders);
+
+/** Below this size, in bytes, reading takes less than handing over to a thread is worth: two milliseconds. */
+const inlineSize = 64 * 1024;
+
+/** Reads the bodies of upserts: one of 8 MB would hold up requests for a second. */
+export function openOrdersReader() {
+  // Large bodies come rarely: no thread waits for them.
+  const options = { threads: 1, heapMegabytes: 384, kept: 0, inlineSize } as const;
+  return openThreadedReader(import.meta.url, "./orders-body", readOrders, options);
+}
 
 /**
  * Parses and checks a list of orders, one by one, so that what a list full of faults costs is bounded.
@@ -76,10 +97,13 @@ function readOrders(bytes: Uint8Array, orderMaxBytes: number): { value: GivenOrd
 }
 
 function givenOrder(order: OrderLiveInput): GivenOrder {
-  const { id: _, data, ...record } = order;
+  const { id, data, ...record } = order;
   const { isPaid, isTransferred, isCanceled, manuallyClosed: isManuallyClosed, modifiedAt } = data;
   return {
-    order,
+    id,
+    openedAt: data.openedAt,
+    isTraining: data.isTraining,
+    device: seenDevice(data.deviceIdentifier, data.deviceName),
     state: {
       tillId: order.tillId,
       revisionHash: order.revisionHash,
@@ -91,6 +115,7 @@ function givenOrder(order: OrderLiveInput): GivenOrder {
       isManuallyClosed,
     },
     content: JSON.stringify({ ...record, ...pickHead(data), data }),
+    eventContent: JSON.stringify({ ...data, ...record }),
   };
 }
 

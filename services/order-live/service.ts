@@ -3,6 +3,7 @@ import { locationsFrom } from "@pragma/runtime/locations";
 import { reportFinalized } from "./finish-till.ts";
 import type { OrderLiveService } from "./order-live.ts";
 import { orderLiveConfig } from "./order-live.ts";
+import { openOrdersReader } from "./orders-body.ts";
 import { forgetOrders, shortenLog } from "./periodic/forget-past.ts";
 import { getOrderRoute, listOrdersRoute, streamOrdersRoute, upsertOrdersRoute } from "./routes/orders.ts";
 import { createHub } from "./stream/hub.ts";
@@ -21,18 +22,22 @@ export default defineService<typeof orderLiveConfig, OrderLiveService>({
       heartbeat: config.STREAM_HEARTBEAT_SECONDS * 1000,
       stallTime: config.STREAM_STALL_SECONDS * 1000,
     });
+    const reader = openOrdersReader();
     const locations = locationsFrom(registry, "order-live");
     const kept = { logHours: config.LIVE_LOG_KEPT_HOURS, orderDays: config.LIVE_ORDERS_KEPT_DAYS };
     metrics.observe("order_streams_open", "Streams of live orders that this process serves", () => hub.size);
     return {
       services: {
-        ...{ db, log, locations, hub, kept },
+        ...{ db, log, locations, reader, hub, kept },
         pageMaxBytes: config.PAGE_MAX_BYTES,
         orderMaxBytes: config.LIVE_ORDER_MAX_BYTES,
         quota: { name: "live_order_bytes", maximum: config.LIVE_ORDER_BYTES_PER_DAY, unit: "bytes" },
       },
       beforeStop: () => hub.close(),
-      close: async () => hub.close(),
+      async close() {
+        hub.close();
+        await reader.close();
+      },
     };
   },
   routes: [

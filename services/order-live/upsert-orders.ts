@@ -1,9 +1,9 @@
-import { type SeenDevice, seenDevice } from "@pragma/contracts/device";
+import type { SeenDevice } from "@pragma/contracts/device";
 import type { OrderLeft } from "@pragma/contracts/order-live";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { entityTagOf } from "@pragma/runtime/entity-tags";
-import { joinObjects } from "@pragma/runtime/join-json";
-import { publish } from "@pragma/runtime/outbox";
+import { joinObjects, objectOf } from "@pragma/runtime/join-json";
+import { publish, publishText } from "@pragma/runtime/outbox";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import type { OrderLiveService } from "./order-live.ts";
@@ -42,7 +42,7 @@ export async function upsertOrders(
 ): Promise<string[]> {
   const { traceparent } = context;
   return db.transaction(async (tx) => {
-    const ids = orders.map(({ order }) => order.id);
+    const ids = orders.map(({ id }) => id);
     const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
     // Sent one after the other without waiting in between: what is read is read once the lock is held.
     const [last, known, finalTills, untold] = await Promise.all([
@@ -55,7 +55,7 @@ export async function upsertOrders(
     const changes: Change[] = [];
     let position = last;
     for (const given of orders) {
-      const before = known.get(given.order.id);
+      const before = known.get(given.id);
       if (isSkipped(given.state, before, finalTills)) continue;
       const change = changeOf(given, before, { locationId, now, position });
       position = change.revision?.position ?? position;
@@ -84,9 +84,7 @@ function changeOf(
   before: OrderState | undefined,
   { locationId, now, position }: { locationId: string; now: string; position: number },
 ): Change {
-  const { order, state, content } = given;
-  const { id } = order;
-  const { isTraining } = order.data;
+  const { id, openedAt, isTraining, state, content } = given;
   const event = isTraining ? undefined : eventOf(before?.isTraining ? undefined : before, state);
   const wasListed = listedFacts(before);
   const isListed = listedFacts({ ...state, isTraining });
@@ -100,7 +98,7 @@ function changeOf(
     isTraining,
     sequence: (before?.sequence ?? 0) + (event ? 1 : 0),
     position: isShown ? position + 1 : (before?.position ?? 0),
-    openedAt: order.data.openedAt,
+    openedAt,
     createdAt,
     updatedAt: now,
     etag: entityTagOf(body),
@@ -148,19 +146,15 @@ async function tellOrder(
   { locationId, traceparent }: Pick<Writing, "locationId" | "traceparent">,
 ): Promise<void> {
   if (!event) return;
-  const { data, ...record } = given.order;
-  await publish(tx, event, {
-    subject: stored.id,
-    data: { locationId, sequence: stored.sequence, order: { ...data, ...record, locationId } },
-    traceparent,
-  });
+  const order = joinObjects(given.eventContent, JSON.stringify({ locationId }));
+  const data = joinObjects(JSON.stringify({ locationId, sequence: stored.sequence }), objectOf("order", order));
+  await publishText(tx, event, { subject: stored.id, locationId, data, traceparent });
 }
 
 /** The devices that these orders name, each once, by the name that it was given last. */
 function devicesOf(orders: GivenOrder[]): SeenDevice[] {
   const devices = new Map<string, SeenDevice>();
-  for (const { order } of orders) {
-    const device = seenDevice(order.data.deviceIdentifier, order.data.deviceName);
+  for (const { device } of orders) {
     if (device) devices.set(device.deviceId, device);
   }
   return [...devices.values()];

@@ -16,6 +16,8 @@ export interface Reporting {
   pageMaxBytes: number;
   /** Has exports made that are written in the database. */
   wakeExports(): void;
+  /** How many exports of a location there may be that have not come to their end. */
+  maxUnfinishedExports: number;
   /** How long exports and their files are kept. */
   exportsKeptDays: number;
   /** How long what says who ordered is kept, in days; as long as the rest when undefined. */

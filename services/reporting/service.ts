@@ -4,9 +4,11 @@ import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Database } from "@pragma/runtime/postgres";
+import { createWorkerPool } from "@pragma/runtime/worker-pool";
 import { Hono } from "hono";
 import { z } from "zod";
 import { makeExport } from "./accounting/make-export.ts";
+import type { FailedTill, WriteTill, WrittenTill } from "./accounting/write-till.ts";
 import { reportingConfig } from "./config.ts";
 import { eraseOrders, erasePersonalData } from "./erase-orders.ts";
 import { removeOldExports } from "./periodic/remove-old-exports.ts";
@@ -69,15 +71,22 @@ export default defineService<typeof reportingConfig, Reporting>({
       threads: config.CALCULATION_THREADS,
       heapMegabytes: config.CALCULATION_HEAP_MB,
     });
+    const writer = createWorkerPool<WriteTill, WrittenTill | FailedTill>(import.meta.url, "./accounting/write-till", {
+      threads: 1,
+      heapMegabytes: config.CALCULATION_HEAP_MB,
+      // Exports come rarely: no thread waits for them.
+      kept: 0,
+    });
     metrics.observe("accounting_exports_unfinished", "Accounting exports that have not come to their end", () =>
       countUnfinished(db.sql),
     );
     const seconds = config.EXPORT_CLAIM_SECONDS;
+    const exportServices = { db, log, writer, exportClaimSeconds: seconds, exportMaxBytes: config.EXPORT_MAX_BYTES };
     const making = startClaimLoop({
       name: "accounting exports",
       log,
       claim: (limit) => claimExports(db.sql, { limit, seconds }),
-      work: (claim, signal) => makeExport({ db, log, exportClaimSeconds: seconds }, claim, signal),
+      work: (claim, signal) => makeExport(exportServices, claim, signal),
       concurrency: exportsAtATime,
       pollMs: exportPollMs,
     });
@@ -87,6 +96,7 @@ export default defineService<typeof reportingConfig, Reporting>({
         locations: locationsFrom(registry, "reporting"),
         pageMaxBytes: config.PAGE_MAX_BYTES,
         wakeExports: making.wake,
+        maxUnfinishedExports: config.EXPORTS_UNFINISHED_PER_LOCATION,
         exportsKeptDays: config.EXPORTS_KEPT_DAYS,
         personalDataKeptDays: config.PERSONAL_DATA_KEPT_DAYS,
       },
@@ -94,6 +104,7 @@ export default defineService<typeof reportingConfig, Reporting>({
       operations: reportingOperations(db),
       async close() {
         await making.close();
+        await writer.close();
         await calculator.close();
         await objects.close();
       },

@@ -9,10 +9,9 @@ import { openResolver, type ResolveHost } from "./endpoint/guarded-connector.ts"
 import { openMessageBatcher } from "./message-batcher.ts";
 import { removeOld } from "./periodic/remove-old.ts";
 import { sweepDue } from "./periodic/sweep-due.ts";
-import { getDeliveryRoute, listDeliveriesRoute, replayDeliveryRoute } from "./routes/deliveries.ts";
+import { getDeliveryRoute, listDeliveriesRoute, replayDeliveryRoute, testWebhookRoute } from "./routes/deliveries.ts";
 import { deleteRecipientRoute, listRecipientsRoute, upsertRecipientRoute } from "./routes/recipients.ts";
 import { getRecoveryRoute, recoverDeliveriesRoute } from "./routes/recoveries.ts";
-import { testWebhookRoute } from "./routes/test-webhook.ts";
 import {
   deleteWebhookRoute,
   getWebhookRoute,

@@ -1,4 +1,5 @@
 import { gzipSync } from "node:zlib";
+import { longestBlock } from "@pragma/runtime/testing/longest-block";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readCatalog } from "../read-catalog.ts";
 import { makeCatalog } from "../testing/make-catalog.ts";
@@ -15,19 +16,6 @@ beforeAll(async () => {
   await service.put(principal, makeCatalog({ products: 500 }));
 });
 afterAll(() => service?.remove());
-
-/** The longest that this thread was kept from anything else during some work, in milliseconds. */
-async function longestBlock(work: () => Promise<unknown>): Promise<number> {
-  let last = performance.now();
-  let longest = 0;
-  const timer = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-  }, 1);
-  await work();
-  clearInterval(timer);
-  return Math.max(longest, performance.now() - last);
-}
 
 describe("a catalogue of 20,000 products", () => {
   const catalog = makeCatalog({ products: 20_000 });

@@ -22,8 +22,10 @@ export interface JobRow extends JobKey {
   priority: number;
   /** When it was given to the queue; null while it waits. */
   queuedAt: Date | null;
-  /** The lease of the process that does it. */
+  /** When the lease ends of the process that does it. */
   heldUntil: Date | null;
+  /** The lease that was acquired last; null before the first. */
+  leaseId: string | null;
   attemptsMade: number;
   /** All is done but to wait for its children. */
   isPerformed: boolean;
@@ -109,7 +111,7 @@ export async function insertJob(tx: Transaction, job: NewJobRow, dueAt?: Date): 
     options: tx.json(job.options),
     priority: Math.min(priority, PRIORITY_LIMIT),
     dueAt: repeat ? null : (dueAt ?? tx`clock_timestamp()`),
-    position: lifo ? tx`-${position}` : position,
+    position: tx`${lifo ? -1 : 1} * ${position}::float8`,
     deduplicationId: deduplication?.id ?? null,
     deduplicatedUntil: ttl > 0 ? tx`clock_timestamp() + make_interval(secs => ${ttl / 1000})` : null,
   };
@@ -117,15 +119,19 @@ export async function insertJob(tx: Transaction, job: NewJobRow, dueAt?: Date): 
   return inserted;
 }
 
-/** Changes a job that has not finished; undefined when it has. */
+/** Tells a job apart, and the lease under which it may be changed: any when that is left out. */
+export type LeasedJobKey = JobKey & { leaseId?: string | null };
+
+/** Changes a job that has not finished; undefined when it has, or when its lease is another's by now. */
 export async function updateJob(
   sql: Sql | Transaction,
-  { locationId, id }: JobKey,
+  { locationId, id, leaseId }: LeasedJobKey,
   changes: { [Column in keyof JobRow | "position"]?: unknown },
 ): Promise<JobRow | undefined> {
   const [job] = await sql<JobRow[]>`
     update jobs set ${sql(changes as never)}
     where location_id = ${locationId} and id = ${id} and finished_at is null
+      ${leaseId === undefined ? sql`` : sql`and lease_id is not distinct from ${leaseId}`}
     returning *`;
   return job;
 }
@@ -175,18 +181,9 @@ export async function admitJobs(db: Database, maxPerLocation: number): Promise<J
 /** Acquires the lease of a job that was given to the queue, unless another process has it. */
 export async function acquireJob(tx: Transaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    update jobs set held_until = ${leaseEnd(tx)}
+    update jobs set held_until = ${leaseEnd(tx)}, lease_id = gen_random_uuid()
     where location_id = ${locationId} and id = ${id} and finished_at is null and queued_at is not null
       and coalesce(held_until < now(), true)
     returning *`;
   return job;
-}
-
-/** Jobs that an older version created, which runs beside this one and knows neither when they are due nor their runs. */
-export async function findUnprepared(sql: Sql, limit: number): Promise<JobRow[]> {
-  return sql<JobRow[]>`
-    select * from jobs
-    where finished_at is null and due_at is null and not exists (
-      select 1 from jobs as run where run.location_id = jobs.location_id and run.run_of = jobs.id)
-    limit ${limit}`;
 }

@@ -24,6 +24,7 @@ import {
   updateJob,
 } from "../queries/jobs.ts";
 import { jobName } from "../queue.ts";
+import { latestDate } from "../repeat.ts";
 import { scheduleRun } from "../run-job.ts";
 
 const locationQuery = z.object({
@@ -142,7 +143,8 @@ async function createJob(
     await checkLimits(tx, { locationId, principal, job }, config);
     const owner = { locationId, keyId, consumer, traceparent: context.traceparent };
     const given = { ...owner, id: jobId ?? randomUUID(), message, duration, options, timestamp };
-    const dueAt = delay > 0 && timestamp + delay > Date.now() ? new Date(timestamp + delay) : undefined;
+    const due = Math.min(latestDate, timestamp + delay);
+    const dueAt = delay > 0 && due > Date.now() ? new Date(due) : undefined;
     const row = await insertJob(tx, given, dueAt);
     await scheduleRun(tx, row);
     afterCommit(tx, queue.wake);

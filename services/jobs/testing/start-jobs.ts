@@ -55,7 +55,8 @@ export interface TestJobs extends TestService {
 
 /**
  * The jobs service for one test file, one job of a location at a time. A job fails whose message begins with `fail`,
- * and one that begins with `fail once` the first time; one that begins with `held` lasts until it is released.
+ * and one that begins with `fail once` the first time; one that begins with `held` lasts until it is released, and
+ * then fails when it begins with `held, then fail`.
  */
 export async function startJobs(variables: Record<string, string> = {}): Promise<TestJobs> {
   const environment = await createTestEnvironment({
@@ -71,6 +72,7 @@ export async function startJobs(variables: Record<string, string> = {}): Promise
     const tries = begun.filter((each) => each === message).length;
     if (message.startsWith("fail") && (tries === 1 || !message.startsWith("fail once"))) throw new Error(message);
     while (message.startsWith("held") && !released.has(message) && !turn.signal.aborted) await sleep(25);
+    if (message.startsWith("held, then fail")) throw new Error(message);
     return waitOut(payload, turn);
   };
   const definition = defineJobsService(perform);

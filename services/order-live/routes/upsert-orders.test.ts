@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { OrderLive } from "@pragma/contracts/order-live";
+import { OrderLive, OrderLiveInput } from "@pragma/contracts/order-live";
+import { longestBlock } from "@pragma/runtime/testing/longest-block";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { changed, makeOrder, makeRow } from "../testing/make-order.ts";
 import { posKey, startOrderLive, type TestOrderLive } from "../testing/start-order-live.ts";
@@ -241,5 +242,38 @@ describe("an order made in school mode", () => {
     expect((await orderLive.list(principal)).meta.totalCount).toBe(0);
     expect(await typesOf(order.id)).toEqual(["order.call"]);
     await stream.close();
+  });
+});
+
+describe("orders of megabytes", () => {
+  const rows = Array.from({ length: 100 }, makeRow);
+  const orders = Array.from({ length: 20 }, () => makeOrder({ productRowList: rows }));
+  const body = JSON.stringify(orders);
+  const { principal, locationId } = posKey();
+
+  it("are taken, and told of, as small ones are", async () => {
+    const taken = await orderLive.upsert(principal, ...orders);
+    expect(taken.map(({ data }) => data)).toEqual(orders.map(({ data }) => data));
+    const [told] = await orderLive.told(orders[0]?.id ?? "");
+    const { data, ...record } = orders[0] ?? expect.unreachable();
+    expect(told).toMatchObject({ type: "order.call", locationId, order: { ...data, ...record, locationId } });
+    expect(Object.keys(told?.order ?? {})).not.toContain("createdAt");
+  });
+
+  it.each([
+    ["are known", () => body, 200],
+    ["have a fault", () => JSON.stringify([...orders, {}]), 400],
+    ["break off", () => body.slice(0, -1), 400],
+  ])("hold up no other request when they %s", async (_, given, status) => {
+    const bytes = Buffer.from(given());
+    const began = performance.now();
+    for (const each of JSON.parse(body)) OrderLiveInput.safeParse(each);
+    const readingMs = performance.now() - began;
+    const send = async () => {
+      expect((await orderLive.ask("POST", path, { principal, body: bytes })).status).toBe(status);
+    };
+    // What else the process does may hold up one of them.
+    const blocks = [await longestBlock(send), await longestBlock(send), await longestBlock(send)];
+    expect(Math.min(...blocks)).toBeLessThan(readingMs / 2);
   });
 });

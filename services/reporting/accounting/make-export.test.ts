@@ -1,29 +1,39 @@
 import { randomUUID } from "node:crypto";
 import { AccountingExport, StartedAccountingExport } from "@pragma/contracts/accounting-export";
+import type { TillV2Input } from "@pragma/contracts/till-v2";
 import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import { longestBlock } from "@pragma/runtime/testing/longest-block";
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { removeOldExports } from "../periodic/remove-old-exports.ts";
-import { type Claim, claimExports, finishExport, keepClaim, releaseClaim } from "../queries/accounting-exports.ts";
+import {
+  type Claim,
+  claimExports,
+  finishExport,
+  keepClaim,
+  releaseClaim,
+  type TillReport,
+} from "../queries/accounting-exports.ts";
 import reporting, { reportingOperations } from "../service.ts";
 import { makeOrder, makePayment, makeRow, makeTill } from "../testing/make-till.ts";
 import { keyOf, startReporting, type TestReporting } from "../testing/start-reporting.ts";
+import writeTill from "./write-till.ts";
 
 const principal = keyOf("accounting:write");
 let service: TestReporting;
 let items: object[];
 beforeAll(async () => {
-  service = await startReporting({ EXPORT_CLAIM_SECONDS: "1", DATABASE_POOL: "20" });
+  service = await startReporting({ EXPORT_CLAIM_SECONDS: "10", DATABASE_POOL: "20" });
   items = await itemsIn(service);
 });
 afterAll(() => service?.remove());
 
 /** Tills with their reports, by a config of their own. */
-async function itemsIn({ push, ask }: TestReporting, tillCount = 1): Promise<object[]> {
+async function itemsIn({ push, ask }: TestReporting, tillFields: Partial<TillV2Input>[] = [{}]): Promise<object[]> {
   const rows = { productRowList: [makeRow()], paymentRowList: [makePayment()] };
-  const newTill = () => makeTill([makeOrder({ id: randomUUID(), total: 1100, ...rows })], { id: randomUUID() });
-  const tills = Array.from({ length: tillCount }, newTill);
+  const orders = () => [makeOrder({ id: randomUUID(), total: 1100, ...rows })];
+  const tills = tillFields.map((fields) => makeTill(orders(), { id: randomUUID(), ...fields }));
   await push(tills, principal.location.id);
   const config = (await (await ask("POST", "/v1/accounting/configs", { principal, body: {} })).json()) as {
     id: string;
@@ -78,7 +88,7 @@ async function abandoned(): Promise<Claim> {
 describe("two processes that make exports", () => {
   it("make two at a time each, every one once, and give back what they make when they stop", async () => {
     const one = await startReporting({ EXPORT_CLAIM_SECONDS: "600", DATABASE_POOL: "20" });
-    const items = await itemsIn(one, 2);
+    const items = await itemsIn(one, [{}, {}]);
     const other = await startTestService(reporting, one.environment);
     const ids: string[] = [];
     let stopped: Promise<void> | undefined;
@@ -109,27 +119,43 @@ describe("exports that wait", () => {
       await tx`insert into accounting_exports ${tx(rows)}`;
       const claims = await claimExports(tx as never, { limit: 2, seconds: 60 });
       expect(claims.map(({ id }) => id).toSorted()).toEqual([rows[0]?.id, rows[3]?.id].toSorted());
+      const [next] = await claimExports(tx as never, { limit: 1, seconds: 60 });
+      expect(next?.id).toBe(rows[1]?.id);
+      const late = { ...row, id: randomUUID(), locationId: randomUUID() };
+      await tx`insert into accounting_exports ${tx(late)}`;
+      const [other] = await claimExports(tx as never, { limit: 1, seconds: 60 });
+      expect(other?.id).toBe(late.id);
       await tx`delete from accounting_exports where key_id = ${many}`;
     });
+  });
+
+  it("are as many as a location may have", async () => {
+    const one = await startReporting({ EXPORTS_UNFINISHED_PER_LOCATION: "2" });
+    const body = await itemsIn(one);
+    await whileMakersWait(async () => {
+      for (let count = 0; count < 2; count += 1) await start(one, body);
+      const problem = await one.refusal("POST", "/v1/accounting/exports", { principal, body });
+      expect(problem).toMatchObject({ code: "limit_reached", limit: { name: "unfinished_exports", maximum: 2 } });
+    }, one);
+    await eventually(
+      "another to be taken",
+      async () => (await one.ask("POST", "/v1/accounting/exports", { principal, body })).ok,
+    );
+    await one.remove();
   });
 });
 
 describe("an export that could not be made", () => {
   it("is tried again after a while, and made", async () => {
     const { sql } = service.db;
-    let id = "";
-    await whileMakersWait(async (begun) => {
-      for (let count = 0; count < 2; count += 1) await start();
-      await eventually("two to have begun", async () => (await begun()) === 2);
-      id = await start();
-      await sql`alter table accounting_files rename column config to config_elsewhere`;
-    });
+    await sql`alter table reports rename column finalized to finalized_elsewhere`;
+    const id = await start();
     await eventually("a first attempt", async () => (await attemptsOf(id)) === 1);
     await sleep(1_000);
     expect(await read(id)).toMatchObject({ state: "pending" });
     const listed = await (await reportingOperations(service.db).request("/exports")).json();
     expect(listed).toMatchObject([{ exportId: id, state: "pending", attempts: 1, claimedUntil: expect.any(String) }]);
-    await sql`alter table accounting_files rename column config_elsewhere to config`;
+    await sql`alter table reports rename column finalized_elsewhere to finalized`;
     expect((await inState(id, "done", "failed")).state).toBe("done");
     expect(await attemptsOf(id)).toBe(2);
   });
@@ -141,7 +167,7 @@ describe("an export whose maker has died", () => {
     const { id } = claim;
     const reply = await inState(id, "done", "failed");
     expect(reply.state).toBe("done");
-    expect(await attemptsOf(id)).toBe(2);
+    expect(await attemptsOf(id)).toBe(4);
     const late = {
       state: "failed" as const,
       items: [{ position: 0, state: "failed" as const, failure: "{}" }],
@@ -153,12 +179,52 @@ describe("an export whose maker has died", () => {
     expect(await read(id)).toEqual(reply);
   });
 
-  it("is given up when it has died again and again", async () => {
+  it("is given up when a second one died", async () => {
     const { id } = await abandoned();
-    await service.db.sql`update accounting_exports set attempt = 5 where id = ${id} and state = 'running'`;
+    await service.db.sql`update accounting_exports set attempt = 4 where id = ${id} and state = 'running'`;
     const reply = await inState(id, "done", "failed");
     expect(reply).toMatchObject({ state: "failed", files: [] });
     expect(reply.tills.map(({ failure }) => failure?.code)).toEqual(["interrupted"]);
+  });
+});
+
+describe("an export of more than its files may hold", () => {
+  it("ends with the tills closed first, says what to do with the others, and holds nobody up", async () => {
+    const movement = { amount: 100, type: "cash-in", name: "n" } as const;
+    const closedOn = (day: number, movements: number) => ({
+      finalizedAt: `2026-06-0${day}T20:00:00.000Z`,
+      financialMovementList: Array.from({ length: movements }, () => movement),
+    });
+    const one = await startReporting({ EXPORT_MAX_BYTES: "3500000", PAGE_MAX_BYTES: "1024" });
+    const body = await itemsIn(one, [closedOn(4, 0), closedOn(3, 10_000), closedOn(2, 9_000), closedOn(1, 9_000)]);
+    let reply: AccountingExport = expect.anything();
+    const exported = async () => {
+      const id = await start(one, body);
+      reply = await eventually("the export to end", async () => {
+        const found = await read(id, one);
+        return found.finishedAt !== null && found;
+      });
+    };
+    // The thread is there from the first on.
+    await exported();
+    const block = await longestBlock(exported);
+    const codes = reply.tills.map(({ failure }) => failure?.code);
+    expect([reply.state, ...codes]).toEqual(["failed", "too_large", "too_large", undefined, undefined]);
+    const [file] = reply.files;
+    const answer = await one.ask("GET", new URL(file?.fileUrl ?? "").pathname, { principal });
+    const content = Buffer.from(await answer.arrayBuffer());
+    expect(content.byteLength).toBe(file?.size);
+    const lines = content.toString("latin1").split("\r\n").slice(1, -1);
+    const numbers = lines.map((line) => Number(line.split("\t")[2]));
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+    expect([numbers.length, numbers.at(-1)]).toEqual([2 * (18_000 + 3), 4]);
+    const stored = await one.db.sql<TillReport[]>`select v2, accounting_facts from reports`;
+    const began = performance.now();
+    for (const each of stored) {
+      writeTill({ stored: each, provider: "INEXWEB", config: "{}", entriesBefore: 0 });
+    }
+    expect(block).toBeLessThan((performance.now() - began) / 2);
+    await one.remove();
   });
 });
 

@@ -1,9 +1,8 @@
-import { type AccountingRules, ReplaceAccountingConfig } from "@pragma/contracts/accounting-config";
-import type { AccountingFailure } from "@pragma/contracts/accounting-export";
-import type { ReportV2 } from "@pragma/contracts/report-v2";
+import { entityTagOf } from "@pragma/runtime/entity-tags";
 import { withRequestContext } from "@pragma/runtime/request-context";
 import { SpanKind } from "@pragma/runtime/tracing";
 import { isTransient } from "@pragma/runtime/transient-error";
+import { OutOfMemoryError, type WorkerPool } from "@pragma/runtime/worker-pool";
 import {
   type Claim,
   exportPlan,
@@ -14,25 +13,24 @@ import {
   type PlannedFile,
   releaseClaim,
   reportOfTill,
-  type TillReport,
 } from "../queries/accounting-exports.ts";
 import type { Reporting } from "../reporting.ts";
-import { journalOfTill } from "./journal-of-till.ts";
-import { makeFile, type WellTill } from "./make-file.ts";
-import type { TillFacts } from "./till-facts.ts";
-
-/** What comes of a till: what it gives to its file, or why it gives nothing. */
-type TillOutcome = { till: WellTill; failure: null } | { till: null; failure: AccountingFailure };
+import { fileFormats } from "./fec/formats.ts";
+import { fecHeader, fecName } from "./fec/write-fec.ts";
+import { type FailedTill, failed, type WriteTill, type WrittenTill } from "./write-till.ts";
 
 interface Making extends Pick<Reporting, "db" | "log"> {
   /** How long a maker of an export may go without a word before it is presumed dead. */
   exportClaimSeconds: number;
+  /** Of all files of an export. */
+  exportMaxBytes: number;
+  writer: WorkerPool<WriteTill, WrittenTill | FailedTill>;
 }
 
-/** An export whose making was interrupted this often is given up: it may be what interrupts. */
+/** An export that was claimed this often is given up. Claims that a process died with count more: it may be what kills. */
 const maxAttempts = 5;
 /** Tills after which a claim is prolonged. */
-const stride = 20;
+const stride = 5;
 /** The wait before an export is tried again, in seconds; twice as long after each further attempt. */
 const firstRetrySeconds = 2;
 
@@ -63,83 +61,84 @@ export async function makeExport(services: Making, claim: Claim, signal: AbortSi
 
 /** What an export comes to; undefined when the claim was lost, or given back because the process stops. */
 async function computeExport(services: Making, claim: Claim, signal: AbortSignal): Promise<FinishedExport | undefined> {
-  const isGivenUp = claim.attempt > maxAttempts;
   const items: ItemResult[] = [];
   const files: FinishedExport["files"] = [];
+  const progress = { claim, signal, bytesLeft: services.exportMaxBytes };
   for (const planned of await exportPlan(services.db.sql, claim.id)) {
-    const outcomes = isGivenUp
-      ? planned.tills.map(() => interrupted)
-      : await outcomesOf(services, planned, claim, signal);
-    if (!outcomes) return undefined;
-    const tills = outcomes.flatMap(({ till }) => (till ? [till] : []));
-    const { number, provider } = planned;
-    if (tills.length > 0) files.push({ number, ...makeFile(tills, provider, configOf(planned)) });
-    items.push(...planned.tills.map(({ position }, index) => itemResult(position, outcomes[index])));
+    const written = await writeFile(services, planned, progress);
+    if (!written) return undefined;
+    if (written.tills > 0) files.push(written.file);
+    items.push(...written.items);
   }
   return { state: items.every((item) => item.state === "done") ? "done" : "failed", items, files };
 }
 
 const interrupted = failed("interrupted", "What made the export died again and again. Nothing was exported.");
 
-/** What comes of each till of a file; undefined when the claim was lost, or given back because the process stops. */
-async function outcomesOf(
-  services: Making,
-  planned: PlannedFile,
-  claim: Claim,
-  signal: AbortSignal,
-): Promise<TillOutcome[] | undefined> {
-  const { db, exportClaimSeconds: seconds } = services;
-  const outcomes: TillOutcome[] = [];
-  for (const { tillId } of planned.tills) {
+interface Progress {
+  claim: Claim;
+  signal: AbortSignal;
+  /** How large the rest of the export's files may be; less than 0 once a till did not fit. */
+  bytesLeft: number;
+}
+
+/** A file with the tills that could be written; undefined when the claim was lost, or given back because the process stops. */
+async function writeFile(services: Making, planned: PlannedFile, progress: Progress) {
+  const { db, exportClaimSeconds: seconds, exportMaxBytes } = services;
+  const { claim, signal } = progress;
+  const { number, provider } = planned;
+  const items: ItemResult[] = [];
+  const pieces: Uint8Array[] = [fecHeader(fileFormats[provider])];
+  let entries = 0;
+  let lastDay = "";
+  let siret = "";
+  for (const { position, tillId } of planned.tills) {
     if (signal.aborted) {
       await releaseClaim(db.sql, claim);
       return undefined;
     }
-    if (outcomes.length % stride === 0 && !(await keepClaim(db.sql, claim, { seconds }))) return undefined;
-    outcomes.push(await outcomeOf(services, planned, tillId));
+    if (items.length % stride === 0 && !(await keepClaim(db.sql, claim, { seconds }))) return undefined;
+    let outcome: WrittenTill | FailedTill;
+    if (claim.attempt > maxAttempts) outcome = interrupted;
+    else if (progress.bytesLeft < 0) outcome = tooLarge(exportMaxBytes);
+    else outcome = await writeTill(services, planned, { tillId, entriesBefore: entries });
+    if (outcome.failure === null) {
+      progress.bytesLeft -= outcome.lines.byteLength;
+      if (progress.bytesLeft < 0) outcome = tooLarge(exportMaxBytes);
+    }
+    if (outcome.failure === null) {
+      pieces.push(outcome.lines);
+      entries += outcome.entries;
+      if (outcome.day > lastDay) lastDay = outcome.day;
+      siret = outcome.siret;
+    }
+    const { failure } = outcome;
+    items.push({ position, state: failure ? "failed" : "done", failure: failure && JSON.stringify(failure) });
   }
-  return outcomes;
+  // A file is written once: its place stands for its content.
+  const etag = entityTagOf(`${claim.id} ${number}`);
+  const file = { number, name: fecName({ siret, lastDay }), etag, entries, content: Buffer.concat(pieces) };
+  return { file, items, tills: pieces.length - 1 };
 }
 
 /** One till with a fault that nobody has foreseen does not keep the others from being exported. */
-async function outcomeOf({ db, log }: Making, planned: PlannedFile, tillId: string): Promise<TillOutcome> {
-  const { locationId } = planned;
+async function writeTill(
+  { db, log, writer, exportMaxBytes }: Making,
+  { locationId, provider, config }: PlannedFile,
+  { tillId, entriesBefore }: { tillId: string; entriesBefore: number },
+): Promise<WrittenTill | FailedTill> {
   try {
-    return exportTill(await reportOfTill(db.sql, { tillId, locationId }), configOf(planned));
+    const stored = await reportOfTill(db.sql, { tillId, locationId });
+    return await writer.run({ stored, provider, config, entriesBefore });
   } catch (error) {
+    if (error instanceof OutOfMemoryError) return tooLarge(exportMaxBytes);
     if (isTransient(error)) throw error;
     log.error({ err: error, tillId }, "a till could not be exported");
     return failed("internal_error", "Something went wrong on our side. We have noted it.");
   }
 }
 
-/** The config as it was, and as the chart has it in what has come to configs since. */
-function configOf({ config }: PlannedFile): AccountingRules {
-  return ReplaceAccountingConfig.parse(JSON.parse(config));
-}
-
-function itemResult(position: number, outcome: TillOutcome | undefined): ItemResult {
-  if (outcome?.till) return { position, state: "done", failure: null };
-  return { position, state: "failed", failure: JSON.stringify(outcome?.failure) };
-}
-
-/** Makes a till's entries from what the service has of it: undefined when it has no report. */
-function exportTill(stored: TillReport | undefined, config: AccountingRules): TillOutcome {
-  if (!stored) return failed("no_report", "The till has no report: it was made in school mode.");
-  if (stored.accountingFacts === null) {
-    return failed(
-      "outdated_report",
-      "The report was made before there were exports: have the till processed again, then export it.",
-    );
-  }
-  const report = JSON.parse(stored.v2) as ReportV2;
-  const facts = JSON.parse(stored.accountingFacts) as TillFacts;
-  const { entries, gaps } = journalOfTill(report, facts, config);
-  if (!entries) return failed("unbalanced", "Debit and credit of this till would differ: see gaps.", gaps);
-  const { tillId, finalizedAt, siretCode: siret } = report;
-  return { till: { tillId, entries, finalizedAt, day: facts.day, siret }, failure: null };
-}
-
-function failed(code: AccountingFailure["code"], message: string, gaps: AccountingFailure["gaps"] = []): TillOutcome {
-  return { till: null, failure: { code, message, gaps } };
+function tooLarge(maxBytes: number): FailedTill {
+  const most = `The files of an export have ${maxBytes} bytes in all at most`;
+  return failed("too_large", `${most}, and this till does not fit in them: export it with fewer others.`);
 }

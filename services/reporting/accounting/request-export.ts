@@ -7,7 +7,7 @@ import { refuseFaults } from "@pragma/runtime/faults";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import { type ConfigRow, findConfigs } from "../queries/accounting-configs.ts";
-import { insertExport, locationsOfTills } from "../queries/accounting-exports.ts";
+import { countUnfinishedOf, insertExport, locationsOfTills } from "../queries/accounting-exports.ts";
 import type { Reporting } from "../reporting.ts";
 
 type Item = CreateAccountingExport[number] & { locationId: string };
@@ -17,15 +17,25 @@ type Item = CreateAccountingExport[number] & { locationId: string };
  * one location, config and provider come into one file.
  *
  * @throws `ApiError` location_forbidden when an item names another location than the key's own without `locations:any`;
- * invalid_request naming every item whose till or config the location does not have, or that is there twice.
+ * invalid_request naming every item whose till or config the location does not have, or that is there twice;
+ * limit_reached when too many exports of the location have not come to their end.
  */
 export async function requestExport(
-  { db, wakeExports }: Pick<Reporting, "db" | "wakeExports">,
+  { db, wakeExports, maxUnfinishedExports: maximum }: Pick<Reporting, "db" | "wakeExports" | "maxUnfinishedExports">,
   { body, principal, context }: { body: CreateAccountingExport; principal: Principal; context: RequestContext },
 ): Promise<StartedAccountingExport> {
   const items = locatedItems(body, principal);
   const id = randomUUID();
+  const locations = new Set(items.map(({ locationId }) => locationId));
+  const locationId = locations.size === 1 ? (items[0]?.locationId ?? null) : null;
+  const { keyId, consumer } = principal;
   await db.transaction(async (tx) => {
+    if ((await countUnfinishedOf(tx, { locationId, keyId })) >= maximum) {
+      throw new ApiError("limit_reached", {
+        detail: `This location has ${maximum} exports that have not come to their end. Wait until one has.`,
+        limit: { name: "unfinished_exports", maximum, unit: "exports per location" },
+      });
+    }
     const configs = await findConfigs(
       tx,
       items.map(({ accountingConfigId }) => accountingConfigId),
@@ -33,12 +43,9 @@ export async function requestExport(
     const configOf = new Map(configs.map((config) => [config.id, config]));
     refuseFaults(await faultsOf(tx, items, configOf));
     const files = filesOf(items, configOf);
-    const locations = new Set(items.map(({ locationId }) => locationId));
     await insertExport(tx, {
       id,
-      locationId: locations.size === 1 ? (items[0]?.locationId ?? null) : null,
-      keyId: principal.keyId,
-      consumer: principal.consumer,
+      ...{ locationId, keyId, consumer },
       traceparent: context.traceparent,
       files: [...files.values()],
       items: items.map((item, position) => ({

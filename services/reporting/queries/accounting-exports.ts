@@ -1,5 +1,5 @@
 import type { AccountingExport, AccountingProvider } from "@pragma/contracts/accounting-export";
-import { recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { advisoryLockKey, recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
 
 export interface ExportRow {
   id: string;
@@ -65,26 +65,42 @@ export async function findExport(
   });
 }
 
-interface FileContent {
+interface KeptFile {
   name: string;
   etag: string;
   provider: AccountingProvider;
-  content: Uint8Array;
+  /** In bytes. */
+  size: number;
 }
 
 /**
- * A file of an export, without `file` as long as it is not there; undefined when there is no such export. `locationId`
+ * A file of an export without its content, and without `file` as long as it is not there; undefined when there is no such export. `locationId`
  * null finds those of any location.
  */
 export async function findFile(
   sql: Sql,
   { exportId, number, locationId }: { exportId: string; number: number; locationId: string | null },
-): Promise<{ file?: FileContent } | undefined> {
-  const [row] = await sql<(FileContent | { content: null })[]>`
-    select file.name, file.etag, file.provider, file.content
+): Promise<{ file?: KeptFile } | undefined> {
+  const [row] = await sql<(KeptFile | { size: null })[]>`
+    select file.name, file.etag, file.provider, octet_length(file.content) as size
     from accounting_exports left join accounting_files file on file.export_id = id and file.number = ${number}
     where id = ${exportId} and ${locationId === null ? sql`true` : sql`accounting_exports.location_id = ${locationId}`}`;
-  return row && (row.content === null ? {} : { file: row });
+  return row && (row.size === null ? {} : { file: row });
+}
+
+/** Bytes of a file that a query carries: they pass through memory as hexadecimal text, which takes the time of its size. */
+const pieceBytes = 1024 * 1024;
+
+/** The bytes of a file from the one at `offset` on, up to so many as a query carries. */
+export async function findPiece(
+  sql: Sql,
+  { exportId, number, offset }: { exportId: string; number: number; offset: number },
+): Promise<Uint8Array> {
+  const [row] = await sql<{ piece: Uint8Array }[]>`
+    select substring(content from ${offset + 1} for ${pieceBytes}) as piece
+    from accounting_files where export_id = ${exportId} and number = ${number}`;
+  if (!row || row.piece.byteLength === 0) throw new Error("The file has become shorter, or was removed.");
+  return row.piece;
 }
 
 /** A claim to an export: who holds the latest makes it. */
@@ -99,19 +115,23 @@ export interface Claim {
 const isClaimable = (sql: Sql) => sql`
   state in ('pending', 'running') and (claimed_until is null or claimed_until < now())`;
 
-/** Claims exports for so many seconds, up to so many: locations take turns, and each has its oldest made first. */
+/**
+ * Claims exports for so many seconds, up to so many: locations take turns, those under way counted, and each has its
+ * oldest made first. A claim of which a process died counts as three attempts.
+ */
 export async function claimExports(sql: Sql, { limit, seconds }: { limit: number; seconds: number }): Promise<Claim[]> {
   return sql<Claim[]>`
     with due as (
       select export.id from accounting_exports export join (
-        select id, row_number() over (partition by location_id order by created_at) as turn
-        from accounting_exports where ${isClaimable(sql)}
+        select id, row_number() over (partition by location_id order by state desc, created_at) as turn
+        from accounting_exports where state in ('pending', 'running')
       ) place using (id)
       where ${isClaimable(sql)}
       order by turn, created_at limit ${limit} for update of export skip locked
     )
     update accounting_exports export set
-      state = 'running', attempt = attempt + 1, claimed_until = now() + make_interval(secs => ${seconds}),
+      state = 'running', attempt = attempt + case state when 'running' then 3 else 1 end,
+      claimed_until = now() + make_interval(secs => ${seconds}),
       started_at = coalesce(started_at, now())
     from due where export.id = due.id
     returning export.id, attempt, traceparent`;
@@ -129,6 +149,16 @@ export async function releaseClaim(sql: Sql, claim: Claim, { afterSeconds = 0 } 
   await sql`
     update accounting_exports set state = 'pending', claimed_until = now() + make_interval(secs => ${afterSeconds})
     where ${isHeld(sql, claim)}`;
+}
+
+/** How many exports of a location have not come to their end, or of a key where they are of several locations. */
+export async function countUnfinishedOf(tx: Transaction, owner: Pick<NewExport, "locationId" | "keyId">) {
+  const id = owner.locationId ?? owner.keyId;
+  await tx`select pg_advisory_xact_lock(${advisoryLockKey(`exports of ${id}`)}::bigint)`;
+  const [row] = await tx<[{ count: number }]>`
+    select count(*) from accounting_exports
+    where state in ('pending', 'running') and coalesce(location_id, key_id) = ${id}`;
+  return row.count;
 }
 
 /** How many exports have not come to their end. */
@@ -161,8 +191,13 @@ export async function finishExport(tx: Transaction, claim: Claim, { state, items
     update accounting_exports set state = ${state}, finished_at = now(), claimed_until = null
     where ${isHeld(tx, claim)}`;
   if (finished.count === 0) return false;
-  for (const { number, ...file } of files) {
-    await tx`update accounting_files set ${tx(file)} where export_id = ${claim.id} and number = ${number}`;
+  for (const { number, content, ...file } of files) {
+    const isFile = tx`export_id = ${claim.id} and number = ${number}`;
+    await tx`update accounting_files set ${tx({ ...file, content: Buffer.alloc(0) })} where ${isFile}`;
+    for (let offset = 0; offset < content.byteLength; offset += pieceBytes) {
+      const piece = content.subarray(offset, offset + pieceBytes);
+      await tx`update accounting_files set content = content || ${piece}::bytea where ${isFile}`;
+    }
   }
   await tx`
     update accounting_items as item set state = found.state, failure = found.failure
@@ -177,12 +212,16 @@ export interface PlannedFile extends Pick<FileRow, "number" | "locationId" | "pr
   tills: { position: number; tillId: string }[];
 }
 
-/** What an export is to hold. */
+/** What an export is to hold: the tills of each file in the order in which they were closed. */
 export async function exportPlan(sql: Sql, exportId: string): Promise<PlannedFile[]> {
   return sql<PlannedFile[]>`
     select number, location_id, provider, config, (
-      select json_agg(json_build_object('position', position, 'tillId', till_id) order by position)
-      from accounting_items item where item.export_id = file.export_id and item.file_number = file.number
+      select json_agg(
+        json_build_object('position', position, 'tillId', till_id)
+        order by finalized::json ->> 'finalizedAt' collate "C", till_id
+      )
+      from accounting_items item left join reports using (till_id)
+      where item.export_id = file.export_id and item.file_number = file.number
     ) as tills
     from accounting_files file where export_id = ${exportId} order by number`;
 }

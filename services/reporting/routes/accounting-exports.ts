@@ -9,12 +9,21 @@ import { ApiError } from "@pragma/contracts/errors";
 import { accountingFileExample } from "@pragma/contracts/examples/accounting";
 import { jsonBody } from "@pragma/runtime/define-route";
 import { readableLocation } from "@pragma/runtime/own-location";
+import type { Sql } from "@pragma/runtime/postgres";
 import { json, tagged, taggedByContent } from "@pragma/runtime/reply";
+import { createSemaphore } from "@pragma/runtime/semaphore";
 import { z } from "zod";
 import { columnsDescribed, formatsDescribed } from "../accounting/described.ts";
 import { fileFormats } from "../accounting/fec/formats.ts";
 import { requestExport } from "../accounting/request-export.ts";
-import { type ExportRow, type FileRow, findExport, findFile, type ItemRow } from "../queries/accounting-exports.ts";
+import {
+  type ExportRow,
+  type FileRow,
+  findExport,
+  findFile,
+  findPiece,
+  type ItemRow,
+} from "../queries/accounting-exports.ts";
 import { defineRoute } from "../reporting.ts";
 
 const exportParams = z.object({ id: z.guid().meta({ description: "Id of the export" }) });
@@ -40,10 +49,11 @@ export const createAccountingExport = defineRoute({
     `Has journal entries made from the reports of 1 to ${maxExportedTills} tills, and files of them that accounting software imports. Tills of the same location, config and provider come into one file, in the order in which they were closed. ` +
     "The export is made beside everything else: ask for it by its id until its state is done or failed. " +
     "A till whose figures contradict each other is left out, and the export says by how much they do; the others are in their files all the same. " +
+    "So are tills that do not fit any more in the 16 MB that the files of an export may have in all: export those with fewer others. " +
     `A location other than the key's needs a key that may act for any.\n\n${formatsDescribed}`,
   request: { body: jsonBody(CreateAccountingExport) },
   responses: { 202: { description: "The export will be made", schema: StartedAccountingExport } },
-  errors: ["location_forbidden"],
+  errors: ["location_forbidden", "limit_reached"],
   async handle({ body, principal, services, context }) {
     const started = await requestExport(services, { body, principal, context });
     context.addToLog({ exportId: started.id, tills: started.tillsIds.length });
@@ -103,15 +113,31 @@ export const getAccountingFile = defineRoute({
         detail: `Export ${id} has no file ${number}, or not yet: see its state and files.`,
       });
     }
-    const { content, name, etag, provider } = found.file;
+    const { size, name, etag, provider } = found.file;
     const headers = {
       "content-type": `text/plain; charset=${fileFormats[provider].charset.toLowerCase()}`,
-      "content-length": String(content.byteLength),
+      "content-length": String(size),
       "content-disposition": `attachment; filename="${name}"`,
     };
+    const content = ReadableStream.from(piecesOf(sql, { exportId: id, number, size, keyId: principal.keyId }));
     return tagged(content, { etag, ifNoneMatch: header("if-none-match") }, headers);
   },
 });
+
+/** Files of which a piece is read for one key at a time: the others wait, and leave the process to other keys. */
+const reading = createSemaphore(1);
+
+/** A file piece by piece, as its client takes them. */
+async function* piecesOf(
+  sql: Sql,
+  { size, keyId, ...file }: { exportId: string; number: number; size: number; keyId: string },
+): AsyncGenerator<Uint8Array> {
+  for (let offset = 0; offset < size; ) {
+    const piece = await reading.run(() => findPiece(sql, { ...file, offset }), keyId);
+    yield piece;
+    offset += piece.byteLength;
+  }
+}
 
 function missing(id: string): ApiError {
   return new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });

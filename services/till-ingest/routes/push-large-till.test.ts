@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { problemSchema } from "@pragma/contracts/errors";
+import { longestBlock } from "@pragma/runtime/testing/longest-block";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readTill } from "../read-till.ts";
@@ -19,19 +20,6 @@ afterAll(() => service?.remove());
 
 const push = (body: unknown, headers: Record<string, string> = {}, by = principal) =>
   service.ask("POST", "/v2/tills/", { principal: by, body, headers });
-
-/** The longest that this thread was kept from anything else during some work, in milliseconds. */
-async function longestBlock(work: () => Promise<unknown>): Promise<number> {
-  let last = performance.now();
-  let longest = 0;
-  const timer = setInterval(() => {
-    longest = Math.max(longest, performance.now() - last);
-    last = performance.now();
-  }, 1);
-  await work();
-  clearInterval(timer);
-  return Math.max(longest, performance.now() - last);
-}
 
 describe("a till of 3,000 orders", () => {
   const till = makeTill({ orderList: makeOrders(3_000, { products: 4 }) });

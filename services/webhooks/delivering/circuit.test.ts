@@ -39,8 +39,14 @@ describe("an endpoint that fails three times in a row", () => {
     const circuit = failing(3);
     circuit.succeeded();
     expect(circuit.allows(0)).toBe(Number.POSITIVE_INFINITY);
-    expect(circuit.isFresh).toBe(true);
+    expect(circuit.isForgettable(0)).toBe(true);
   });
+});
+
+it("is forgotten when it has failed no more for twice the longest pause", () => {
+  const circuit = failing(3, 1_000);
+  expect(circuit.isForgettable(121_000)).toBe(false);
+  expect(circuit.isForgettable(121_001)).toBe(true);
 });
 
 it("is not spared when some arrive in between", () => {

@@ -15,6 +15,7 @@ export class Circuit {
   #failures = 0;
   #openings = 0;
   #openUntil = 0;
+  #failedAt = 0;
 
   constructor(limits: CircuitLimits) {
     this.#limits = limits;
@@ -28,6 +29,7 @@ export class Circuit {
 
   failed(now: number): void {
     this.#failures += 1;
+    this.#failedAt = now;
     // Those that were under way when it opened say nothing new.
     if (this.#failures < this.#limits.failures || now < this.#openUntil) return;
     this.#openUntil = now + Math.min(this.#limits.maxMs, this.#limits.firstMs * 2 ** this.#openings);
@@ -49,8 +51,8 @@ export class Circuit {
     return this.#openings === 0;
   }
 
-  /** Whether there is nothing to remember. */
-  get isFresh(): boolean {
-    return this.#failures === 0;
+  /** Whether there is nothing to remember: no failure, or none for so long that whoever failed may be gone. */
+  isForgettable(now: number): boolean {
+    return this.#failures === 0 || now > this.#failedAt + 2 * this.#limits.maxMs;
   }
 }

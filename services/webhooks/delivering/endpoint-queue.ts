@@ -74,7 +74,7 @@ export class EndpointQueue {
 
   /** Whether there is nothing to remember. */
   get isIdle(): boolean {
-    return this.#active === 0 && !this.#isWaiting && this.#circuit.isFresh;
+    return this.#active === 0 && !this.#isWaiting && this.#circuit.isForgettable(this.#options.now());
   }
 
   /** Takes room for up to so many messages. When there is none, either it waits, or the semaphore has no places. */

@@ -9,7 +9,6 @@ import { json } from "@pragma/runtime/reply";
 import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { recipientReply, useSecret } from "../change-secret.ts";
-import { limitReached } from "../location-limit.ts";
 import {
   lockLocation,
   lockRecipient,
@@ -18,7 +17,7 @@ import {
   recipientColumns,
 } from "../queries/recipients.ts";
 import { defineRoute, type Webhooks } from "../webhooks.ts";
-import { locationQuery, readable, recipientParams } from "./params.ts";
+import { limitReached, locationQuery, readable, recipientParams } from "./params.ts";
 
 export const upsertRecipientRoute = defineRoute({
   method: "post",

@@ -13,12 +13,11 @@ import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { recipientReply, useSecret } from "../change-secret.ts";
 import { faultOfEndpoint } from "../endpoint/check-endpoint.ts";
-import { limitReached } from "../location-limit.ts";
 import { removeDeleted } from "../periodic/remove-old.ts";
 import { lockLocation, lockRecipient, outdateWebhooks } from "../queries/recipients.ts";
 import { isWebhook, type WebhookRow, webhookColumns } from "../queries/webhooks.ts";
 import { defineRoute, type Webhooks } from "../webhooks.ts";
-import { locationQuery, readable, readableWebhook, recipientParams, webhookParams } from "./params.ts";
+import { limitReached, locationQuery, readable, readableWebhook, recipientParams, webhookParams } from "./params.ts";
 
 const asJson = jsonBody(UpsertWebhook);
 

@@ -59,6 +59,9 @@ export const accounting: TagContract = {
       202: async (world) => ({ body: await items(world) }),
       location_forbidden: async (world) => ({ body: await items(world, { locationId: world.other.locationId }) }),
     },
+    unreachable: {
+      limit_reached: "Exports end sooner than a location can ask for so many; their own tests hold them up.",
+    },
     // The till is not the stranger's.
     stranger: 400,
   },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { encodeText, fileFormats } from "./formats.ts";
-import { type FecRow, fecName, fecRows, writeFec } from "./write-fec.ts";
+import { type FecRow, fecHeader, fecLines, fecName, fecRows } from "./write-fec.ts";
 
 const line = {
   account: "70610",
@@ -33,18 +33,22 @@ describe("a line", () => {
   });
 
   it("is not broken by what names contain", () => {
-    const bytes = writeFec(rowsOf({ text: "Bon\td'achat | café\r\n-10 %" }), fileFormats.FULLL);
+    const bytes = fecLines(rowsOf({ text: "Bon\td'achat | café\r\n-10 %" }), fileFormats.FULLL);
     const lines = bytes.toString("latin1").split("\r\n");
-    expect(lines).toHaveLength(4);
-    expect(lines[1]?.split("\t")).toHaveLength(18);
-    expect(lines[1]).toContain("Bon d'achat café -10 %");
+    expect(lines).toHaveLength(3);
+    expect(lines[0]?.split("\t")).toHaveLength(18);
+    expect(lines[0]).toContain("Bon d'achat café -10 %");
   });
 
   it("is shortened and without accents for ISACOMPTA", () => {
     const text = "Caisse Z24 Commandes annulées déjà payées";
-    const bytes = writeFec(rowsOf({ text }), fileFormats.ISACOMPTA);
-    expect(bytes.toString("ascii").split("\r\n")[1]?.split("|")[10]).toBe("Caisse Z24 Commandes annulees");
+    const bytes = fecLines(rowsOf({ text }), fileFormats.ISACOMPTA);
+    expect(bytes.toString("ascii").split("\r\n")[0]?.split("|")[10]).toBe("Caisse Z24 Commandes annulees");
   });
+});
+
+it("names as many columns as a line has, in the first line", () => {
+  expect(fecHeader(fileFormats.ISACOMPTA).toString("ascii")).toMatch(/^JournalCode(\|\w+){17}\r\n$/);
 });
 
 describe("a text", () => {

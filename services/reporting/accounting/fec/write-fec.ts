@@ -31,18 +31,19 @@ export const fecColumns = [
 export type FecRow = Record<(typeof fecColumns)[number], string>;
 
 /**
- * Journal entries as the lines of a FEC, in the order given, numbered from 1 without gaps. Nothing is lettered yet, and
- * all amounts are in the currency that the books are kept in.
+ * Journal entries as the lines of a FEC, in the order given, numbered without gaps after those before them. Nothing is
+ * lettered yet, and all amounts are in the currency that the books are kept in.
  */
 export function fecRows(
   entries: JournalEntry[],
   { journalCode, journalLabel }: Pick<AccountingRules, "journalCode" | "journalLabel">,
+  entriesBefore = 0,
 ): FecRow[] {
   return entries.flatMap(({ day, validFrom, piece, lines }, index) =>
     lines.map(({ account, label, auxiliary, text, debit, credit }) => ({
       JournalCode: journalCode,
       JournalLib: journalLabel,
-      EcritureNum: String(index + 1),
+      EcritureNum: String(entriesBefore + index + 1),
       EcritureDate: dateText(day),
       CompteNum: account,
       CompteLib: label,
@@ -76,8 +77,13 @@ function amountText(amount: number): string {
 /** The columns whose content is a text of somebody's: all others are digits and codes. */
 const texts = ["JournalLib", "CompteLib", "CompAuxLib", "EcritureLib"] as const;
 
-/** The bytes of a file: a line with the names of the columns, then the rows, each line ended by CR and LF. */
-export function writeFec(rows: FecRow[], { separator, charset, longestText }: FileFormat): Buffer {
+/** The first line of a file: the names of the columns. */
+export function fecHeader({ separator, charset }: FileFormat): Buffer {
+  return encodeText(`${fecColumns.join(separator)}\r\n`, charset);
+}
+
+/** The bytes of rows, each a line ended by CR and LF. */
+export function fecLines(rows: FecRow[], { separator, charset, longestText }: FileFormat): Buffer {
   // The same few texts stand in every till's lines.
   const written = new Map<string, string>();
   const writtenText = (text: string) => {
@@ -90,7 +96,7 @@ export function writeFec(rows: FecRow[], { separator, charset, longestText }: Fi
     for (const column of texts) safe[column] = writtenText(row[column]);
     return fecColumns.map((column) => safe[column]).join(separator);
   });
-  return encodeText([fecColumns.join(separator), ...lines, ""].join("\r\n"), charset);
+  return encodeText([...lines, ""].join("\r\n"), charset);
 }
 
 /** A text without what would end its field or its line, in any of the formats. */
