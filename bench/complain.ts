@@ -1,4 +1,4 @@
-import { say } from "../deploy/local/progress.mjs";
+import { say } from "../deploy/local/terminal.mjs";
 
 let isSilent = false;
 

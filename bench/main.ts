@@ -4,9 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { explain } from "../deploy/local/failure.mjs";
 import { endGuarded } from "../deploy/local/guarded.mjs";
-import { say, withProgress } from "../deploy/local/progress.mjs";
+import { explain, say, withProgress } from "../deploy/local/terminal.mjs";
 import { fallSilent } from "./complain.ts";
 import { type Lab, openLab } from "./lab.ts";
 import { describeMachine } from "./machine.ts";

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { canInstall, installPackages } from "../deploy/local/apt.js";
+import { canInstall, installPackages } from "../deploy/local/find-servers.js";
 import { freePort } from "../deploy/local/free-port.js";
 import { runServer } from "../deploy/local/run-server.js";
 import { complain } from "./complain.ts";

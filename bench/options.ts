@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { Failure } from "../deploy/local/failure.mjs";
+import { Failure } from "../deploy/local/terminal.mjs";
 
 export interface Options {
   /** Ids of the rows to measure; all when undefined. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ApiProblem, nullOn } from "./api-problem.ts";
+import { ApiProblem, NoReply, nullOn, UnexpectedReply } from "./api-problem.ts";
 import { createAdminClient, createClient } from "./create-client.ts";
-import { NoReply, UnexpectedReply } from "./unanswered.ts";
 
 /** A client whose requests are kept, and answered by `answer`. */
 function clientOn(answer: (request: Request) => Response) {

@@ -2,9 +2,7 @@ import { z } from "zod";
 import { paymentAccounts, salesAccounts, singleAccounts, vatAccounts } from "./chart-of-accounts.ts";
 import { UtcDateTime } from "./date-time.ts";
 import { accountingConfigExample } from "./examples/accounting.ts";
-import { orNull, withoutDefaults } from "./fields.ts";
-import { limitedList, limitedText } from "./length-limits.ts";
-import { storable } from "./storable.ts";
+import { limitedList, limitedText, orNull, storable, withoutDefaults } from "./fields.ts";
 
 /** How discounts are booked: sales are net of them, or gross with the discounts on an account of their own. Never both. */
 const discountBookings = ["net", "gross"] as const;

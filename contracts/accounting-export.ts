@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { accountingExportExample, accountingExportItemsExample, startedExportExample } from "./examples/accounting.ts";
-import { limitedList } from "./length-limits.ts";
+import { limitedList } from "./fields.ts";
 
 /** Accounting software that files are made for. */
 export const accountingProviders = ["INEXWEB", "FULLL", "ISACOMPTA"] as const;

@@ -8,9 +8,7 @@ import {
   productExample,
   taxExample,
 } from "./examples/catalog.ts";
-import { amount, count, flag, orNull, withoutDefaults } from "./fields.ts";
-import { limitedList, limitedText } from "./length-limits.ts";
-import { refuseTwice } from "./refuse-twice.ts";
+import { amount, count, flag, limitedList, limitedText, orNull, refuseTwice, withoutDefaults } from "./fields.ts";
 
 /** What a location sells and how it is paid: five lists, kept by its point of sale and read as bare arrays. */
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limitedText } from "./fields.ts";
 
 /**
  * The instant of a date-time with an offset or `Z`, written in UTC with milliseconds. Digits of a second beyond
@@ -70,4 +71,23 @@ function isInRange(dateTime: string): boolean {
   const time = Date.parse(isInstant ? dateTime : `${dateTime}Z`);
   const margin = isInstant ? 0 : day;
   return !(time < earliest + margin || time > latest - margin);
+}
+
+/** The time zone of a location whose own is not told. */
+export const defaultTimeZone = "Europe/Paris";
+
+/** A name of the IANA time zone database, as the runtime knows it; not an offset such as +01:00. */
+export const TimeZone = limitedText(64)
+  .refine((name) => /^[A-Za-z]/.test(name) && isKnown(name), {
+    error: "Must be a time zone of the IANA database, such as Europe/Paris",
+  })
+  .meta({ description: "Time zone, by its name in the IANA database", example: defaultTimeZone });
+
+function isKnown(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone });
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { limitedText } from "./length-limits.ts";
-import { withoutUnstorable } from "./storable.ts";
+import { limitedText, withoutUnstorable } from "./fields.ts";
 
 const longest = 255;
 

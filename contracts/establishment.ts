@@ -1,5 +1,4 @@
-import { optionalLongText, optionalText } from "./fields.ts";
-import { limitedText } from "./length-limits.ts";
+import { limitedText, optionalLongText, optionalText } from "./fields.ts";
 
 /** The header fields that tickets and reports of an establishment carry. */
 export const establishmentShape = {

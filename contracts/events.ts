@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { LocationFacts } from "./account-lookups.ts";
 import { CatalogCounts } from "./catalog.ts";
 import { SeenDevice } from "./device.ts";
 import { OrderOfEvent } from "./order-live.ts";
-import { DisabledEndpoint, FailingEndpoint, FinalizedReport } from "./webhook-body.ts";
+import { LocationFacts } from "./principal.ts";
+import { DisabledEndpoint, FailingEndpoint, FinalizedReport } from "./webhook-message.ts";
 
 /** Of one order: what it is now, and which of its events this is. */
 const orderEvent = z.object({

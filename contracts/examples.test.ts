@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { Catalog, CatalogProduct, ReplacedCatalog } from "./catalog.ts";
+import { OrderV2 } from "./order-data.ts";
 import { OrderV1 } from "./order-v1.ts";
-import { OrderV2 } from "./order-v2.ts";
 import { ReportV0 } from "./report-v0.ts";
 import { ReportListItem, ReportV2 } from "./report-v2.ts";
 import { TillV1 } from "./till-v1.ts";

@@ -1,10 +1,112 @@
 import { z } from "zod";
-import { limitedText } from "./length-limits.ts";
 
 /**
  * The kinds of field that entities are made of, each with its limits. A field that may be null may also be absent,
  * which older clients do: it then is null.
  */
+
+interface LengthLimits {
+  /** Left out: none. */
+  min?: number;
+}
+
+/** Returns a schema of texts of at most `max` characters. */
+export function limitedText(max: number, { min = 0 }: LengthLimits = {}): z.ZodString {
+  return z.string().check(...lengthChecks(min, max));
+}
+
+/** Returns a schema of lists of at most `max` items. */
+export function limitedList<Item extends z.ZodType>(
+  item: Item,
+  max: number,
+  { min = 0 }: LengthLimits = {},
+): z.ZodArray<Item> {
+  return z.array(item).check(...lengthChecks(min, max));
+}
+
+/**
+ * zod's own `.min()` and `.max()` read the `length` of whatever a client sends in place of a text or list, and throw
+ * when it is an object that cannot be compared. These skip everything that is neither a text nor a list.
+ */
+function lengthChecks(minimum: number, maximum: number) {
+  const when = ({ value }: { value: unknown }) => typeof value === "string" || Array.isArray(value);
+  const max = new z.core.$ZodCheckMaxLength({ check: "max_length", maximum, when });
+  return minimum > 0 ? [new z.core.$ZodCheckMinLength({ check: "min_length", minimum, when }), max] : [max];
+}
+
+/**
+ * A check for a list whose items have ids: reports each item whose id was in the list before. It runs even when items
+ * have other faults, so that all are reported at once.
+ */
+export function refuseTwice<Field extends string>(what: string, idField: Field) {
+  const check = z.superRefine<{ [field in Field]?: unknown }[]>((items, context) => {
+    const firstIndexById = new Map<string, number>();
+    for (const [index, item] of items.entries()) {
+      const id = item?.[idField];
+      if (typeof id !== "string") continue;
+      const firstIndex = firstIndexById.get(id);
+      if (firstIndex === undefined) firstIndexById.set(id, index);
+      else
+        context.addIssue({
+          code: "custom",
+          path: [index, idField],
+          params: { code: "duplicate" },
+          message: `The same ${what} is already at index ${firstIndex}`,
+        });
+    }
+  });
+  check._zod.def.when = (payload) => Array.isArray(payload.value);
+  return check;
+}
+
+/** The NUL character, and halves of surrogate pairs: JSON can spell them, PostgreSQL cannot store them. */
+const unstorable = /[\0\p{Surrogate}]/u;
+const everyUnstorable = new RegExp(unstorable, "gu");
+
+/** A text without what cannot be stored of it. */
+export function withoutUnstorable(text: string): string {
+  return text.replaceAll(everyUnstorable, "");
+}
+
+/** The same schema, with a fault for each text in it that cannot be stored. */
+export function storable<Schema extends z.ZodType>(schema: Schema): Schema {
+  return schema.superRefine((value, context) => {
+    for (const path of unstorableTexts(value)) {
+      context.addIssue({
+        code: "custom",
+        path,
+        message: "Must be text: without the NUL character, and without halves of surrogate pairs",
+      });
+    }
+  });
+}
+
+function unstorableTexts(value: unknown): PropertyKey[][] {
+  if (typeof value === "string") return unstorable.test(value) ? [[]] : [];
+  if (typeof value !== "object" || value === null) return [];
+  const isList = Array.isArray(value);
+  return Object.entries(value).flatMap(([key, inner]) =>
+    unstorableTexts(inner).map((path) => [isList ? Number(key) : key, ...path]),
+  );
+}
+
+// Without a flag, so that the documented pattern is whole.
+const clientId = /^s?[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
+
+/** The uuid in an id that a client made: without its leading `s`, if it has one, in lower case. */
+export function toUuid(id: string): string {
+  return (id.length === 37 ? id.slice(1) : id).toLowerCase();
+}
+
+/**
+ * An id that a client made: a uuid of any variant, or an `s` followed by one. It becomes the uuid alone, in lower case,
+ * under which the thing is then known.
+ */
+export const ClientId = z
+  .string()
+  .regex(clientId, { error: "Must be a uuid, or an s followed by a uuid" })
+  .overwrite(toUuid)
+  .meta({ description: "A uuid, or an s followed by one", example: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9" });
 
 /** The largest amount of one record. Whatever a till of the largest size sums up to is still an exact number. */
 const largestAmount = 100_000_000_000;

@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { DateTime, UtcDateTime } from "./date-time.ts";
-import { limitedText } from "./length-limits.ts";
-import { storable } from "./storable.ts";
-import { TimeZone } from "./time-zone.ts";
+import { DateTime, TimeZone, UtcDateTime } from "./date-time.ts";
+import { limitedText, storable } from "./fields.ts";
 
 const milliseconds = (description: string) =>
   z

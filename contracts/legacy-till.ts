@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { applicationInBody, applicationSchema } from "./application.ts";
-import { limitedList } from "./length-limits.ts";
+import { limitedList } from "./fields.ts";
 
 const serverId = z.int().min(1).meta({ description: "Number of the till in the legacy backoffice" });
 const legacyId = z.int().min(1).meta({ description: "What the legacy backoffice knows the till's location by" });

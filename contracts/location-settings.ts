@@ -1,10 +1,70 @@
 import { z } from "zod";
-import { DateTime } from "./date-time.ts";
+import { DateTime, defaultTimeZone, TimeZone } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
-import { optionalText, orNull, withoutDefaults } from "./fields.ts";
-import { limitedText } from "./length-limits.ts";
+import { limitedList, limitedText, optionalText, orNull, withoutDefaults } from "./fields.ts";
 import { Locale } from "./locale.ts";
-import { defaultTimeZone, TimeZone } from "./time-zone.ts";
+
+/** The codes of ISO 4217 in use: currencies, funds, precious metals, and the two for tests and for none. */
+const currencies = (
+  "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD " +
+  "CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS " +
+  "GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT " +
+  "LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD " +
+  "OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP " +
+  "SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAF XAG XAU XBA " +
+  "XBB XBC XBD XCD XCG XDR XOF XPD XPF XPT XSU XTS XUA XXX YER ZAR ZMW ZWG"
+).split(" ");
+
+const Currency = z
+  .enum(currencies, { error: "Must be an ISO 4217 currency code, such as EUR" })
+  .meta({ description: "Currency, ISO 4217", example: "EUR" });
+
+const option = (description: string) =>
+  orNull(z.boolean()).meta({ description: `${description}. Null: as the application does` });
+
+const TipsConfig = z
+  .object({
+    isEnabled: z.boolean().meta({ description: "Whether tips are asked for" }),
+    predefinedValues: limitedList(z.number().min(0), 100).meta({
+      description: "The tips that are offered, in the unit that format tells",
+      example: [5, 10, 15],
+    }),
+    format: z
+      .enum(["amount", "percentage"])
+      .meta({ description: "Whether the values are minor units of the currency or plain percents" }),
+  })
+  .meta({ id: "TipsConfig", description: "How tips are asked for" });
+
+/** The options that stand beside a location's settings, with their defaults. */
+export const optionsShape = {
+  nextClosingStartsAt: orNull(DateTime).meta({ description: "When the next closing begins" }),
+  nextClosingEndsAt: orNull(DateTime).meta({ description: "When the next closing ends" }),
+  groupItemsOnPreparation: option("Group equal items for the kitchen"),
+  currencyCode: Currency.default("EUR"),
+  exerciseMonth: orNull(z.int().min(1).max(12)).meta({ description: "Month in which the fiscal year begins, 1 to 12" }),
+  maxStepsCount: orNull(z.int().min(0)).meta({ description: "How many steps an order has at most" }),
+  preparationEnabled: option("Send orders to the kitchen"),
+  printClaimTickets: option("Print claim tickets"),
+  printClaimContent: option("Print the products on claim tickets"),
+  qrCodeAuthEnabled: option("Let clerks log in with a QR code"),
+  printMealContent: option("Print the products of a meal on the bill"),
+  printFullReport: option("Print the whole end-of-day report"),
+  promptCashFloat: option("Ask for the cash float when a till is opened"),
+  closeOnTransmit: option("Leave the order once it is sent to the kitchen"),
+  printAllClaims: option("Print every claim ticket"),
+  printWhenPaid: option("Print the bill when it is paid"),
+  compactOrder: option("Group equal products in the order"),
+  gapAllowed: option("Let a till be closed with a difference"),
+  cutClaims: option("Cut the paper between claim tickets"),
+  tipsConfig: orNull(TipsConfig).meta({ description: "How tips are asked for; null: they are not" }),
+};
+
+const LocationOptions = z.object(optionsShape);
+
+export type LocationOptions = z.infer<typeof LocationOptions>;
+
+/** The options of a location that none was told of. */
+export const defaultLocationOptions: LocationOptions = LocationOptions.parse({});
 
 const setting = (description: string, byDefault: boolean) => z.boolean().default(byDefault).meta({ description });
 

@@ -3,11 +3,8 @@ import { applicationInBody, applicationSchema } from "./application.ts";
 import { UtcDateTime } from "./date-time.ts";
 import { maxDevices } from "./device.ts";
 import { locationDetailsExample } from "./examples/location.ts";
-import { withoutDefaults } from "./fields.ts";
-import { limitedList, limitedText } from "./length-limits.ts";
-import { optionsShape } from "./location-options.ts";
-import { LocationSettings, LocationSettingsChange, LocationSettingsInput } from "./location-settings.ts";
-import { storable } from "./storable.ts";
+import { limitedList, limitedText, storable, withoutDefaults } from "./fields.ts";
+import { LocationSettings, LocationSettingsChange, LocationSettingsInput, optionsShape } from "./location-settings.ts";
 
 const locationId = z
   .guid()

@@ -1,13 +1,9 @@
 import { z } from "zod";
-import { ClientId, toUuid } from "./client-id.ts";
 import { UtcDateTime } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
 import { locationIdExample, orderLiveInputExample } from "./examples/order-live.ts";
-import { withoutDefaults } from "./fields.ts";
-import { limitedText } from "./length-limits.ts";
-import { OrderData } from "./order-data.ts";
-import { OrderV2 } from "./order-v2.ts";
-import { storable } from "./storable.ts";
+import { ClientId, limitedText, storable, toUuid, withoutDefaults } from "./fields.ts";
+import { OrderData, OrderV2 } from "./order-data.ts";
 
 /** How many orders one call brings at most. */
 export const maxLiveOrders = 50;

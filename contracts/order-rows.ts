@@ -19,6 +19,7 @@ import {
   amount,
   flag,
   isAmount,
+  limitedList,
   optionalAmount,
   optionalCurrency,
   optionalInteger,
@@ -29,7 +30,6 @@ import {
   rowId,
   signedUnits,
 } from "./fields.ts";
-import { limitedList } from "./length-limits.ts";
 
 /** The rows of an order: what was ordered, and how it was paid. */
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { limitedText } from "./length-limits.ts";
+import { limitedText } from "./fields.ts";
 
 const metaSchema = z
   .object({

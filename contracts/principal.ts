@@ -1,5 +1,33 @@
-import type { z } from "zod";
-import { KeyFacts } from "./account-lookups.ts";
+import { z } from "zod";
+import { applications } from "./application.ts";
+import { RateLimit } from "./consumer.ts";
+import { UtcDateTime } from "./date-time.ts";
+
+/** What the accounts service answers when other parts of the product ask who or where something is. */
+
+/** The facts of a location that others need. */
+export const LocationFacts = z.object({
+  id: z.guid(),
+  application: z.enum(applications),
+  legacyId: z.int().min(1).nullable(),
+  timeZone: z.string(),
+});
+
+export type LocationFacts = z.infer<typeof LocationFacts>;
+
+/** What a key stands for: who, where, and what it may do. A revoked key is still known, as revoked. */
+export const KeyFacts = z.object({
+  /** The key's id; tells keys of one consumer apart in logs. */
+  keyId: z.guid(),
+  consumer: z.string(),
+  scopes: z.array(z.string()),
+  /** The key's location; null for a key of the operator, which has none. */
+  location: LocationFacts.nullable(),
+  rateLimit: RateLimit.nullable(),
+  revokedAt: UtcDateTime.nullable(),
+});
+
+export type KeyFacts = z.infer<typeof KeyFacts>;
 
 /**
  * Who is asking, as the gateway signs it for the services: what accounts says of the key.

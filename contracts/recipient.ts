@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { recipientExample } from "./examples/webhook.ts";
-import { limitedText } from "./length-limits.ts";
-import { storable } from "./storable.ts";
+import { limitedText, storable } from "./fields.ts";
 
 const name = limitedText(255, { min: 1 }).meta({ description: "Name of the recipient", example: "Stock keeper" });
 

@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { ClientId } from "./client-id.ts";
 import { OlderDateTime } from "./date-time.ts";
 import { itemV1Example, menuV1Example, paymentV1Example, ticketV1Example } from "./examples/till-v1.ts";
 import {
   amount,
+  ClientId,
   flag,
   isAmount,
+  limitedList,
   optionalCount,
   optionalInteger,
   optionalLongText,
@@ -15,7 +16,6 @@ import {
   rowId,
   units,
 } from "./fields.ts";
-import { limitedList } from "./length-limits.ts";
 
 /** A choice made for a product, in the older format. */
 const optionV1 = z.object({

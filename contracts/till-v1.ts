@@ -1,12 +1,20 @@
 import { z } from "zod";
 import { applicationInBody } from "./application.ts";
-import { ClientId } from "./client-id.ts";
 import { OlderDateTime } from "./date-time.ts";
 import { tillV1Example } from "./examples/till-v1.ts";
-import { amount, optionalCount, optionalLongText, optionalText, orNull, rowId } from "./fields.ts";
-import { limitedList, limitedText } from "./length-limits.ts";
+import {
+  amount,
+  ClientId,
+  limitedList,
+  limitedText,
+  optionalCount,
+  optionalLongText,
+  optionalText,
+  orNull,
+  refuseTwice,
+  rowId,
+} from "./fields.ts";
 import { Locale } from "./locale.ts";
-import { refuseTwice } from "./refuse-twice.ts";
 import { TicketV1 } from "./ticket-v1.ts";
 
 const cashMovementV1 = z

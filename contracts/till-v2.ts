@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { ClientId } from "./client-id.ts";
 import { DateTime } from "./date-time.ts";
 import { financialMovementTypes, paymentModes } from "./enumerations.ts";
 import { establishmentShape } from "./establishment.ts";
@@ -9,11 +8,20 @@ import {
   financialMovementExample,
   tillV2Example,
 } from "./examples/till-v2.ts";
-import { amount, optionalCount, optionalCurrency, optionalLongText, optionalText, orNull, rowId } from "./fields.ts";
-import { limitedList } from "./length-limits.ts";
+import {
+  amount,
+  ClientId,
+  limitedList,
+  optionalCount,
+  optionalCurrency,
+  optionalLongText,
+  optionalText,
+  orNull,
+  refuseTwice,
+  rowId,
+} from "./fields.ts";
 import { Locale } from "./locale.ts";
 import { OrderData } from "./order-data.ts";
-import { refuseTwice } from "./refuse-twice.ts";
 
 /** Money that entered or left the drawer other than by a sale. */
 const FinancialMovement = z

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { webhookExample } from "./examples/webhook.ts";
-import { limitedList, limitedText } from "./length-limits.ts";
-import { storable } from "./storable.ts";
+import { limitedList, limitedText, storable } from "./fields.ts";
 
 /** What a webhook can be told of. */
 const webhookEvents = {

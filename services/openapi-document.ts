@@ -1,6 +1,5 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { type ErrorCode, errorCatalogue } from "@pragma/contracts/errors";
-import { problemSchema } from "@pragma/contracts/problem";
+import { type ErrorCode, errorCatalogue, problemSchema } from "@pragma/contracts/errors";
 import { type Scope, scopes } from "@pragma/contracts/scopes";
 import type { Audience, Operation } from "@pragma/runtime/define-route";
 import { z } from "zod";

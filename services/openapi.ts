@@ -1,8 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type SentEvent, sentEvents } from "@pragma/contracts/webhook";
-import { webhookBodies } from "@pragma/contracts/webhook-body";
-import { webhookHeaders } from "@pragma/contracts/webhook-headers";
+import { webhookBodies, webhookHeaders } from "@pragma/contracts/webhook-message";
 import { operations as gatewayOperations } from "@pragma/gateway/operations";
 import { packageFolder } from "@pragma/runtime/package-folder";
 import { allDefinitions } from "./definitions.ts";

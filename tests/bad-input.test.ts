@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
-import { problemSchema } from "@pragma/contracts/problem";
+import { problemSchema } from "@pragma/contracts/errors";
 import { schemaOf } from "@pragma/runtime/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { ApiProblem, nullOn } from "@pragma/client/api-problem";
+import { ApiProblem, NotModified, nullOn } from "@pragma/client/api-problem";
 import { createAdminClient, createClient } from "@pragma/client/create-client";
-import { NotModified } from "@pragma/client/unanswered";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";

@@ -1,8 +1,8 @@
 import { computeReport } from "@pragma/reporting/calculate/compute-report";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { catalogOf } from "@pragma/simulator/ensure-location";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { catalogOf } from "@pragma/simulator/restaurant-catalog";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bookTakings } from "./field/accounting-client.ts";
 import type { FieldApi } from "./field/field-api.ts";

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
+import { problemSchema } from "@pragma/contracts/errors";
 import { OrderV1 } from "@pragma/contracts/order-v1";
 import { pageOf } from "@pragma/contracts/pagination";
-import { problemSchema } from "@pragma/contracts/problem";
 import type { ComputedReport } from "@pragma/reporting/calculate/compute-report";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
+import type { Problem } from "@pragma/contracts/errors";
 import type { FetchedLegacyTills, LegacyTill } from "@pragma/contracts/legacy-till";
-import type { Problem } from "@pragma/contracts/problem";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newTillV1 } from "./contract/new-till.ts";

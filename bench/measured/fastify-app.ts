@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import rateLimit from "@fastify/rate-limit";
-import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
+import { ApiError, type ErrorCode, problemOf } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { problemOf } from "@pragma/contracts/problem";
 import { allows, type Scope } from "@pragma/contracts/scopes";
 import { hashKey } from "@pragma/runtime/api-key";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from "fastify";

@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { guardUntilReleased, release } from "./guarded.mjs";
-import { endProcess, sendSignal } from "./process-identity.mjs";
+import { endProcess, guardUntilReleased, release, sendSignal } from "./guarded.mjs";
 
 /** A file of a data folder that names the Docker volume which belongs to it. */
 export const volumeFile = "docker-volume";

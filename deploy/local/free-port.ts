@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
-import { Failure } from "./failure.mjs";
+import { Failure } from "./terminal.mjs";
 
 /**
  * Ports that are given to no outgoing connection, on any usual system: one that is found there is still free a moment

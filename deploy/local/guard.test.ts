@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { endProcess, isRunning, knownProcess } from "./process-identity.mjs";
+import { endProcess, isRunning, knownProcess } from "./guarded.mjs";
 
 /** Starts a process that guards a sleeping one, a group of two, and a temporary folder; tells which. */
 async function startOwner(how: string) {

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { endOfLog, rotateLog } from "./log-file.ts";
+import { endOfLog, rotateLog } from "./run-server.ts";
 import { scratchFolder } from "./testing/scratch-folder.ts";
 
 test("a log that has grown large while it is written is begun anew, and its last part is kept", () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { withProgress } from "./progress.mjs";
+import { withProgress } from "./terminal.mjs";
 
 let printed: string[];
 beforeEach(() => {

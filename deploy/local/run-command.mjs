@@ -1,5 +1,5 @@
-import { Failure } from "./failure.mjs";
 import { spawnGuarded } from "./guarded.mjs";
+import { Failure } from "./terminal.mjs";
 
 /**
  * @typedef {import("node:child_process").SpawnOptions & { input?: string }} CommandOptions `input` for its standard

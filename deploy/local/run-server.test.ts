@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { freePort, isPortFree } from "./free-port.ts";
-import { isRunning, knownProcess } from "./process-identity.mjs";
+import { isRunning, knownProcess } from "./guarded.mjs";
 import { runServer } from "./run-server.ts";
 import { hearFrom } from "./testing/hear-from.ts";
 import { scratchFolder } from "./testing/scratch-folder.ts";

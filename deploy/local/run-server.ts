@@ -1,12 +1,25 @@
 import type { SpawnOptions } from "node:child_process";
-import { closeSync, mkdirSync, openSync } from "node:fs";
-import { dirname } from "node:path";
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  copyFileSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startContainer } from "./container.ts";
-import { Failure } from "./failure.mjs";
+import { containerRuntime, endContainer, ignoreMissing, volumeFile } from "./data-folder.mjs";
 import { isPortFree } from "./free-port.ts";
-import { isEnding, spawnGuarded } from "./guarded.mjs";
-import { endOfLog, rotateLog } from "./log-file.ts";
+import { guardUntilReleased, isEnding, release, spawnGuarded } from "./guarded.mjs";
+import { endOf } from "./run-command.mjs";
+import { keptFile } from "./state-folder.ts";
+import { Failure } from "./terminal.mjs";
 
 /** How to start a server. */
 export interface Launch {
@@ -146,4 +159,68 @@ export async function answersOk(url: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Starts a private server in a container, whose port is published on the loopback interface. */
+async function startContainer(plan: CompletePlan): Promise<Instance> {
+  const { logFile, port, env = {}, container = { image: "", dataPath: "", folder: "" } } = plan;
+  const { ImageName } = await import("testcontainers");
+  const { container: client, image: images } = await containerRuntime();
+  const imageName = ImageName.fromString(container.image);
+  await images.pull(imageName);
+  const name = keptFile(join(container.folder, volumeFile), () => `pragma-${randomUUID()}`);
+  await endContainer(name);
+  // The guard ends it with this process: testcontainers' reaper would be a container that may command Docker.
+  guardUntilReleased({ kind: "container", id: name });
+  const end = () => endContainer(name).finally(() => release(name));
+  try {
+    const created = await client.create({
+      name,
+      Image: imageName.string,
+      Labels: { "pragma.folder": container.folder },
+      Entrypoint: [plan.command],
+      Cmd: plan.args,
+      Env: Object.entries(env).map(([variable, value]) => `${variable}=${value}`),
+      StopSignal: plan.stopSignal,
+      ExposedPorts: { [`${port}/tcp`]: {} },
+      HostConfig: {
+        Binds: [`${name}:${container.dataPath}`, `${container.folder}:${container.folder}:ro`],
+        PortBindings: { [`${port}/tcp`]: [{ HostIp: "127.0.0.1", HostPort: String(port) }] },
+      },
+    });
+    await client.start(created);
+    const logged = pipeline(await client.logs(created), createWriteStream(logFile, { flags: "a", mode: 0o600 }));
+    const ended = Promise.all([created.wait(), logged]).then(
+      ([{ StatusCode }]) => `exit code ${StatusCode}`,
+      (error: Error) => error.message,
+    );
+    return {
+      pid: (await client.inspect(created)).State.Pid,
+      ended: ended.finally(end),
+      // It may have ended.
+      send: (signal) => created.kill({ signal }).catch(ignoreMissing),
+    };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+/**
+ * Once a log is as large as this, moves what it holds to a file beside it, in place of what was moved before. Whoever
+ * writes it must append. Returns the size that is left.
+ */
+export function rotateLog(file: string, maxBytes: number): number {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size < maxBytes) return size;
+  copyFileSync(file, `${file}.1`);
+  truncateSync(file);
+  return 0;
+}
+
+/** The last lines of a log past this many bytes, under a line that says where it is. */
+export function endOfLog(file: string, from: number): string {
+  const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
+  const text = bytes.toString("utf8", from <= bytes.length ? from : 0).trimEnd();
+  return text === "" ? `Its log ${file} is empty.` : `The end of its log ${file}:\n${endOf(text)}`;
 }

@@ -1,7 +1,6 @@
-import { explain } from "./failure.mjs";
 import { endGuarded } from "./guarded.mjs";
-import { say } from "./progress.mjs";
 import { ensurePackages } from "./setup.mjs";
+import { explain, say } from "./terminal.mjs";
 
 /** A killed npm takes its shell along, and leaves the script running. */
 const isRunByNpm = process.env.npm_lifecycle_event !== undefined;

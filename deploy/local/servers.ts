@@ -2,15 +2,16 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { connect } from "@nats-io/transport-node";
+import { Redis } from "ioredis";
+import postgres from "postgres";
 import { temporaryDataFolder } from "./data-folder.mjs";
-import { Failure } from "./failure.mjs";
 import { type Binary, findServers, type ServerKind, software } from "./find-servers.ts";
 import { freePort } from "./free-port.ts";
 import { launchOnMachine } from "./postgres-cluster.ts";
-import { say, withProgress } from "./progress.mjs";
 import { type Launch, type RunningServer, runServer, type ServerPlan } from "./run-server.ts";
-import { isAnswering } from "./server-clients.ts";
 import { keptFile, stateFolder } from "./state-folder.ts";
+import { Failure, say, withProgress } from "./terminal.mjs";
 
 export { removeDataFolder, temporaryDataFolder } from "./data-folder.mjs";
 
@@ -186,4 +187,46 @@ async function startServer(
   const isReady = () => isAnswering(kind, url);
   const server = await runServer({ name: software[kind].name, logFile, port, log, isReady, ...launch });
   return { ...server, port, url };
+}
+
+const timeoutMs = 5_000;
+
+/** By kind: whether the server at a URL is of use. Rejects when it cannot be reached, or refuses. */
+const clients: Record<ServerKind, (url: string) => Promise<boolean>> = {
+  async postgres(url) {
+    const sql = postgres(url, { max: 1, connect_timeout: timeoutMs / 1000, fetch_types: false });
+    await sql`select 1`.finally(() => sql.end({ timeout: 0 }));
+    return true;
+  },
+  async nats(url) {
+    const connection = await connect({ servers: url, timeout: timeoutMs, reconnect: false });
+    const hasJetStream = connection.info?.jetstream === true;
+    await connection.close();
+    return hasJetStream;
+  },
+  async redis(url) {
+    const client = new Redis(url, { lazyConnect: true, connectTimeout: timeoutMs, retryStrategy: () => null });
+    try {
+      // The command fails for lack of a connection; why there is none is an event.
+      await new Promise((resolve, reject) => client.on("error", reject).ping().then(resolve, reject));
+      return true;
+    } finally {
+      client.disconnect();
+    }
+  },
+};
+
+/**
+ * Whether a server of this kind answers at a URL. It does, too, when it refuses the log-in, or when its certificate is
+ * for others to check; NATS needs JetStream.
+ */
+export function isAnswering(kind: ServerKind, url: string): Promise<boolean> {
+  return clients[kind](url).catch(isRefusal);
+}
+
+/** Whether a server has said that it would not: something listens, and it is of the right kind. */
+function isRefusal({ name, code = "" }: Error & { code?: string }): boolean {
+  const isStarting = code === "57P03";
+  if (["PostgresError", "ReplyError", "AuthorizationError"].includes(name)) return !isStarting;
+  return /CERT|SIGN|TLS|SSL/.test(code);
 }

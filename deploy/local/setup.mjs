@@ -3,9 +3,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
-import { Failure } from "./failure.mjs";
-import { withProgress } from "./progress.mjs";
 import { endOf, runCommand } from "./run-command.mjs";
+import { Failure, withProgress } from "./terminal.mjs";
 
 /** The folder of the checkout, absolute, without a slash at its end. */
 export const checkout = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");

@@ -1,14 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
-import { Failure } from "./failure.mjs";
 import { requireFreePort } from "./free-port.ts";
-import { startPortal } from "./portal.ts";
-import { say, withProgress } from "./progress.mjs";
 import { runOrFail } from "./run-command.mjs";
 import { answersOk, runServer } from "./run-server.ts";
 import { ensureServers } from "./servers.ts";
 import { checkout } from "./setup.mjs";
 import { keptFile, lockStateFolder, openStateFolder, stateFolder } from "./state-folder.ts";
+import { explain, Failure, say, withProgress } from "./terminal.mjs";
 
 const demo = join(checkout, "simulator", "dist", "src", "demo.js");
 const liveDemo = join(checkout, "simulator", "dist", "src", "demo-live.js");
@@ -145,4 +143,42 @@ export async function secretsIn(folder: string): Promise<{ dataKeys: string; adm
     if (!(error instanceof SyntaxError)) throw error;
   }
   throw new Failure(`${file} is broken. Remove ${folder} to start with fresh demo data (rm -rf ${folder}).`);
+}
+
+const portal = join(checkout, "docs-portal");
+
+/**
+ * Builds the documentation site, unless it was built from what is in the checkout.
+ *
+ * @throws Failure with the end of what the build says.
+ */
+export async function buildPortal(): Promise<void> {
+  const args = [join(portal, "build.mjs"), "--if-stale"];
+  await withProgress("Building the documentation", () =>
+    runOrFail(process.execPath, args, {}, "The documentation cannot be built"),
+  );
+}
+
+/**
+ * Builds the documentation site where needed, and serves it. The API does without it: what goes wrong is told in the
+ * line that is returned, and nothing is thrown.
+ */
+async function startPortal(port: number): Promise<string> {
+  try {
+    await requireFreePort("PORTAL_PORT", port);
+    await buildPortal();
+    await runServer({
+      name: "The documentation",
+      logFile: join(stateFolder, "logs", "portal.log"),
+      port,
+      log: say,
+      stopTimeoutMs: 5_000,
+      command: process.execPath,
+      args: [join(portal, "serve.mjs"), String(port)],
+      isReady: () => answersOk(`http://127.0.0.1:${port}/`),
+    });
+    return `Open http://localhost:${port} for the documentation, with every operation to try.`;
+  } catch (error) {
+    return `The API works, but its documentation is not served. ${explain(error)}`;
+  }
 }

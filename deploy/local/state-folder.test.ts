@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { isRunning, knownProcess } from "./process-identity.mjs";
+import { isRunning, knownProcess } from "./guarded.mjs";
 import { lockStateFolder, openStateFolder } from "./state-folder.ts";
 import { scratchFolder } from "./testing/scratch-folder.ts";
 

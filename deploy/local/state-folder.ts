@@ -12,10 +12,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { endAll } from "./data-folder.mjs";
-import { Failure } from "./failure.mjs";
-import { type Guarded, recordGuarded } from "./guarded.mjs";
-import { isRunning, type KnownProcess } from "./process-identity.mjs";
+import { type Guarded, isRunning, type KnownProcess, recordGuarded } from "./guarded.mjs";
 import { checkout } from "./setup.mjs";
+import { Failure } from "./terminal.mjs";
 
 /** Where a checkout keeps everything that `npm start` makes. */
 export const stateFolder = join(checkout, ".pragma");

@@ -1,6 +1,6 @@
-import { KeyFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
+import { KeyFacts } from "@pragma/contracts/principal";
 import type { ServiceRegistry } from "@pragma/runtime/service-registry";
 import type { Rate } from "@pragma/runtime/token-bucket";
 import { LRUCache } from "lru-cache";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type CallerName, internalScopesOf } from "@pragma/contracts/internal-calls";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
+import { type CallerName, internalScopesOf } from "@pragma/contracts/service-names";
 import type { Context } from "hono";
 
 /** Who sends a request to a service, and what only the gateway knows of it. */

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@pragma/contracts/errors";
-import type { InternalScope } from "@pragma/contracts/internal-calls";
 import type { Principal } from "@pragma/contracts/principal";
 import type { Scope } from "@pragma/contracts/scopes";
+import type { InternalScope } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import { type Caller, headerOf, type ServiceContext } from "./caller.ts";
 import { type FaultyBody, faultsOf } from "./faults.ts";

@@ -1,5 +1,4 @@
-import { ApiError } from "@pragma/contracts/errors";
-import { problemOf } from "@pragma/contracts/problem";
+import { ApiError, problemOf } from "@pragma/contracts/errors";
 import type { Logger } from "./logger.ts";
 import type { Reply } from "./reply.ts";
 import { isTransient } from "./transient-error.ts";

@@ -2,8 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { ApiError } from "@pragma/contracts/errors";
-import { problemOf } from "@pragma/contracts/problem";
+import { ApiError, problemOf } from "@pragma/contracts/errors";
 
 /** An HTTP server that is listening. */
 export type HttpServer = Awaited<ReturnType<typeof listen>>;

@@ -1,5 +1,4 @@
-import { type CallerName, callersOf } from "@pragma/contracts/internal-calls";
-import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { type CallerName, callersOf, type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import { ConfigError, type Environment, readConfig, secretKeys } from "./config.ts";
 

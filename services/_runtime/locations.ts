@@ -1,8 +1,7 @@
-import { LocationFacts } from "@pragma/contracts/account-lookups";
 import type { Application } from "@pragma/contracts/application";
-import { ApiError } from "@pragma/contracts/errors";
+import { ApiError, problemSchema } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { problemSchema } from "@pragma/contracts/problem";
+import { LocationFacts } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { ownLocation } from "./own-location.ts";
 import type { RequestContext } from "./request-context.ts";

@@ -11,6 +11,8 @@ type Types = { bigint: number; date: Date };
 /** postgres.js with the types of this product. */
 export type Sql = postgres.Sql<Types>;
 export type Transaction = postgres.TransactionSql<Types>;
+/** A part of a query. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /** A service's own schema, reached through a pool. Unqualified names in queries are the schema's. */
 export interface Database {

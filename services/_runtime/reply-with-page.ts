@@ -4,6 +4,7 @@ import { z } from "zod";
 import { numberFromEnv } from "./config.ts";
 import type { RouteInput } from "./define-route.ts";
 import { objectWithData } from "./join-json.ts";
+import type { Fragment, Sql } from "./postgres.ts";
 import { type Reply, text } from "./reply.ts";
 import { createSemaphore } from "./semaphore.ts";
 
@@ -91,23 +92,36 @@ interface Listed {
 
 export const createdPlace = z.object({ at: instantInToken, id: z.guid() });
 
+interface NewestRows<Row> {
+  columns: Fragment;
+  table: Fragment;
+  where: Fragment;
+  /** What is answered of a row; the row itself unless given. */
+  show?: (row: Row) => unknown;
+}
+
 /**
- * Answers the page that was asked for, of a list whose order is by createdAt and id, newest first, and whose items are
- * small.
+ * Answers the page that was asked for of the rows of a table that pass `where`, newest first, by created_at and id.
  *
  * @throws `ApiError` invalid_page_token.
  */
-export async function replyWithPage<Item extends Listed>(
+export async function replyWithNewest<Row extends Listed>(
   asked: Asked,
-  list: (range: PageRange) => Promise<{ rows: Item[]; total: number }>,
+  sql: Sql,
+  { columns, table, where, show = (row) => row }: NewestRows<Row>,
 ): Promise<Reply> {
-  return replyWithFound(asked, createdPlace, async ({ limit, ...range }) => {
-    // One more than the page holds tells whether there is another page.
-    const { rows, total } = await list({ ...range, limit: limit + 1 });
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
-    const items = shown.map((item) => JSON.stringify(item));
-    return { items, total, last: last ? placeOf(last) : null };
+  return replyWithFound(asked, createdPlace, async ({ after, offset, limit }) => {
+    const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
+    const [rows, [counted]] = await Promise.all([
+      // One more than the page holds tells whether there is another page.
+      sql<Row[]>`
+        select ${columns} from ${table} where ${where} and ${isAfter}
+        order by created_at desc, id desc offset ${offset} limit ${limit + 1}`,
+      sql<[{ total: number }]>`select count(*) as total from ${table} where ${where}`,
+    ]);
+    const last = rows.length > limit ? rows[limit - 1] : undefined;
+    const items = rows.slice(0, limit).map((row) => JSON.stringify(show(row)));
+    return { items, total: counted.total, last: last ? placeOf(last) : null };
   });
 }
 

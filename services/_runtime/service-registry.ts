@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import type { CallerName } from "@pragma/contracts/internal-calls";
+import type { CallerName } from "@pragma/contracts/service-names";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import { internalPrincipal, type ServiceFetch } from "./caller.ts";

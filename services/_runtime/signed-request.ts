@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "@pragma/contracts/errors";
-import { type CallerName, callersOf } from "@pragma/contracts/internal-calls";
 import { type Principal, principalSchema } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
+import { type CallerName, callersOf } from "@pragma/contracts/service-names";
 import { LRUCache } from "lru-cache";
 import { type Caller, internalPrincipal } from "./caller.ts";
 import type { Environment } from "./config.ts";

@@ -1,12 +1,12 @@
-import { KeyFacts } from "@pragma/contracts/account-lookups";
-import { ApiKey } from "@pragma/contracts/api-key";
+import { ApiKey } from "@pragma/contracts/consumer";
 import { pageOf } from "@pragma/contracts/pagination";
+import { KeyFacts } from "@pragma/contracts/principal";
 import { createApiKey, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
 import { createLogger } from "@pragma/runtime/logger";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ensureAdminKey } from "./admin-key.ts";
+import { ensureAdminKey } from "./keys.ts";
 import accounts from "./service.ts";
 import { insider, operator } from "./testing/start-accounts.ts";
 

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { KeyFacts } from "@pragma/contracts/account-lookups";
-import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-key";
-import { Consumer, type RateLimit } from "@pragma/contracts/consumer";
+import { ApiKey, Consumer, CreatedApiKey, type RateLimit } from "@pragma/contracts/consumer";
 import { pageOf } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
+import { KeyFacts } from "@pragma/contracts/principal";
 import { type Scope, scopeNames } from "@pragma/contracts/scopes";
 import { hashKey } from "@pragma/runtime/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";

@@ -4,7 +4,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { allows, type Scope } from "@pragma/contracts/scopes";
 import type { Transaction } from "@pragma/runtime/postgres";
 import type { Accounts } from "./accounts.ts";
-import { rateLimitOfKey } from "./queries/keys.ts";
+import { rateLimitOfKey } from "./queries/consumers.ts";
 
 /**
  * A key hands on no more than it has: it makes keys only for consumers, and changes only consumers, whose scopes are

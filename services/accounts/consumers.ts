@@ -6,13 +6,10 @@ import { allows, defaultScopes } from "@pragma/contracts/scopes";
 import { refuseFaults } from "@pragma/runtime/faults";
 import { readableLocation } from "@pragma/runtime/own-location";
 import type { RequestContext } from "@pragma/runtime/request-context";
-import type { Accounts } from "./accounts.ts";
-import { adminConsumer } from "./admin-key.ts";
+import type { Accounts, Stored } from "./accounts.ts";
 import { demandAllScopes, isHigher, maxRateLimit, requireNoHigherLimit } from "./authority.ts";
-import { publishKey } from "./keys.ts";
-import { consumerForUpdate, insertConsumer, updateConsumer } from "./queries/consumers.ts";
-import { liveKeysOf } from "./queries/keys.ts";
-import type { Stored } from "./stored.ts";
+import { adminConsumer, publishKey } from "./keys.ts";
+import { consumerForUpdate, insertConsumer, liveKeysOf, updateConsumer } from "./queries/consumers.ts";
 
 /**
  * Creates a consumer of the key's location, or an operator's when the key has `locations:any`. It gets the default

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { ChangeLocation, CreateLocation, ImportLocation, LocationHeader } from "@pragma/contracts/location";
-import { defaultLocationOptions } from "@pragma/contracts/location-options";
-import { defaultLocationSettings } from "@pragma/contracts/location-settings";
+import { defaultLocationOptions, defaultLocationSettings } from "@pragma/contracts/location-settings";
 import type { Principal } from "@pragma/contracts/principal";
 import { publish } from "@pragma/runtime/outbox";
 import { readableLocation } from "@pragma/runtime/own-location";

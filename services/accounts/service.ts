@@ -1,14 +1,20 @@
 import { defineService } from "@pragma/runtime/define-service";
 import type { Accounts } from "./accounts.ts";
-import { ensureAdminKey } from "./admin-key.ts";
-import { accountsConfig } from "./config.ts";
-import { changeConsumerRoute, createConsumerRoute, listConsumersRoute } from "./routes/consumers.ts";
-import { getOwnLocationRoute } from "./routes/get-own-location.ts";
-import { createKeyRoute, listKeysRoute, revokeKeyRoute } from "./routes/keys.ts";
+import { accountsConfig } from "./accounts.ts";
+import { ensureAdminKey } from "./keys.ts";
+import {
+  changeConsumerRoute,
+  createConsumerRoute,
+  createKeyRoute,
+  listConsumersRoute,
+  listKeysRoute,
+  revokeKeyRoute,
+} from "./routes/consumers.ts";
 import {
   changeLocationRoute,
   createLocationRoute,
   getLocationRoute,
+  getOwnLocationRoute,
   importLocationRoute,
   listLocationsRoute,
 } from "./routes/locations.ts";

@@ -1,8 +1,8 @@
 import { type Catalog, type CatalogList, catalogListNames, catalogLists } from "@pragma/contracts/catalog";
-import { refuseTwice } from "@pragma/contracts/refuse-twice";
+import type { Fault } from "@pragma/contracts/errors";
+import { refuseTwice } from "@pragma/contracts/fields";
 import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
 import { z } from "zod";
-import { danglingReferences } from "./dangling-references.ts";
 
 /** The extent of one product or modifier: more than its own limits let through. */
 const mostOfItem = { items: 1_000, levels: 5 };
@@ -41,4 +41,53 @@ function checkList(name: CatalogList, list: unknown, found: FoundFaults): unknow
     checked.push(found.check(item, each, { path: `${name}[${index}]`, limits: mostOfItem }));
   }
   return checked;
+}
+
+type Body = Record<string, unknown>;
+type FaultInBody = Omit<Fault, "in">;
+
+/** Longer ids are not repeated to whoever sent them. */
+const mostShown = 60;
+
+/**
+ * The references of a catalogue that lead nowhere: a product's `categoryId` that no category has, and a price's
+ * `taxRate` that is the `percentage` of no tax. A rate of 0 needs no tax. Sub-categories and price lists are no
+ * references: the catalogue has no list of them.
+ *
+ * Looks at a body as it was sent, so that what it finds does not depend on other faults. A list that is missing has
+ * faults of its own, and what refers to it has none.
+ */
+function* danglingReferences({ products, categories, taxes }: Body): Generator<FaultInBody> {
+  const categoryIds = valuesOf(categories, "id");
+  const percentages = valuesOf(taxes, "percentage");
+  for (const [index, product] of listed(products)) {
+    const categoryId = fieldOf(product, "categoryId");
+    if (typeof categoryId === "string" && categoryIds && !categoryIds.has(categoryId)) {
+      const got = categoryId.length <= mostShown ? `; got ${JSON.stringify(categoryId)}` : "";
+      yield unknownReference(`products[${index}].categoryId`, `Must be the id of one of the categories${got}`);
+    }
+    for (const [position, price] of listed(fieldOf(product, "priceList"))) {
+      const taxRate = fieldOf(price, "taxRate");
+      if (typeof taxRate !== "number" || taxRate === 0 || !percentages || percentages.has(taxRate)) continue;
+      const path = `products[${index}].priceList[${position}].taxRate`;
+      yield unknownReference(path, `Must be the percentage of one of the taxes, or 0; got ${taxRate}`);
+    }
+  }
+}
+
+function unknownReference(path: string, message: string): FaultInBody {
+  return { path, code: "unknown_reference", message };
+}
+
+/** What the items of a list have in a field; undefined when there is no list. */
+function valuesOf(list: unknown, field: string): Set<unknown> | undefined {
+  return Array.isArray(list) ? new Set(list.map((item) => fieldOf(item, field))) : undefined;
+}
+
+function listed(list: unknown): Iterable<[number, unknown]> {
+  return Array.isArray(list) ? list.entries() : [];
+}
+
+function fieldOf(value: unknown, field: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Body)[field] : undefined;
 }

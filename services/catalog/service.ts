@@ -1,7 +1,7 @@
 import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
 import type { CatalogService } from "./catalog.ts";
-import { catalogConfig } from "./config.ts";
+import { catalogConfig } from "./catalog.ts";
 import { openCatalogReader } from "./read-catalog.ts";
 import {
   listCategories,

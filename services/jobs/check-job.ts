@@ -1,6 +1,6 @@
 import type { Fault } from "@pragma/contracts/errors";
 import type { NewJob } from "@pragma/contracts/job";
-import type { JobsConfig } from "./config.ts";
+import type { JobsConfig } from "./jobs.ts";
 import { checkRepeat } from "./repeat.ts";
 
 /** The fates of a parent that a child's failure can bring about: one at most. */

@@ -4,9 +4,8 @@ import { openOutageLog } from "@pragma/runtime/outage-log";
 import { openRedis } from "@pragma/runtime/redis";
 import { sleep } from "@pragma/runtime/sleep";
 import { Queue, Worker } from "bullmq";
-import type { JobsConfig } from "./config.ts";
-import { type JobKey, type JobRow, updateJob } from "./queries/jobs.ts";
-import { admitJobs } from "./queries/waiting.ts";
+import type { JobsConfig } from "./jobs.ts";
+import { admitJobs, type JobKey, type JobRow, updateJob } from "./queries/jobs.ts";
 import { type JobRunner, runJob } from "./run-job.ts";
 
 export type JobQueue = ReturnType<typeof openQueue>;

@@ -1,12 +1,11 @@
 import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
-import { jobsConfig } from "./config.ts";
 import type { Jobs } from "./jobs.ts";
+import { jobsConfig } from "./jobs.ts";
 import { countAllUnfinished } from "./queries/jobs.ts";
 import { removeOldJobs } from "./queries/removing.ts";
 import { openQueue } from "./queue.ts";
-import { createJobRoute } from "./routes/create-job.ts";
-import { getJob } from "./routes/get-job.ts";
+import { createJobRoute, getJob } from "./routes/jobs.ts";
 import { type Perform, waitOut } from "./run-job.ts";
 
 /** The jobs service, given what doing a job is. */

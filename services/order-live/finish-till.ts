@@ -1,7 +1,9 @@
 import { toUtc } from "@pragma/contracts/date-time";
 import type { EventData } from "@pragma/contracts/events";
 import type { LeftReason, OrderLeft } from "@pragma/contracts/order-live";
-import type { Transaction } from "@pragma/runtime/postgres";
+import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
+import { on } from "@pragma/runtime/subscription";
+import type { OrderLiveService } from "./order-live.ts";
 import { listedFacts, type OrderState } from "./order-state.ts";
 import { departOrders, findLiveStates, noteDeparted, noteFinalTill } from "./queries/orders.ts";
 import { appendRevisions, lockStream, type Revision } from "./queries/streams.ts";
@@ -13,7 +15,7 @@ import { appendRevisions, lockStream, type Revision } from "./queries/streams.ts
  *
  * @returns the last position of the location's stream.
  */
-export async function finishTill(
+async function finishTill(
   tx: Transaction,
   { locationId, tillId, orderIds, ...report }: EventData<"report.finalized">,
 ): Promise<number> {
@@ -53,3 +55,14 @@ export async function showLeaving(
   await appendRevisions(tx, locationId, revisions);
   return last + revisions.length;
 }
+
+/** A till was closed and has its report: its orders are no longer live. */
+export const reportFinalized = on<OrderLiveService, "report.finalized">(
+  "report.finalized",
+  async ({ data, services, once }) => {
+    await once(async (tx) => {
+      const position = await finishTill(tx, data);
+      afterCommit(tx, () => services.hub.tell(data.locationId, position));
+    });
+  },
+);

@@ -1,8 +1,6 @@
-import { toUuid } from "@pragma/contracts/client-id";
 import { type SeenDevice, seenDevice } from "@pragma/contracts/device";
-import { limitedList } from "@pragma/contracts/length-limits";
+import { limitedList, refuseTwice, toUuid } from "@pragma/contracts/fields";
 import { maxLiveOrders, OrderLiveInput, pickHead } from "@pragma/contracts/order-live";
-import { refuseTwice } from "@pragma/contracts/refuse-twice";
 import type { BodyReader } from "@pragma/runtime/define-route";
 import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json-limits";

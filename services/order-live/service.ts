@@ -1,14 +1,13 @@
 import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
-import { orderLiveConfig } from "./config.ts";
+import { reportFinalized } from "./finish-till.ts";
 import type { OrderLiveService } from "./order-live.ts";
+import { orderLiveConfig } from "./order-live.ts";
 import { openOrdersReader } from "./orders-body.ts";
 import { forgetOrders, shortenLog } from "./periodic/forget-past.ts";
-import { getOrderRoute, listOrdersRoute, upsertOrdersRoute } from "./routes/orders.ts";
-import { streamOrdersRoute } from "./routes/stream-orders.ts";
+import { getOrderRoute, listOrdersRoute, streamOrdersRoute, upsertOrdersRoute } from "./routes/orders.ts";
 import { createHub } from "./stream/hub.ts";
 import { ordersErased } from "./subscriptions/orders-erased.ts";
-import { reportFinalized } from "./subscriptions/report-finalized.ts";
 
 /** Keeps the open orders as their points of sale send them, tells of what becomes of them, and streams every change. */
 export default defineService<typeof orderLiveConfig, OrderLiveService>({

@@ -2,8 +2,7 @@ import { defaultsOf } from "@pragma/contracts/fields";
 import type { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { inTimeZone, type ToInstant } from "./convert-v1/in-time-zone.ts";
-import { orderData } from "./convert-v1/order.ts";
-import { paymentModeOf } from "./convert-v1/payment-row.ts";
+import { orderData, paymentModeOf } from "./convert-v1/order.ts";
 
 const tillDefaults = defaultsOf(TillV2.shape);
 const movementDefaults = defaultsOf(TillV2.shape.financialMovementList.element.shape);

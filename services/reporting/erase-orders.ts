@@ -1,6 +1,8 @@
+import type { PeriodicTask } from "@pragma/runtime/define-service";
 import { publish } from "@pragma/runtime/outbox";
 import type { Database, Transaction } from "@pragma/runtime/postgres";
 import { idsOfTill } from "./queries/orders.ts";
+import type { Reporting } from "./reporting.ts";
 
 /** Which orders lose what says who ordered: some, or all of the tills that were pushed before a day. */
 export type Erasure = { locationId: string } & ({ orderIds: string[] } | { before: string });
@@ -92,3 +94,17 @@ async function takeTillsToErase(
 async function markErased(tx: Transaction, tillIds: string[]): Promise<void> {
   await tx`update tills set erased_at = now() where till_id = any(${tillIds}::uuid[])`;
 }
+
+const day = 24 * 3_600_000;
+
+/** Has the personal data erased of tills that were pushed longer ago than it may be kept. */
+export const erasePersonalData: PeriodicTask<Pick<Reporting, "db" | "log" | "personalDataKeptDays">> = {
+  name: "erase personal data",
+  everySeconds: 3_600,
+  async run({ db, log, personalDataKeptDays }, context) {
+    if (personalDataKeptDays === undefined) return;
+    const before = new Date(Date.now() - personalDataKeptDays * day).toISOString();
+    const tills = await eraseTillsBefore(db, { before, traceparent: context?.traceparent });
+    if (tills > 0) log.info({ tills }, "personal data of old tills is erased");
+  },
+};

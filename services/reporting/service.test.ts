@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
+import { OrderV2 } from "@pragma/contracts/order-data";
 import { OrderV1 } from "@pragma/contracts/order-v1";
-import { OrderV2 } from "@pragma/contracts/order-v2";
 import { pageOf } from "@pragma/contracts/pagination";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";

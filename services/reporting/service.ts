@@ -1,4 +1,4 @@
-import { limitedList } from "@pragma/contracts/length-limits";
+import { limitedList } from "@pragma/contracts/fields";
 import { startClaimLoop } from "@pragma/runtime/claim-loop";
 import { defineService } from "@pragma/runtime/define-service";
 import { locationsFrom } from "@pragma/runtime/locations";
@@ -10,8 +10,7 @@ import { z } from "zod";
 import { makeExport } from "./accounting/make-export.ts";
 import type { FailedTill, WriteTill, WrittenTill } from "./accounting/write-till.ts";
 import { reportingConfig } from "./config.ts";
-import { eraseOrders } from "./erase-orders.ts";
-import { erasePersonalData } from "./periodic/erase-personal-data.ts";
+import { eraseOrders, erasePersonalData } from "./erase-orders.ts";
 import { removeOldExports } from "./periodic/remove-old-exports.ts";
 import { claimExports, countUnfinished, listUnfinished } from "./queries/accounting-exports.ts";
 import type { Reporting } from "./reporting.ts";
@@ -23,8 +22,15 @@ import {
   replaceAccountingConfig,
 } from "./routes/accounting-configs.ts";
 import { createAccountingExport, getAccountingExport, getAccountingFile } from "./routes/accounting-exports.ts";
-import { getOrderV1, getOrderV2, listOrders } from "./routes/orders.ts";
-import { getReportV0, getReportV2, listReportsV0, listReportsV2 } from "./routes/reports.ts";
+import {
+  getOrderV1,
+  getOrderV2,
+  getReportV0,
+  getReportV2,
+  listOrders,
+  listReportsV0,
+  listReportsV2,
+} from "./routes/records.ts";
 import { tillPushed } from "./subscriptions/till-pushed.ts";
 import { openTillCalculator } from "./till-calculator.ts";
 

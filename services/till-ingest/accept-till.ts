@@ -1,16 +1,16 @@
-import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
-import type { Principal } from "@pragma/contracts/principal";
+import type { LocationFacts, Principal } from "@pragma/contracts/principal";
+import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
+import type { Sql } from "@pragma/runtime/postgres";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import { announceDevice, announceTill } from "./announce-till.ts";
 import { intend, settleIntent } from "./queries/object-intents.ts";
 import { insertVersion } from "./queries/till-versions.ts";
-import { findTill, insertTill, type NewTill, type TillRow } from "./queries/tills.ts";
+import { findTill, insertTill, lockTill, type NewTill, nextRevision, type TillRow } from "./queries/tills.ts";
 import type { ReceivedTill } from "./till-body.ts";
 import type { TillIngest } from "./till-ingest.ts";
-import { consumeTillQuotas } from "./till-quotas.ts";
 
-interface AcceptTill {
+interface GivenTill {
   location: LocationFacts;
   till: ReceivedTill;
   /** Who pushes it: kept with the revision. */
@@ -33,7 +33,7 @@ export interface AcceptedTill {
  */
 export async function acceptTill(
   { db, objects, sweepAfter, quotas }: Pick<TillIngest, "db" | "objects" | "sweepAfter" | "quotas">,
-  { location, till, principal, context }: AcceptTill,
+  { location, till, principal, context }: GivenTill,
 ): Promise<AcceptedTill> {
   const row = newTill(location, till);
   const known = await findTill(db.sql, row.id);
@@ -61,7 +61,7 @@ export async function acceptTill(
 }
 
 /** A till as its body says it is. */
-export function newTill(
+function newTill(
   { id: locationId, application, timeZone }: LocationFacts,
   { facts, hash, bytes }: ReceivedTill,
 ): NewTill {
@@ -85,7 +85,7 @@ export function bodyKey(locationId: string, hash: string): string {
 }
 
 /** Whether a till came to be what it is by this body: it has it, or had it until its personal data was erased. */
-export function isBodyOf(known: TillRow, { hash }: Pick<NewTill, "hash">): boolean {
+function isBodyOf(known: TillRow, { hash }: Pick<NewTill, "hash">): boolean {
   return known.hash === hash || known.pushedHash === hash;
 }
 
@@ -95,4 +95,59 @@ function sameTill(known: TillRow, pushed: NewTill): TillRow {
     detail:
       "This till id is taken. A till that was pushed is not changed by pushing it again: give each till an id of its own.",
   });
+}
+
+/**
+ * Puts another body in the place of a till's, as its next revision: its report keeps its id, and everything else follows
+ * from the new body. Earlier bodies are kept. The body that it has already changes nothing, nor does the one that it had
+ * until personal data was erased from it: a request that is repeated brings none of that back.
+ *
+ * @throws `ApiError` till_not_found when the location has no such till; quota_exceeded when it has made too many
+ * revisions today.
+ */
+export async function replaceTill(
+  { db, objects, sweepAfter, quotas, revisionQuota }: TillIngest,
+  { location, till, principal, context }: GivenTill,
+): Promise<TillRow> {
+  const body = newTill(location, till);
+  const before = await findTill(db.sql, body.id);
+  if (before?.locationId === location.id && isBodyOf(before, body)) return before;
+
+  await consumeTillQuotas(db.sql, quotas, body);
+  body.objectKey = await intend(db.sql, body.objectKey);
+  await objects.put(body.objectKey, till.bytes);
+  return db.transaction(async (tx) => {
+    const known = await lockTill(tx, body.id);
+    if (known?.locationId !== location.id) {
+      throw new ApiError("till_not_found", { detail: `This location has no till ${body.id} to replace: push it.` });
+    }
+    // Erased since: what was written above is nobody's then, and goes as an orphan.
+    if (known.pushedHash === body.hash) return known;
+    if (known.hash === body.hash) {
+      await settleIntent(tx, body.objectKey);
+      return known;
+    }
+    await consumeDailyQuota(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
+    const replaced = await nextRevision(tx, known, { body, sweepAfter });
+    await insertVersion(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
+    await announceTill(tx, replaced, { reason: "replace", traceparent: context.traceparent });
+    await settleIntent(tx, body.objectKey);
+    return replaced;
+  });
+}
+
+/**
+ * Counts a new body of a till against its location's quotas of today, before the body is stored.
+ *
+ * @throws `ApiError` quota_exceeded.
+ */
+async function consumeTillQuotas(
+  sql: Sql,
+  { TILLS_PER_DAY, TILL_BYTES_PER_DAY }: TillIngest["quotas"],
+  { locationId, size }: NewTill,
+): Promise<void> {
+  const tills = { name: "tills", maximum: TILLS_PER_DAY, unit: "tills" };
+  const bytes = { name: "till_bytes", maximum: TILL_BYTES_PER_DAY, unit: "bytes" };
+  await consumeDailyQuota(sql, { locationId, quota: tills, amount: 1 });
+  await consumeDailyQuota(sql, { locationId, quota: bytes, amount: size });
 }

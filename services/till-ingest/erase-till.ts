@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { toUuid } from "@pragma/contracts/client-id";
+import { toUuid } from "@pragma/contracts/fields";
 import { withoutPersonalData } from "@pragma/contracts/personal-data";
 import { bodyKey } from "./accept-till.ts";
 import { announceTill } from "./announce-till.ts";
-import { removeUnlessReferred } from "./periodic/remove-orphans.ts";
+import { removeUnlessReferred } from "./periodic/remove-bodies.ts";
 import { intend, settleIntent } from "./queries/object-intents.ts";
 import { insertVersion, removeOtherBodies } from "./queries/till-versions.ts";
 import { findTill, lockTill, nextRevision, noteErasure, type TillRow } from "./queries/tills.ts";

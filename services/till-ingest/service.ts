@@ -3,21 +3,18 @@ import { locationsFrom } from "@pragma/runtime/locations";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { Hono } from "hono";
 import { z } from "zod";
-import { tillIngestConfig } from "./config.ts";
-import { legacySettings } from "./legacy/legacy-config.ts";
-import { removeOrphans } from "./periodic/remove-orphans.ts";
-import { removeReplaced } from "./periodic/remove-replaced.ts";
+import { legacySettings } from "./legacy/backoffice.ts";
+import { removeOrphans, removeReplaced } from "./periodic/remove-bodies.ts";
 import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
 import { countOverdue, hastenSweep, listUnfinished } from "./queries/tills.ts";
 import { startReprocessing } from "./reprocess-tills.ts";
-import { getTillObject } from "./routes/get-till-object.ts";
 import { fetchLegacyTillsRoute, listLegacyTillsRoute, pushTillV1 } from "./routes/legacy-tills.ts";
 import { getReprocessing, reprocessTillRoute, reprocessTills } from "./routes/reprocess.ts";
-import { getTill, listTills, pushTillV2, replaceTillRoute } from "./routes/tills.ts";
-import { markProcessed, markRemoved } from "./subscriptions/mark-processed.ts";
-import { ordersErased } from "./subscriptions/orders-erased.ts";
+import { getTill, getTillObject, listTills, pushTillV2, replaceTillRoute } from "./routes/tills.ts";
+import { markProcessed, markRemoved, ordersErased } from "./subscriptions.ts";
 import { openTillReader } from "./till-body.ts";
 import type { TillIngest } from "./till-ingest.ts";
+import { tillIngestConfig } from "./till-ingest.ts";
 
 /** How many tills are listed at most. */
 const mostListed = 1_000;

@@ -3,8 +3,8 @@ import type { FaultyBody } from "@pragma/runtime/faults";
 import { maxBodyBytes } from "@pragma/runtime/receiving-budget";
 import { openThreadedReader } from "@pragma/runtime/threaded-reader";
 import type { z } from "zod";
+import type { FormatOf, TillFormat, WantedFormat } from "./read-till.ts";
 import { readTill, type SoundTill } from "./read-till.ts";
-import type { FormatOf, TillFormat, WantedFormat } from "./till-facts.ts";
 import type { TillIngest } from "./till-ingest.ts";
 
 /** A till that was pushed and is as it should be, with its exact bytes. */

@@ -1,12 +1,11 @@
-import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
-import type { Principal } from "@pragma/contracts/principal";
+import type { LocationFacts, Principal } from "@pragma/contracts/principal";
 import { allows } from "@pragma/contracts/scopes";
 import type { Locations } from "@pragma/runtime/locations";
 import { readableLocation } from "@pragma/runtime/own-location";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import { findTill, findTillOf, type TillRow } from "./queries/tills.ts";
-import type { LegacyLocation, TillFacts } from "./till-facts.ts";
+import type { LegacyLocation, TillFacts } from "./read-till.ts";
 import type { TillIngest } from "./till-ingest.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { SentEvent } from "@pragma/contracts/webhook";
-import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-body";
+import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-message";
 import { leaseMs } from "./config.ts";
 import { batched } from "./delivering/batched.ts";
 import type { Scheduler } from "./delivering/scheduler.ts";

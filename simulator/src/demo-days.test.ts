@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type DemoDay, daysUntilYesterday, demoTill } from "./demo-days.ts";
+import { type DemoDay, daysUntilYesterday, demoTill } from "./demo-location.ts";
 
 const location = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
 const noon = new Date("2026-06-15T12:00:00.000Z");

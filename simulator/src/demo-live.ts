@@ -4,8 +4,7 @@
  */
 import { env, stdout } from "node:process";
 import { createClient } from "@pragma/client/create-client";
-import { demoRestaurant, demoTimeZone } from "./demo-days.ts";
-import { demoEnvironment, readDemoFile } from "./demo-location.ts";
+import { demoEnvironment, demoRestaurant, demoTimeZone, readDemoFile } from "./demo-location.ts";
 import { playDemo } from "./play-demo.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { retryTransient, systemClock } from "./retry-transient.ts";

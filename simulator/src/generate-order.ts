@@ -1,13 +1,18 @@
 import type { OrderData } from "@pragma/contracts/order-data";
-import { canceledAt, cancelReasons, orderCancellation, rowCancellation } from "./cancellation.ts";
-import { customerOf, deliveryOf } from "./customers.ts";
 import { generatePayments, isSettling } from "./generate-payments.ts";
 import type { OrderPlan } from "./plan-orders.ts";
 import { type OrderRows, type OrderSetting, orderAmounts, productRow, sumOf } from "./product-row.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Product, Restaurant, Room, Table } from "./restaurant.ts";
 import { addRowCases, giftOrder } from "./row-cases.ts";
-import { moment, type OrderTimes } from "./service-day.ts";
+import {
+  canceledAt,
+  cancelReasons,
+  moment,
+  type OrderTimes,
+  orderCancellation,
+  rowCancellation,
+} from "./service-day.ts";
 
 interface NewOrder extends Omit<OrderSetting, "room"> {
   plan: OrderPlan;
@@ -185,3 +190,43 @@ function randomGuestsCount(random: Random): number {
     [8, 1],
   ]);
 }
+
+/** The regular customer that the order is for: one who puts it on an account, and some others. */
+function customerOf({ random, restaurant }: OrderSetting, plan: OrderPlan) {
+  const isRegular = plan.cases.has("account") || random.chance(0.08);
+  const { name, key } = isRegular ? random.pick(restaurant.regulars) : { name: null, key: null };
+  return { firebaseCustomerName: name, firebaseCustomerRefKey: key };
+}
+
+/** What a delivery platform states about its order; the channel is "unknown" for orders taken in the house. */
+function deliveryOf({ random, restaurant, times }: OrderSetting, plan: OrderPlan) {
+  if (plan.service !== "delivery") return takenInTheHouse;
+  const channel = random.pick(["uberEats", "deliveroo"] as const);
+  const { name } = random.pick(restaurant.regulars);
+  const customer = { name, phoneNumber: `06 39 98 ${random.integer(10, 99)} ${random.integer(10, 99)}` };
+  return {
+    channel,
+    source: "platform",
+    externalOrderId: `${channel}-${random.hex(8)}`,
+    externalLocationId: `${channel}-${restaurant.device.id.slice(0, 8)}`,
+    customerInfo: customer,
+    deliveryCustomerInfo: { ...customer, expectedAt: times.at(moment.end) },
+    deliveryAddress: {
+      address: `${random.integer(1, 80)} rue de la Paix`,
+      zipCode: restaurant.establishment.zipCode,
+      city: restaurant.establishment.city,
+    },
+    deliveryComment: random.chance(0.4) ? "Digicode 12B, deuxième étage" : null,
+  };
+}
+
+const takenInTheHouse = {
+  channel: "unknown",
+  source: "unknown",
+  externalOrderId: null,
+  externalLocationId: null,
+  customerInfo: null,
+  deliveryCustomerInfo: null,
+  deliveryAddress: null,
+  deliveryComment: null,
+} as const;

@@ -1,9 +1,8 @@
 import { PaymentRow } from "@pragma/contracts/order-rows";
-import { orderCancellation } from "./cancellation.ts";
 import type { OrderPlan } from "./plan-orders.ts";
 import type { OrderSetting } from "./product-row.ts";
 import type { PaymentMethodName, Restaurant } from "./restaurant.ts";
-import { moment } from "./service-day.ts";
+import { moment, orderCancellation } from "./service-day.ts";
 import { splitByWeights } from "./split-rows.ts";
 
 /** What is to be paid; its operator is who collects the money. */

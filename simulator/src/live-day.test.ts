@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
-import { joinDay, nextBatch, presentDay, recordedDay } from "./live-day.ts";
 import type { Revision } from "./order-revisions.ts";
+import { joinDay, nextBatch, presentDay, recordedDay } from "./order-revisions.ts";
 
 const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
 /** Sixty times as fast as it was. */

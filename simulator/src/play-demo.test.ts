@@ -1,7 +1,7 @@
 import { createClient } from "@pragma/client/create-client";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { describe, expect, it } from "vitest";
-import { demoRestaurant, demoTimeZone } from "./demo-days.ts";
+import { demoRestaurant, demoTimeZone } from "./demo-location.ts";
 import { playDemo } from "./play-demo.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { retryTransient } from "./retry-transient.ts";

@@ -1,9 +1,8 @@
 import type { OrderData } from "@pragma/contracts/order-data";
-import { closeInterruptedTills, findOwnOrders } from "./close-interrupted-tills.ts";
-import { demoRestaurant } from "./demo-days.ts";
+import { demoRestaurant } from "./demo-location.ts";
 import { generateTill } from "./generate-till.ts";
-import { joinDay, type LiveDay, presentDay } from "./live-day.ts";
-import { type PlayContext, playDay } from "./play-day.ts";
+import { joinDay, type LiveDay, presentDay } from "./order-revisions.ts";
+import { closeInterruptedTills, findOwnOrders, type PlayContext, playDay } from "./play-day.ts";
 import { Random } from "./random.ts";
 import { errorText } from "./run-until-stopped.ts";
 import { localDay } from "./service-day.ts";

@@ -1,10 +1,16 @@
 import { type AdminClient, createAdminClient, createClient } from "@pragma/client/create-client";
 import { Temporal } from "temporal-polyfill";
-import { closeInterruptedTills, findOwnOrders } from "./close-interrupted-tills.ts";
 import { createKey, ensureConsumer, ensureLocation, pushCatalogIfMissing } from "./ensure-location.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
-import { presentDay, recordedDay } from "./live-day.ts";
-import { type PlayContext, type PlayedDay, playDay, pushTill } from "./play-day.ts";
+import { presentDay, recordedDay } from "./order-revisions.ts";
+import {
+  closeInterruptedTills,
+  findOwnOrders,
+  type PlayContext,
+  type PlayedDay,
+  playDay,
+  pushTill,
+} from "./play-day.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { retryTransient } from "./retry-transient.ts";

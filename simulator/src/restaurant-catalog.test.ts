@@ -1,8 +1,8 @@
 import { Catalog } from "@pragma/contracts/catalog";
 import { describe, expect, it } from "vitest";
+import { catalogOf } from "./ensure-location.ts";
 import { generateTill } from "./generate-till.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { catalogOf } from "./restaurant-catalog.ts";
 
 const catalog = catalogOf(generateRestaurant("seed"));
 const idsOf = (items: readonly { id: string }[]) => new Set(items.map(({ id }) => id));

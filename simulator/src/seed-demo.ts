@@ -1,8 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { nullOn } from "@pragma/client/api-problem";
 import { type ClientOptions, createAdminClient, createClient, type PublicClient } from "@pragma/client/create-client";
-import { type DemoDay, daysUntilYesterday, demoRestaurant, demoTill } from "./demo-days.ts";
-import { type DemoAccess, ensureDemoLocation } from "./demo-location.ts";
+import {
+  type DemoAccess,
+  type DemoDay,
+  daysUntilYesterday,
+  demoRestaurant,
+  demoTill,
+  ensureDemoLocation,
+} from "./demo-location.ts";
 import { pushCatalogIfMissing } from "./ensure-location.ts";
 import { pushTill } from "./play-day.ts";
 import { generateRestaurant } from "./restaurant.ts";

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
+import { defaultTimeZone, TimeZone } from "@pragma/contracts/date-time";
 import { maxOrders } from "@pragma/contracts/till-v2";
-import { defaultTimeZone, TimeZone } from "@pragma/contracts/time-zone";
 import { z } from "zod";
 
 const help = `Plays a pretend restaurant against the API: tables open and order, the kitchen is called, bills are printed, split

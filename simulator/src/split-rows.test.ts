@@ -1,10 +1,10 @@
 import type { ProductRow } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chooseModifiers, menuRow } from "./menu-row.ts";
 import { discounted, productRow, sumOf } from "./product-row.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant, type Product } from "./restaurant.ts";
+import { chooseModifiers, menuRow } from "./row-cases.ts";
 import { orderTimes } from "./service-day.ts";
 import { splitByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
 

@@ -1,7 +1,7 @@
 import { createAdminClient } from "@pragma/client/create-client";
 import type { Scope } from "@pragma/contracts/scopes";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { demoTimeZone, drawnDay, exampleTill } from "@pragma/simulator/demo-days";
+import { demoTimeZone, drawnDay, exampleTill } from "@pragma/simulator/demo-location";
 import type { Product } from "../harness/product.ts";
 import { edgeTill } from "./edge-till.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";

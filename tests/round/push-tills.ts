@@ -1,4 +1,4 @@
-import { problemSchema } from "@pragma/contracts/problem";
+import { problemSchema } from "@pragma/contracts/errors";
 import { sleep } from "@pragma/runtime/sleep";
 import { generateTill } from "@pragma/simulator/generate-till";
 import type { Random } from "@pragma/simulator/random";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { canInstall, installPackages } from "../apt.ts";
-import { Failure } from "../failure.mjs";
+import { canInstall, installPackages } from "../find-servers.ts";
+import { Failure } from "../terminal.mjs";
 
 const programs = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { say, withProgress } from "../progress.mjs";
 import { runCommand } from "../run-command.mjs";
 import { checkout } from "../setup.mjs";
+import { say, withProgress } from "../terminal.mjs";
 
 const tool = (name: string) => join(checkout, "node_modules", ".bin", name);
 

@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { removeDataFolder, temporaryDataFolder } from "../data-folder.mjs";
 import { spawnGuarded } from "../guarded.mjs";
-import { buildPortal } from "../portal.ts";
-import { say } from "../progress.mjs";
 import { ensureServers } from "../servers.ts";
 import { checkout } from "../setup.mjs";
+import { buildPortal } from "../start.ts";
+import { say } from "../terminal.mjs";
 import { ensureChromium } from "./chromium.ts";
 import { runChecks } from "./run-checks.ts";
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { KeyFacts } from "@pragma/contracts/account-lookups";
+import type { KeyFacts } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
 import { createApiKey, hashKey } from "@pragma/runtime/api-key";
 import type { ServiceFetch } from "@pragma/runtime/caller";

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { ApiError } from "@pragma/contracts/errors";
-import { problemOf } from "@pragma/contracts/problem";
+import { ApiError, problemOf } from "@pragma/contracts/errors";
 import type { ServiceBindings, ServiceFetch } from "@pragma/runtime/caller";
 import { readBody } from "@pragma/runtime/read-body";
 import { Allowance } from "@pragma/runtime/receiving-budget";

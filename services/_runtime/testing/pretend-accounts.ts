@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { LocationFacts } from "@pragma/contracts/account-lookups";
-import { ApiError } from "@pragma/contracts/errors";
-import { problemOf } from "@pragma/contracts/problem";
+import { ApiError, problemOf } from "@pragma/contracts/errors";
+import type { LocationFacts } from "@pragma/contracts/principal";
 import type { Caller, ServiceFetch } from "../caller.ts";
 
 /** Stands in for the accounts service, which answers other services what it knows of a location. */

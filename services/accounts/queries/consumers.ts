@@ -1,7 +1,8 @@
-import type { Consumer } from "@pragma/contracts/consumer";
-import type { Database, Sql, Transaction } from "@pragma/runtime/postgres";
-import type { PageRange } from "@pragma/runtime/reply-with-page";
-import type { Stored } from "../stored.ts";
+import type { Consumer, RateLimit } from "@pragma/contracts/consumer";
+import type { KeyFacts, LocationFacts } from "@pragma/contracts/principal";
+import type { Scope } from "@pragma/contracts/scopes";
+import { advisoryLockKey, type Database, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import type { Stored } from "../accounts.ts";
 
 type ConsumerRow = Stored<Consumer>;
 
@@ -76,19 +77,129 @@ export async function updateConsumer(
   return row;
 }
 
-/** A page of the consumers, newest first, and how many there are: with a location, those that it created. */
-export async function listConsumers(
-  { sql }: Database,
-  { locationId }: { locationId: string | null },
-  { after, offset, limit }: PageRange,
-): Promise<{ rows: ConsumerRow[]; total: number }> {
-  const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
-  const passes = locationId === null ? sql`true` : createdBy(sql, locationId);
-  const [rows, [counted]] = await Promise.all([
-    sql<ConsumerRow[]>`
-      select ${everything(sql)} from consumers where ${passes} and ${isAfter}
-      order by created_at desc, id desc offset ${offset} limit ${limit}`,
-    sql<[{ total: number }]>`select count(*) as total from consumers where ${passes}`,
-  ]);
-  return { rows, total: counted.total };
+/** The list of the consumers: with a location, of those that it created. */
+export const listOfConsumers = (sql: Sql, locationId: string | null) => ({
+  columns: everything(sql),
+  table: sql`consumers`,
+  where: locationId === null ? sql`true` : createdBy(sql, locationId),
+});
+
+export interface NewKey {
+  id: string;
+  hash: string;
+  prefix: string;
+  consumerId: string;
+  locationId: string | null;
+  madeFrom: "request" | "first start" | "environment";
+}
+
+export async function insertKey(tx: Transaction, key: NewKey): Promise<void> {
+  await tx`insert into api_keys ${tx(key)}`;
+}
+
+/** What a change of a key tells others. */
+export interface ChangedKey {
+  id: string;
+  hash: string;
+  locationId: string | null;
+}
+
+interface KeyToRevoke extends ChangedKey {
+  revokedAt: Date | null;
+  scopes: Scope[];
+}
+
+/** The key to revoke, with its consumer's scopes, kept from other changes until the transaction ends. */
+export async function keyForUpdate(tx: Transaction, id: string): Promise<KeyToRevoke | undefined> {
+  const [row] = await tx<KeyToRevoke[]>`
+    select k.id, k.hash, k.location_id, k.revoked_at, c.scopes
+    from api_keys k join consumers c on c.id = k.consumer_id
+    where k.id = ${id} for update of k`;
+  return row;
+}
+
+export async function markRevoked(tx: Transaction, id: string): Promise<void> {
+  await tx`update api_keys set revoked_at = now() where id = ${id}`;
+}
+
+/** The keys of a consumer that are good, none of which is revoked until the transaction ends. */
+export async function liveKeysOf(tx: Transaction, consumerId: string): Promise<ChangedKey[]> {
+  return tx<ChangedKey[]>`
+    select id, hash, location_id from api_keys
+    where consumer_id = ${consumerId} and revoked_at is null order by id for share`;
+}
+
+/** The list of the keys of a location; of any, and of none, when that is null. */
+export const listOfKeys = (sql: Sql, locationId: string | null) => ({
+  columns: sql`
+    id, prefix, (select coalesce(given_name, name) from consumers where id = consumer_id) as consumer_name, location_id,
+    created_at, last_used_at, revoked_at`,
+  table: sql`api_keys`,
+  where: locationId === null ? sql`true` : sql`location_id = ${locationId}`,
+});
+
+interface FoundKey extends Stored<KeyFacts> {
+  lastUsedAt: Date | null;
+}
+
+/** What the key of this hash stands for, revoked or not. */
+export async function findKey({ sql }: Database, hash: string): Promise<FoundKey | undefined> {
+  const [row] = await sql<(Omit<FoundKey, "location"> & NullableFacts)[]>`
+    select k.id as key_id, c.name as consumer, c.scopes, c.rate_limit, k.revoked_at, k.last_used_at,
+      l.id as location_id, l.application, l.legacy_id, l.time_zone
+    from api_keys k join consumers c on c.id = k.consumer_id left join locations l on l.id = k.location_id
+    where k.hash = ${hash}`;
+  if (!row) return undefined;
+  const { locationId: id, application, legacyId, timeZone, ...key } = row;
+  return { ...key, location: id === null ? null : { id, application, legacyId, timeZone } };
+}
+
+/** The columns of the key's location, all null when it has none. */
+type NullableFacts = Omit<LocationFacts, "id"> & { locationId: string | null };
+
+/** Notes that a key is in use, unless that was noted within the last minute, or the key is just being changed. */
+export async function noteUse({ sql }: Database, id: string): Promise<void> {
+  await sql`
+    update api_keys set last_used_at = now() where id = (
+      select id from api_keys
+      where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')
+      for no key update skip locked
+    )`;
+}
+
+/** The rate limit of a key's consumer; null when it has none of its own, or there is no such key. */
+export async function rateLimitOfKey(tx: Transaction, id: string): Promise<RateLimit | null> {
+  const [row] = await tx<{ rateLimit: RateLimit | null }[]>`
+    select c.rate_limit from api_keys k join consumers c on c.id = k.consumer_id where k.id = ${id}`;
+  return row?.rateLimit ?? null;
+}
+
+interface KnownKey extends ChangedKey {
+  consumerId: string;
+  isRevoked: boolean;
+}
+
+export async function keyByHash(tx: Transaction, hash: string): Promise<KnownKey | undefined> {
+  const [row] = await tx<KnownKey[]>`
+    select id, hash, location_id, consumer_id, revoked_at is not null as is_revoked
+    from api_keys where hash = ${hash}`;
+  return row;
+}
+
+/** Whoever sees to the operator's own key does so after the other, until the transaction ends. */
+export async function lockAdminKey(tx: Transaction, schema: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${advisoryLockKey(`admin key ${schema}`)}::bigint)`;
+}
+
+/** Whether this consumer ever had a key, good or revoked. */
+export async function everHadKey(tx: Transaction, consumerId: string): Promise<boolean> {
+  const rows = await tx`select 1 from api_keys where consumer_id = ${consumerId} limit 1`;
+  return rows.length > 0;
+}
+
+/** Revokes the keys that were given in the environment before, and tells which. */
+export async function revokeKeysFromEnvironment(tx: Transaction): Promise<ChangedKey[]> {
+  return tx<ChangedKey[]>`
+    update api_keys set revoked_at = now() where made_from = 'environment' and revoked_at is null
+    returning id, hash, location_id`;
 }

@@ -1,13 +1,11 @@
-import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import type { Application } from "@pragma/contracts/application";
 import { maxDevices } from "@pragma/contracts/device";
 import type { EventData } from "@pragma/contracts/events";
 import type { Location, LocationHeader } from "@pragma/contracts/location";
-import type { LocationOptions } from "@pragma/contracts/location-options";
-import type { LocationSettingValues } from "@pragma/contracts/location-settings";
+import type { LocationOptions, LocationSettingValues } from "@pragma/contracts/location-settings";
+import type { LocationFacts } from "@pragma/contracts/principal";
 import type { Database, Sql, Transaction } from "@pragma/runtime/postgres";
-import type { PageRange } from "@pragma/runtime/reply-with-page";
-import type { Stored } from "../stored.ts";
+import type { Stored } from "../accounts.ts";
 
 export interface LocationRow extends Stored<Location> {
   organizationId: string;
@@ -64,24 +62,14 @@ interface LocationFilter {
   legacyId: number | null;
 }
 
-/** A page of the locations that pass the filter, newest first, and how many there are. */
-export async function listLocations(
-  { sql }: Database,
-  { only, application, legacyId }: LocationFilter,
-  { after, offset, limit }: PageRange,
-): Promise<{ rows: Stored<Location>[]; total: number }> {
-  const passes = sql`
+/** The list of the locations that pass the filter. */
+export const listOfLocations = (sql: Sql, { only, application, legacyId }: LocationFilter) => ({
+  columns: summary(sql),
+  table: sql`locations`,
+  where: sql`
     (${only}::uuid is null or id = ${only}) and (${application}::text is null or application = ${application})
-    and (${legacyId}::bigint is null or legacy_id = ${legacyId})`;
-  const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
-  const [rows, [counted]] = await Promise.all([
-    sql<Stored<Location>[]>`
-      select ${summary(sql)} from locations where ${passes} and ${isAfter}
-      order by created_at desc, id desc offset ${offset} limit ${limit}`,
-    sql<[{ total: number }]>`select count(*) as total from locations where ${passes}`,
-  ]);
-  return { rows, total: counted.total };
-}
+    and (${legacyId}::bigint is null or legacy_id = ${legacyId})`,
+});
 
 export async function listDevices(
   { sql }: Database,

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-key";
-import { Consumer } from "@pragma/contracts/consumer";
+import { ApiKey, Consumer, CreatedApiKey } from "@pragma/contracts/consumer";
 import { CreatedLocation } from "@pragma/contracts/location";
 import { pageOf } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { KeyFacts } from "@pragma/contracts/account-lookups";
-import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-key";
-import { Consumer } from "@pragma/contracts/consumer";
+import { ApiKey, Consumer, CreatedApiKey } from "@pragma/contracts/consumer";
 import { pageOf } from "@pragma/contracts/pagination";
+import { KeyFacts } from "@pragma/contracts/principal";
 import { hashKey, hasKeyShape } from "@pragma/runtime/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { importLocation, legacy } from "../testing/locations.ts";

@@ -1,4 +1,5 @@
 import { applicationSchema } from "@pragma/contracts/application";
+import { maxDevices } from "@pragma/contracts/device";
 import {
   ChangeLocation,
   CreatedLocation,
@@ -6,12 +7,13 @@ import {
   ImportLocation,
   Location,
   LocationDetails,
+  LocationHeader,
 } from "@pragma/contracts/location";
 import { integerInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { jsonBody } from "@pragma/runtime/define-route";
-import { readableLocation } from "@pragma/runtime/own-location";
+import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
 import { json, taggedByContent } from "@pragma/runtime/reply";
-import { replyWithPage } from "@pragma/runtime/reply-with-page";
+import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { defineRoute } from "../accounts.ts";
 import { demandAnyLocation } from "../authority.ts";
@@ -22,8 +24,9 @@ import {
   importLocation,
   locationNotFound,
   showDetails,
+  showHeader,
 } from "../locations.ts";
-import { findLocation, listLocations } from "../queries/locations.ts";
+import { findLocation, listDevices, listOfLocations } from "../queries/locations.ts";
 
 export const locationParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });
 
@@ -35,13 +38,13 @@ const query = z.object({
     .meta({ description: "Id in the legacy backoffice", example: 1042, type: "integer", minimum: 1 }),
 });
 
+const locationRoute = { tag: "Locations", audience: "operator", scope: "locations:write" } as const;
+
 export const listLocationsRoute = defineRoute({
   method: "get",
   path: "/v1/locations/",
   operationId: "listLocations",
-  tag: "Locations",
-  audience: "operator",
-  scope: "locations:write",
+  ...locationRoute,
   summary: "List locations",
   description: "The locations, newest first. A key without locations:any sees its own only.",
   request: { query },
@@ -53,7 +56,7 @@ export const listLocationsRoute = defineRoute({
       application: query.app ?? null,
       legacyId: query.legacyId ?? null,
     };
-    return replyWithPage({ query, url, origin }, (range) => listLocations(services.db, filter, range));
+    return replyWithNewest({ query, url, origin }, services.db.sql, listOfLocations(services.db.sql, filter));
   },
 });
 
@@ -61,9 +64,7 @@ export const getLocationRoute = defineRoute({
   method: "get",
   path: "/v1/locations/{id}",
   operationId: "getLocation",
-  tag: "Locations",
-  audience: "operator",
-  scope: "locations:write",
+  ...locationRoute,
   summary: "Get a location",
   description: "A location with every option and setting. A key without locations:any finds its own only.",
   request: { params: locationParams },
@@ -84,9 +85,7 @@ export const createLocationRoute = defineRoute({
   method: "post",
   path: "/v1/locations/",
   operationId: "createLocation",
-  tag: "Locations",
-  audience: "operator",
-  scope: "locations:write",
+  ...locationRoute,
   summary: "Create a location",
   description:
     "Makes a location. Required are its application, its organization and agency, and its name; every other option and setting has a default. The key needs locations:any as well, since the location is another than its own.",
@@ -119,9 +118,7 @@ export const changeLocationRoute = defineRoute({
   method: "patch",
   path: "/v1/locations/{id}",
   operationId: "changeLocation",
-  tag: "Locations",
-  audience: "operator",
-  scope: "locations:write",
+  ...locationRoute,
   summary: "Change a location",
   description:
     "Changes the options and settings that the body names and leaves the others; null takes a value away where there may be none. tipsConfig is replaced as a whole. A key without locations:any changes its own location only.",
@@ -143,9 +140,7 @@ export const importLocationRoute = defineRoute({
   method: "post",
   path: "/v1/locations/import",
   operationId: "importLocation",
-  tag: "Locations",
-  audience: "operator",
-  scope: "locations:write",
+  ...locationRoute,
   summary: "Import a location of a legacy backoffice",
   description:
     "Takes over a location by its application and the legacyId that its legacy backoffice knows it by, with every option and setting at its default; name it with PATCH. Importing the same location again answers the same id with 200. The key needs locations:any as well.",
@@ -163,5 +158,67 @@ export const importLocationRoute = defineRoute({
     demandAnyLocation(principal, "Only a key with the scope locations:any imports locations.");
     const { id, isNew } = await importLocation(services, { location: body, context });
     return json(isNew ? 201 : 200, { id });
+  },
+});
+
+const ownQuery = z.object({
+  devices: z
+    .literal("true")
+    .optional()
+    .meta({ description: "Give true for the devices as well; leave it out otherwise" }),
+  index: integerInQuery(z.int().min(0))
+    .default(0)
+    .meta({ description: "Zero-based page of the devices", example: 0, type: "integer", minimum: 0, default: 0 }),
+  size: integerInQuery(z.int().min(1).max(maxDevices))
+    .default(maxDevices)
+    .meta({
+      ...{ description: "Devices a page; all of them unless given", example: maxDevices },
+      ...{ type: "integer", minimum: 1, maximum: maxDevices, default: maxDevices },
+    }),
+  locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
+});
+
+export const getOwnLocationRoute = defineRoute({
+  method: "get",
+  path: "/v1/locations/own",
+  operationId: "getOwnLocation",
+  tag: "Locations",
+  audience: "public",
+  scope: "locations:read",
+  summary: "Get the key's own location",
+  description:
+    "The header of the location's tickets: name, address and registration numbers; with devices=true also the devices that were seen in its tills and live orders, in the order in which they were first seen. The 200 devices that were seen last are kept.",
+  request: { query: ownQuery },
+  responses: {
+    200: {
+      description: "The header of the location",
+      schema: LocationHeader,
+      example: {
+        id: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
+        name: "Le Bistrot",
+        address: "12 rue des Lilas",
+        zip: "75020",
+        city: "Paris",
+        country: "France",
+        phone: "+33 1 02 03 04 05",
+        url: "https://bistrot.example",
+        siret: "12345678900011",
+        naf: "5610A",
+        tva: "FR12345678900",
+        text: null,
+        deviceList: [{ id: "B7F2", name: "Bar", model: "iPad Air" }],
+      },
+    },
+    304: { description: "The client has it already" },
+  },
+  errors: ["location_forbidden", "location_not_found"],
+  async handle({ query, principal, services, header }) {
+    const id = ownLocation(principal, query.locationId);
+    const location = await findLocation(services.db, id);
+    if (!location) throw locationNotFound(id);
+    const { devices, index, size } = query;
+    const deviceList = devices && (await listDevices(services.db, id, { offset: index * size, limit: size }));
+    const own = { ...showHeader(location), ...(deviceList && { deviceList }) };
+    return taggedByContent(JSON.stringify(own), { ifNoneMatch: header("if-none-match") });
   },
 });

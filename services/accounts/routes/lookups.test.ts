@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { KeyFacts, LocationFacts } from "@pragma/contracts/account-lookups";
-import { ApiKey, CreatedApiKey } from "@pragma/contracts/api-key";
+import { ApiKey, CreatedApiKey } from "@pragma/contracts/consumer";
 import { CreatedLocation } from "@pragma/contracts/location";
 import { pageOf } from "@pragma/contracts/pagination";
+import { KeyFacts, LocationFacts } from "@pragma/contracts/principal";
 import { hashKey } from "@pragma/runtime/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adminKey, insider, keyOf, operator, startAccounts, type TestAccounts } from "../testing/start-accounts.ts";

@@ -1,12 +1,12 @@
-import { KeyFacts, LocationFacts } from "@pragma/contracts/account-lookups";
 import { applicationSchema } from "@pragma/contracts/application";
 import { ApiError } from "@pragma/contracts/errors";
 import { integerInQuery } from "@pragma/contracts/pagination";
+import { KeyFacts, LocationFacts } from "@pragma/contracts/principal";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { type Accounts, defineRoute } from "../accounts.ts";
 import { locationNotFound } from "../locations.ts";
-import { findKey, noteUse } from "../queries/keys.ts";
+import { findKey, noteUse } from "../queries/consumers.ts";
 import { locationFacts, locationFactsByLegacyId } from "../queries/locations.ts";
 import { locationParams } from "./locations.ts";
 

@@ -1,6 +1,6 @@
+import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import type { EventData, EventType } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
-import { type Problem, problemSchema } from "@pragma/contracts/problem";
 import type { Scope } from "@pragma/contracts/scopes";
 import type { Database } from "@pragma/runtime/postgres";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";

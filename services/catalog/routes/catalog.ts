@@ -8,17 +8,20 @@ import {
   CatalogTax,
   ReplacedCatalog,
 } from "@pragma/contracts/catalog";
+import { ApiError } from "@pragma/contracts/errors";
+import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import type { BodyReader } from "@pragma/runtime/define-route";
 import { entityTagsIn } from "@pragma/runtime/entity-tags";
 import { namedLocation } from "@pragma/runtime/locations";
+import { publish } from "@pragma/runtime/outbox";
 import { ownLocation } from "@pragma/runtime/own-location";
 import { json, tagged } from "@pragma/runtime/reply";
+import type { RequestContext } from "@pragma/runtime/request-context";
 import { createSemaphore } from "@pragma/runtime/semaphore";
 import { z } from "zod";
 import { type CatalogService, defineRoute } from "../catalog.ts";
 import type { CatalogTexts } from "../catalog-texts.ts";
-import { findList } from "../queries/catalogs.ts";
-import { replaceCatalog } from "../replace-catalog.ts";
+import { findList, lockCatalog, putCatalog } from "../queries/catalogs.ts";
 
 /** A key's lists are read one at a time: they may be large, and would keep the requests of other keys waiting. */
 const reading = createSemaphore(1);
@@ -155,3 +158,50 @@ export const replaceCatalogRoute = defineRoute({
     return json(200, replaced satisfies ReplacedCatalog, { etag: `"${replaced.etag}"` });
   },
 });
+
+interface ReplaceCatalog {
+  locationId: string;
+  catalog: CatalogTexts;
+  /** The header of that name: the catalogue that the new one is to take the place of, if it says. */
+  ifMatch: string | undefined;
+  context: RequestContext;
+}
+
+/**
+ * Puts a catalogue in the place of the one that the location has, with its `catalog.updated`, in one transaction; the
+ * same catalogue changes nothing. Of catalogues that come at once each takes the place of the one before, whole.
+ *
+ * @throws `ApiError` precondition_failed when the location has another than `ifMatch` names; quota_exceeded.
+ */
+async function replaceCatalog(
+  { db, quota }: Pick<CatalogService, "db" | "quota">,
+  { locationId, catalog, ifMatch, context: { traceparent } }: ReplaceCatalog,
+): Promise<ReplacedCatalog> {
+  return db.transaction(async (tx) => {
+    const held = await lockCatalog(tx, locationId);
+    const { etag, counts } = catalog;
+    const changed = held.etag !== etag;
+    // One that is in place already did what was asked: its answer may have been lost.
+    if (changed && ifMatch !== undefined) demandMatch(entityTagsIn(ifMatch), held.etag);
+    if (changed) await consumeDailyQuota(tx, { locationId, quota, amount: bytesOf(catalog) });
+    const { updatedAt } = changed ? await putCatalog(tx, locationId, catalog) : held;
+    if (changed) {
+      const data = { locationId, etag, counts };
+      await publish(tx, "catalog.updated", { subject: locationId, data, traceparent });
+    }
+    return { locationId, updatedAt: updatedAt.toISOString(), changed, etag, counts };
+  });
+}
+
+function bytesOf({ lists }: CatalogTexts): number {
+  return Object.values(lists).reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
+}
+
+/** A catalogue always exists, be it empty: `*` matches each. */
+function demandMatch(tags: string[], etag: string): void {
+  if (tags.includes(etag) || tags.includes("*")) return;
+  throw new ApiError("precondition_failed", {
+    detail: "The catalogue is another than If-Match says. Read it again, and send yours with the new entity tag.",
+    headers: { etag: `"${etag}"` },
+  });
+}

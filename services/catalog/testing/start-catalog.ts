@@ -7,9 +7,9 @@ import {
   CatalogTax,
   ReplacedCatalog,
 } from "@pragma/contracts/catalog";
+import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import type { EventData } from "@pragma/contracts/events";
 import type { Principal } from "@pragma/contracts/principal";
-import { type Problem, problemSchema } from "@pragma/contracts/problem";
 import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { type PretendAccounts, pretendAccounts } from "@pragma/runtime/testing/pretend-accounts";

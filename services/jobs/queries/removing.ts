@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import type { JobsConfig } from "../config.ts";
+import type { JobsConfig } from "../jobs.ts";
 import { deleteJob, type JobRow } from "./jobs.ts";
 
 /** A hundred years, in seconds: an age that no job reaches, and that a date can be before another by. */

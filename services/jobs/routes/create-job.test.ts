@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { jobsConfig } from "../config.ts";
+import { jobsConfig } from "../jobs.ts";
 import { removeOldJobs } from "../queries/removing.ts";
 import { startJobs, type TestJobs, unlike } from "../testing/start-jobs.ts";
 

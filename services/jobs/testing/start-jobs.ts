@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import { Job, type JobOptions, JobStatus } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
-import { type Problem, problemSchema } from "@pragma/contracts/problem";
 import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";

@@ -4,25 +4,10 @@ import type { Logger } from "@pragma/runtime/logger";
 import type { Sql } from "@pragma/runtime/postgres";
 import type { OrderFilter } from "../order-filter.ts";
 import { findPositions } from "../queries/streams.ts";
-import { Channel } from "./channel.ts";
-import { findStart, follow } from "./follow.ts";
-import { opening } from "./messages.ts";
-import { StreamReader } from "./reader.ts";
+import { Channel, findStart, follow } from "./channel.ts";
+import { opening, StreamReader } from "./reader.ts";
 
-/** Feeds every stream of this process. Nothing is kept of one that is over, nor of a location that nobody reads. */
-export interface Hub {
-  /** The log of a location has grown up to this position: its readers are sent what is new, in every process. Never throws. */
-  tell(locationId: string, position: number): void;
-  /**
-   * Opens a stream: of what comes after an event id, or from the orders as they are.
-   *
-   * @throws `ApiError` too_many_streams, or service_unavailable when the process is stopping.
-   */
-  open(asked: AskedStream): Promise<ReadableStream<Uint8Array>>;
-  readonly size: number;
-  /** Ends every stream, and opens no more. */
-  close(): void;
-}
+export type Hub = ReturnType<typeof createHub>;
 
 interface AskedStream {
   locationId: string;
@@ -46,7 +31,8 @@ const mostReaders = 500;
 /** How often it is asked whether something came that no signal told of, in milliseconds. */
 const pollTime = 1_000;
 
-export function createHub({ sql, signals, log, heartbeat, stallTime }: HubOptions): Hub {
+/** Feeds every stream of this process. Nothing is kept of one that is over, nor of a location that nobody reads. */
+export function createHub({ sql, signals, log, heartbeat, stallTime }: HubOptions) {
   const channels = new Map<string, Channel>();
   let timers: NodeJS.Timeout[] = [];
   let isClosed = false;
@@ -103,11 +89,17 @@ export function createHub({ sql, signals, log, heartbeat, stallTime }: HubOption
   }
 
   return {
-    tell(locationId, position) {
+    /** The log of a location has grown up to this position: its readers are sent what is new, in every process. Never throws. */
+    tell(locationId: string, position: number): void {
       hear(locationId, position);
       signals.send(locationId, String(position));
     },
-    async open({ locationId, filter, lastEventId, signal }) {
+    /**
+     * Opens a stream: of what comes after an event id, or from the orders as they are.
+     *
+     * @throws `ApiError` too_many_streams, or service_unavailable when the process is stopping.
+     */
+    async open({ locationId, filter, lastEventId, signal }: AskedStream): Promise<ReadableStream<Uint8Array>> {
       if (isClosed) {
         throw new ApiError("service_unavailable", {
           detail: "This server is about to stop. Ask again in a moment.",
@@ -130,10 +122,11 @@ export function createHub({ sql, signals, log, heartbeat, stallTime }: HubOption
       });
       return reader.outlet.body;
     },
-    get size() {
+    get size(): number {
       return allReaders().length;
     },
-    close() {
+    /** Ends every stream, and opens no more. */
+    close(): void {
       isClosed = true;
       for (const reader of allReaders()) reader.end("shutdown");
     },

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import type { EventData } from "@pragma/contracts/events";
 import { OrderLive, type OrderLiveInput } from "@pragma/contracts/order-live";
 import { pageOf } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
-import { type Problem, problemSchema } from "@pragma/contracts/problem";
 import { createLogger } from "@pragma/runtime/logger";
 import { publish } from "@pragma/runtime/outbox";
 import { createServiceRegistry } from "@pragma/runtime/service-registry";

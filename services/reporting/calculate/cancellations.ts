@@ -3,8 +3,7 @@ import { plus } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
 import type { ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { allRows, type CountedOrder } from "./counting.ts";
-import { Groups, listed } from "./groups.ts";
+import { allRows, type CountedOrder, Groups, listed } from "./counting.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
 

@@ -1,4 +1,4 @@
-import type { OrderV2 } from "@pragma/contracts/order-v2";
+import type { OrderV2 } from "@pragma/contracts/order-data";
 import type { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { countOrders } from "./counting.ts";

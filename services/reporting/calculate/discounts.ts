@@ -3,7 +3,7 @@ import type { DiscountRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { CountedRow } from "./counting.ts";
-import { Groups } from "./groups.ts";
+import { Groups } from "./counting.ts";
 
 type Discount = ReportV2["reportDiscounts"][number];
 type DiscountTax = Discount["taxRepartition"][number];

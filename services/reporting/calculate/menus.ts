@@ -1,8 +1,7 @@
 import { plus } from "@pragma/contracts/money";
 import type { ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { type CountedMenu, unitsOf } from "./counting.ts";
-import { atLeastOne, Groups, listed } from "./groups.ts";
+import { atLeastOne, type CountedMenu, Groups, listed, unitsOf } from "./counting.ts";
 
 type Menu = ReportV2["reportMenus"][number];
 

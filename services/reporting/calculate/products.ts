@@ -1,8 +1,7 @@
 import { plus } from "@pragma/contracts/money";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { type CountedRow, unitsOf } from "./counting.ts";
-import { Groups, listed } from "./groups.ts";
+import { type CountedRow, Groups, listed, unitsOf } from "./counting.ts";
 
 interface ProductSales {
   first: CountedRow;

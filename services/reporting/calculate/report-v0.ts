@@ -1,25 +1,23 @@
-import type { ReportV0 } from "@pragma/contracts/report-v0";
+import { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
+import type { z } from "zod";
+import { withoutChecks } from "../without-checks.ts";
 import type { CountedOrder } from "./counting.ts";
 import { discountsV0 } from "./discounts.ts";
 import { productsV0 } from "./products.ts";
 
+const unstored = ReportV0.omit({ createdAt: true, updatedAt: true });
+/** Its fields of a report that has more. */
+const unstoredOf = withoutChecks(unstored);
+
 /** A report in its first shape, as it is known before it is stored. */
-export type UnstoredReportV0 = Omit<ReportV0, "createdAt" | "updatedAt">;
+export type UnstoredReportV0 = z.output<typeof unstored>;
 
 /** The report in its first shape: the same figures under older names, with products and discounts grouped more coarsely. */
 export function reportV0(report: ReportV2, orders: CountedOrder[]): UnstoredReportV0 {
   const rows = orders.flatMap((counted) => counted.rows);
-  return {
-    id: report.id,
-    locationId: report.locationId,
-    startedAt: report.startedAt,
-    finalizedAt: report.finalizedAt,
-    deviceName: report.deviceName,
-    deviceIdentifier: report.deviceIdentifier,
-    reportNumber: report.reportNumber,
-    guestsNumber: report.guestsNumber,
-    totalSales: report.totalSales,
+  return unstoredOf.parse({
+    ...report,
     reportHeaderInfo: {
       headerAddress: report.address1,
       headerSiret: report.siretCode,
@@ -34,29 +32,7 @@ export function reportV0(report: ReportV2, orders: CountedOrder[]): UnstoredRepo
       headerZip: report.zipCode,
     },
     reportProducts: productsV0(rows),
-    reportClerksShift: report.reportClerksShift.map(({ id, clockInDate, clockOutDate, name }) => ({
-      id,
-      clockInDate,
-      clockOutDate,
-      name,
-    })),
-    clerkName: report.clerkName,
-    clerkId: report.clerkId,
     reportDiscounts: discountsV0(rows),
-    reportTaxes: report.reportTaxes,
-    reportPayments: report.reportPayments.map(({ paymentName, paymentAmount, paymentCatalogId }) => ({
-      paymentName,
-      paymentAmount,
-      paymentCatalogId,
-    })),
-    reportEntries: report.reportEntries.map(({ entryName, entryAmount, entryType, entryCatalogId }) => ({
-      entryName,
-      entryAmount,
-      entryType,
-      entryCatalogId,
-    })),
-    initialCashBalance: report.initialCashBalance,
-    finalCashBalance: report.finalCashBalance,
     orders: report.orders.map((order) => order.id),
-  };
+  } satisfies z.input<typeof unstored>);
 }

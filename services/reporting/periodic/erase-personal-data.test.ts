@@ -2,11 +2,10 @@ import { createLogger } from "@pragma/runtime/logger";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { sentEvents } from "@pragma/runtime/testing/sent-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eraseTillsBefore } from "../erase-orders.ts";
+import { erasePersonalData, eraseTillsBefore } from "../erase-orders.ts";
 import { takeTill } from "../queries/tills.ts";
 import { makeOrder, makeTill } from "../testing/make-till.ts";
 import { keyOf, startReporting, type TestReporting } from "../testing/start-reporting.ts";
-import { erasePersonalData } from "./erase-personal-data.ts";
 
 let service: TestReporting;
 beforeAll(async () => {

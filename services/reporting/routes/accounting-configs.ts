@@ -27,13 +27,13 @@ import { defineRoute } from "../reporting.ts";
 
 const params = z.object({ id: z.guid().meta({ description: "Id of the config" }) });
 
+const configRoute = { tag: "Accounting", audience: "public", scope: "accounting:write" } as const;
+
 export const createAccountingConfig = defineRoute({
   method: "post",
   path: "/v1/accounting/configs/",
   operationId: "createAccountingConfig",
-  tag: "Accounting",
-  audience: "public",
-  scope: "accounting:write",
+  ...configRoute,
   summary: "Make an accounting config",
   description:
     "Says how a location's reports become journal entries: into which journal, and onto which accounts. Everything has a default from the French chart of accounts (plan comptable général), so that `{}` makes a config that works; name only what your accountant has otherwise. A list that is given takes the place of the whole default list; accounts of payments are given mode by mode.\n\n" +
@@ -60,9 +60,7 @@ export const listAccountingConfigs = defineRoute({
   method: "get",
   path: "/v1/accounting/configs/",
   operationId: "listAccountingConfigs",
-  tag: "Accounting",
-  audience: "public",
-  scope: "accounting:write",
+  ...configRoute,
   summary: "List accounting configs",
   description: "The configs of the location, newest first, each whole.",
   request: { query: listQuery },
@@ -80,9 +78,7 @@ export const getAccountingConfig = defineRoute({
   method: "get",
   path: "/v1/accounting/configs/{id}",
   operationId: "getAccountingConfig",
-  tag: "Accounting",
-  audience: "public",
-  scope: "accounting:write",
+  ...configRoute,
   summary: "Get an accounting config",
   description: "A config with every field, those too that are as the French chart of accounts has them.",
   request: { params },
@@ -102,9 +98,7 @@ export const replaceAccountingConfig = defineRoute({
   method: "put",
   path: "/v1/accounting/configs/{id}",
   operationId: "replaceAccountingConfig",
-  tag: "Accounting",
-  audience: "public",
-  scope: "accounting:write",
+  ...configRoute,
   summary: "Replace an accounting config",
   description:
     "Puts a whole config in the place of this one: what is left out goes back to its default. Exports that were asked for before are made by the config as it was then.",
@@ -128,9 +122,7 @@ export const deleteAccountingConfig = defineRoute({
   method: "delete",
   path: "/v1/accounting/configs/{id}",
   operationId: "deleteAccountingConfig",
-  tag: "Accounting",
-  audience: "public",
-  scope: "accounting:write",
+  ...configRoute,
   summary: "Delete an accounting config",
   description: "Deletes a config. Exports that were asked for before are made all the same, and stay readable.",
   request: { params },

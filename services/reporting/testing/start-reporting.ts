@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
+import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { type Problem, problemSchema } from "@pragma/contracts/problem";
 import type { Scope } from "@pragma/contracts/scopes";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";

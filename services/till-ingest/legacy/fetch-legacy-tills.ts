@@ -1,15 +1,13 @@
-import type { LocationFacts } from "@pragma/contracts/account-lookups";
 import { ApiError } from "@pragma/contracts/errors";
 import type { FetchedLegacyTills, LegacyTill } from "@pragma/contracts/legacy-till";
-import type { Principal } from "@pragma/contracts/principal";
+import type { LocationFacts, Principal } from "@pragma/contracts/principal";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import { createSemaphore } from "@pragma/runtime/semaphore";
 import { acceptTill } from "../accept-till.ts";
 import { findHeldServerIds } from "../queries/tills.ts";
 import type { TillIngest } from "../till-ingest.ts";
 import { legacyLocation } from "../till-location.ts";
-import { askBackoffice, BackofficeFailure } from "./ask-backoffice.ts";
-import { addressOf } from "./list-legacy-tills.ts";
+import { addressOf, askBackoffice, BackofficeFailure } from "./backoffice.ts";
 
 /** No till is begun later than this after the call, in milliseconds: its reply is waited for no longer than that allows. */
 const callTime = 20_000;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { beginRemoval, endRemoval, intend, listStaleIntents } from "../queries/object-intents.ts";
 import { makeTill } from "../testing/make-till.ts";
 import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
-import { removeOrphans } from "./remove-orphans.ts";
+import { removeOrphans } from "./remove-bodies.ts";
 
 let service: TestTillIngest;
 const principal = testPrincipal();

@@ -3,7 +3,7 @@ import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeTill } from "../testing/make-till.ts";
 import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
-import { removeReplaced } from "./remove-replaced.ts";
+import { removeReplaced } from "./remove-bodies.ts";
 
 const principal = testPrincipal();
 let service: TestTillIngest;

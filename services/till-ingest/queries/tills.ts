@@ -1,6 +1,5 @@
 import type { Application } from "@pragma/contracts/application";
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import type { PageRange } from "@pragma/runtime/reply-with-page";
 
 /** A till as it is held now. */
 export interface TillRow {
@@ -174,28 +173,12 @@ export async function countOverdue(sql: Sql): Promise<number> {
   return row?.count ?? 0;
 }
 
-interface TillFilter {
-  locationId: string;
-  /** A date-time: tills that came in then or later. */
-  since: string;
-}
-
-/** A page of a location's tills, newest first, and how many there are. */
-export async function listTillsSince(
-  sql: Sql,
-  { locationId, since }: TillFilter,
-  { after, offset, limit }: PageRange,
-): Promise<{ rows: TillRow[]; total: number }> {
-  const isListed = sql`location_id = ${locationId} and created_at >= ${since}`;
-  const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
-  const [rows, [counted]] = await Promise.all([
-    sql<TillRow[]>`
-      select * from tills where ${isListed} and ${isAfter}
-      order by created_at desc, id desc offset ${offset} limit ${limit}`,
-    sql<[{ total: number }]>`select count(*) as total from tills where ${isListed}`,
-  ]);
-  return { rows, total: counted.total };
-}
+/** The list of a location's tills that came in at a time (a date-time) or later. */
+export const listOfTills = (sql: Sql, { locationId, since }: { locationId: string; since: string }) => ({
+  columns: sql`*`,
+  table: sql`tills`,
+  where: sql`location_id = ${locationId} and created_at >= ${since}`,
+});
 
 /** Which of these tills of a legacy backoffice a location has. */
 export async function findHeldServerIds(sql: Sql, locationId: string, serverIds: number[]): Promise<Set<number>> {

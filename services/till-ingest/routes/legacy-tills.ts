@@ -5,21 +5,20 @@ import { jsonBody } from "@pragma/runtime/define-route";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { acceptTill } from "../accept-till.ts";
-import { applicationQuery, askedBackoffice } from "../legacy/ask-backoffice.ts";
+import { applicationQuery, askedBackoffice, listLegacyTills } from "../legacy/backoffice.ts";
 import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
-import { listLegacyTills } from "../legacy/list-legacy-tills.ts";
 import { tillBody } from "../till-body.ts";
 import { defineRoute } from "../till-ingest.ts";
 import { legacyLocation } from "../till-location.ts";
 import { pushReply } from "../till-reply.ts";
 
+const tillRoute = { tag: "Tills", audience: "public", scope: "tills:write" } as const;
+
 export const pushTillV1 = defineRoute({
   method: "post",
   path: "/v1/tills/",
   operationId: "pushTillV1",
-  tag: "Tills",
-  audience: "public",
-  scope: "tills:write",
+  ...tillRoute,
   summary: "Push a till in the older format",
   description:
     "Accepts the till of a closed shift from an older application or a legacy backoffice. " +
@@ -42,9 +41,7 @@ export const listLegacyTillsRoute = defineRoute({
   method: "get",
   path: "/v1/tills/legacy/",
   operationId: "listLegacyTills",
-  tag: "Tills",
-  audience: "public",
-  scope: "tills:write",
+  ...tillRoute,
   summary: "List the tills of a legacy backoffice",
   description:
     "Every till that the legacy backoffice of an application has of the key's location; of all locations for a key that may act for any. " +
@@ -71,9 +68,7 @@ export const fetchLegacyTillsRoute = defineRoute({
   method: "post",
   path: "/v1/tills/legacy/",
   operationId: "fetchLegacyTills",
-  tag: "Tills",
-  audience: "public",
-  scope: "tills:write",
+  ...tillRoute,
   summary: "Fetch tills from a legacy backoffice",
   description:
     "Fetches the tills of the body, or without a body every till that the list has, and accepts each as if it had been pushed. " +

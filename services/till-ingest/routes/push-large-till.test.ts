@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { problemSchema } from "@pragma/contracts/problem";
+import { problemSchema } from "@pragma/contracts/errors";
 import { longestBlock } from "@pragma/runtime/testing/longest-block";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

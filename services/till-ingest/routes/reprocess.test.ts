@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Reprocessing } from "@pragma/contracts/reprocessing";
+import { Reprocessing } from "@pragma/contracts/till";
 import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { integerInQuery } from "@pragma/contracts/pagination";
-import { Reprocessing } from "@pragma/contracts/reprocessing";
 import { allows } from "@pragma/contracts/scopes";
-import { ReprocessedTill } from "@pragma/contracts/till";
+import { ReprocessedTill, Reprocessing } from "@pragma/contracts/till";
 import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
@@ -13,13 +12,13 @@ import { defineRoute } from "../till-ingest.ts";
 import { tillReply } from "../till-reply.ts";
 import { tillParams } from "./tills.ts";
 
+const tillRoute = { tag: "Tills", audience: "public", scope: "tills:write" } as const;
+
 export const reprocessTillRoute = defineRoute({
   method: "post",
   path: "/v1/tills/{id}/reprocess",
   operationId: "reprocessTill",
-  tag: "Tills",
-  audience: "public",
-  scope: "tills:write",
+  ...tillRoute,
   summary: "Reprocess a till",
   description:
     "Has the report and orders of a till made again from the body that it has. While an earlier reprocessing of the till " +
@@ -58,9 +57,7 @@ export const reprocessTills = defineRoute({
   method: "post",
   path: "/v1/tills/reprocess",
   operationId: "reprocessTills",
-  tag: "Tills",
-  audience: "public",
-  scope: "tills:write",
+  ...tillRoute,
   summary: "Reprocess many tills",
   description:
     "Has the reports made again that an older version of the calculation made, beside everything else. " +
@@ -87,9 +84,7 @@ export const getReprocessing = defineRoute({
   method: "get",
   path: "/v1/tills/reprocess/{id}",
   operationId: "getReprocessing",
-  tag: "Tills",
-  audience: "public",
-  scope: "tills:write",
+  ...tillRoute,
   summary: "See how far a reprocessing is",
   description: "How many tills are meant, and how many were handed on to be processed again.",
   request: { params: z.object({ id: z.guid().meta({ description: "Id of the reprocessing" }) }) },

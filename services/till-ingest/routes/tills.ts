@@ -7,12 +7,11 @@ import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { namedLocation } from "@pragma/runtime/locations";
 import { ownLocation } from "@pragma/runtime/own-location";
-import { json, taggedByContent } from "@pragma/runtime/reply";
-import { replyWithPage } from "@pragma/runtime/reply-with-page";
+import { json, tagged, taggedByContent, unchanged } from "@pragma/runtime/reply";
+import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
-import { acceptTill } from "../accept-till.ts";
-import { listTillsSince } from "../queries/tills.ts";
-import { replaceTill } from "../replace-till.ts";
+import { acceptTill, replaceTill } from "../accept-till.ts";
+import { listOfTills, type TillRow } from "../queries/tills.ts";
 import { tillBody } from "../till-body.ts";
 import { defineRoute } from "../till-ingest.ts";
 import { knownTill, replacedLocation } from "../till-location.ts";
@@ -90,24 +89,22 @@ const query = z.object({
   locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
 });
 
+const readingRoute = { tag: "Tills", audience: "public", scope: "tills:read" } as const;
+
 export const listTills = defineRoute({
   method: "get",
   path: "/v1/tills/",
   operationId: "listTills",
-  tag: "Tills",
-  audience: "public",
-  scope: "tills:read",
+  ...readingRoute,
   summary: "List tills",
   description: "The tills of the location that came in since a time, of both formats, newest first.",
   request: { query },
   responses: { 200: { description: "A page of tills", schema: pageOf(Till) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services, url, origin }) {
-    const filter = { locationId: ownLocation(principal, query.locationId), since: query.sinceDate };
-    return replyWithPage({ query, url, origin }, async (range) => {
-      const { rows, total } = await listTillsSince(services.db.sql, filter, range);
-      return { rows: rows.map((till) => tillReply(till, origin)), total };
-    });
+    const { sql } = services.db;
+    const list = listOfTills(sql, { locationId: ownLocation(principal, query.locationId), since: query.sinceDate });
+    return replyWithNewest({ query, url, origin }, sql, { ...list, show: (till: TillRow) => tillReply(till, origin) });
   },
 });
 
@@ -115,9 +112,7 @@ export const getTill = defineRoute({
   method: "get",
   path: "/v1/tills/{id}",
   operationId: "getTill",
-  tag: "Tills",
-  audience: "public",
-  scope: "tills:read",
+  ...readingRoute,
   summary: "Get a till",
   description:
     "Whose the till is, when it came in, and where its body is read. Pushed as V1 or V2 makes no difference.",
@@ -127,5 +122,32 @@ export const getTill = defineRoute({
   async handle({ params, principal, services, origin, header }) {
     const till = await knownTill(services, { id: params.id, principal });
     return taggedByContent(JSON.stringify(tillReply(till, origin)), { ifNoneMatch: header("if-none-match") });
+  },
+});
+
+export const getTillObject = defineRoute({
+  method: "get",
+  path: "/v1/tills/{id}/object",
+  operationId: "getTillObject",
+  ...readingRoute,
+  summary: "Get the body of a till",
+  description: "The exact bytes that were pushed last for this till, after inflating. The entity tag is their SHA-256.",
+  request: { params: tillParams },
+  responses: {
+    200: {
+      description: "The body, in the format that it was pushed in",
+      schema: z.record(z.string(), z.unknown()).meta({ description: "A till as it was pushed: V1 or V2" }),
+      example: tillV2Example,
+    },
+    304: { description: "The client has it already" },
+  },
+  errors: ["till_not_found"],
+  async handle({ params, principal, services, header }) {
+    const till = await knownTill(services, { id: params.id, principal });
+    const tag = { etag: till.hash, ifNoneMatch: header("if-none-match") };
+    const already = unchanged(tag);
+    if (already) return already;
+    const { body, size } = await services.objects.stream(till.objectKey);
+    return tagged(body, tag, { "content-type": "application/json", "content-length": String(size) });
   },
 });

@@ -1,5 +1,5 @@
+import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import type { EventData } from "@pragma/contracts/events";
-import { type Problem, problemSchema } from "@pragma/contracts/problem";
 import { type ObjectStore, openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { createServiceRegistry } from "@pragma/runtime/service-registry";
 import { eventually } from "@pragma/runtime/testing/eventually";

@@ -1,6 +1,5 @@
 import type { PeriodicTask } from "@pragma/runtime/define-service";
-import type { Sql } from "@pragma/runtime/postgres";
-import type { Fragment } from "../queries/rows.ts";
+import type { Fragment, Sql } from "@pragma/runtime/postgres";
 import type { Webhooks } from "../webhooks.ts";
 
 const portion = 1_000;

@@ -1,6 +1,5 @@
 import type { SentEvent } from "@pragma/contracts/webhook";
-import { recordset, type Sql } from "@pragma/runtime/postgres";
-import type { Fragment } from "./rows.ts";
+import { type Fragment, recordset, type Sql } from "@pragma/runtime/postgres";
 
 /** A delivery that this process has taken, to make the attempt that comes next. */
 export interface Claim {

@@ -8,12 +8,13 @@ import { sentEventNames } from "@pragma/contracts/webhook";
 import { joinObjects, objectOf } from "@pragma/runtime/join-json";
 import { afterCommit } from "@pragma/runtime/postgres";
 import { json, taggedByContent } from "@pragma/runtime/reply";
+import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { leaseMs } from "../config.ts";
 import { messageBody } from "../message-batcher.ts";
 import { type DeliveryRow, deliveryColumns, isDelivery } from "../queries/deliveries.ts";
 import { insertMessages } from "../queries/insert-messages.ts";
-import { type Dated, replyWithNewest } from "../queries/rows.ts";
+import type { Dated } from "../queries/rows.ts";
 import { defineRoute } from "../webhooks.ts";
 import { deliveryParams, readable, readableWebhook, webhookParams } from "./params.ts";
 

@@ -6,6 +6,7 @@ import { jsonBody } from "@pragma/runtime/define-route";
 import { namedLocation } from "@pragma/runtime/locations";
 import { ownLocation } from "@pragma/runtime/own-location";
 import { json } from "@pragma/runtime/reply";
+import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { recipientReply, useSecret } from "../change-secret.ts";
 import {
@@ -15,7 +16,6 @@ import {
   type RecipientRow,
   recipientColumns,
 } from "../queries/recipients.ts";
-import { replyWithNewest } from "../queries/rows.ts";
 import { defineRoute, type Webhooks } from "../webhooks.ts";
 import { limitReached, locationQuery, readable, recipientParams } from "./params.ts";
 

@@ -1,5 +1,5 @@
 import type { EventData } from "@pragma/contracts/events";
-import { toWebhookOrder, type WebhookData } from "@pragma/contracts/webhook-body";
+import { toWebhookOrder, type WebhookData } from "@pragma/contracts/webhook-message";
 import { on, type Subscription } from "@pragma/runtime/subscription";
 import type { Webhooks } from "../webhooks.ts";
 

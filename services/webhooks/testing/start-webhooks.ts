@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { Delivery, DeliveryDetails } from "@pragma/contracts/delivery";
+import { type Problem, problemSchema } from "@pragma/contracts/errors";
 import type { EventData, EventType } from "@pragma/contracts/events";
 import { pageOf } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
-import { type Problem, problemSchema } from "@pragma/contracts/problem";
 import { RecipientWithSecret } from "@pragma/contracts/recipient";
 import { Webhook } from "@pragma/contracts/webhook";
 import { createServiceRegistry } from "@pragma/runtime/service-registry";

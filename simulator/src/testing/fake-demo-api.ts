@@ -1,6 +1,5 @@
 import type { Catalog } from "@pragma/contracts/catalog";
-import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
-import { problemOf } from "@pragma/contracts/problem";
+import { ApiError, type ErrorCode, problemOf } from "@pragma/contracts/errors";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { Random } from "../random.ts";
 

@@ -1,6 +1,5 @@
-import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
+import { ApiError, type ErrorCode, problemOf } from "@pragma/contracts/errors";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { problemOf } from "@pragma/contracts/problem";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { Random } from "../random.ts";
 import type { Clock } from "../retry-transient.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Reprocessing } from "@pragma/contracts/reprocessing";
+import type { Reprocessing } from "@pragma/contracts/till";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TagContract } from "../contract.ts";
 import { newTill, newTillV1 } from "../new-till.ts";

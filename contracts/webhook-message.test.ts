@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type SentEvent, sentEventNames } from "./webhook.ts";
-import { type WebhookOrder, webhookBodies } from "./webhook-body.ts";
+import { type WebhookOrder, webhookBodies } from "./webhook-message.ts";
 
 test("everything that is sent has a body of its own", () => {
   expect(Object.keys(webhookBodies).sort()).toEqual([...sentEventNames].sort());

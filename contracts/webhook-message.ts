@@ -6,6 +6,30 @@ import { OrderLiveInput, OrderOfEvent } from "./order-live.ts";
 import type { ProductRow } from "./order-rows.ts";
 import { disabledReason, type SentEvent } from "./webhook.ts";
 
+/** The headers that say who sent a message, and which. */
+export const webhookHeaders = z.object({
+  "webhook-id": z.guid().meta({
+    description: "Id of the message, the same on every attempt: handle a message once by it",
+    example: deliveryExample.messageId,
+  }),
+  "webhook-timestamp": z.string().regex(/^\d+$/).meta({
+    description: "When this attempt was made, in seconds since 1970: refuse it when that is minutes ago",
+    example: "1780050672",
+  }),
+  "webhook-signature": z.string().meta({
+    description:
+      "For each current secret of the recipient `v1,` and the base64 of an HMAC-SHA256 over webhook-id, webhook-timestamp and the body with points between them; with a space between signatures. The key is the secret's UTF-8 bytes. Standard Webhooks libraries check it",
+    example: "v1,eZ5Gd3lgHB0i7o1p2mmm9HhiYpsX2YtQx1bUqyqzv3Y=",
+  }),
+  "x-popina-webhook-id": z.guid().meta({ description: "The same as webhook-id", example: deliveryExample.messageId }),
+  "x-popina-webhook-event": z.string().meta({ description: "What the message tells of", example: "order.paid" }),
+  "x-popina-hmac-signature": z.string().meta({
+    description:
+      "HMAC-SHA256 over the body, in hexadecimal. The key is the secret's UTF-8 bytes; of several current secrets, the oldest",
+    example: "3b0c7b6f9c6d4f7c8a2e6f3f1f0b2f4c5d6e7f8091a2b3c4d5e6f708192a3b4c",
+  }),
+});
+
 /** What receivers count stock by, beside a product row's own fields. */
 const stockFields = {
   productCatalogId: z
@@ -89,16 +113,13 @@ const testData = z.object({
   message: z.string(),
 });
 
-const example = (event: SentEvent, sequence: number | null, data: unknown) => ({
-  meta: { id: deliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z", sequence },
-  data,
-});
-
 function bodyOf<Event extends SentEvent, Data extends z.ZodType>(
   event: Event,
   id: string,
-  { data, example: shown }: { data: Data; example: ReturnType<typeof example> },
+  data: Data,
+  example: { sequence: number | null; data: unknown },
 ) {
+  const head = { id: deliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
   const meta = z.object({
     id: z.guid().meta({
       description: "Id of the message, the same on every attempt: handle a message once by it",
@@ -110,6 +131,7 @@ function bodyOf<Event extends SentEvent, Data extends z.ZodType>(
         "Of one order's messages, which it is: they may arrive in another order, and the highest is the latest. Of one report's, the till's revision. Null where there is only one",
     }),
   });
+  const shown = { meta: { ...head, sequence: example.sequence }, data: example.data };
   return z.object({ meta, data }).meta({ id, description: "The body of a message", example: shown });
 }
 
@@ -132,35 +154,32 @@ const endpointExample = {
 
 /** Every message that is sent, with its body as receivers get it. */
 export const webhookBodies = {
-  "order.call": bodyOf("order.call", "OrderCallWebhook", {
-    data: WebhookOrder,
-    example: example("order.call", 1, orderExample),
+  "order.call": bodyOf("order.call", "OrderCallWebhook", WebhookOrder, { sequence: 1, data: orderExample }),
+  "order.paid": bodyOf("order.paid", "OrderPaidWebhook", WebhookOrder, {
+    sequence: 3,
+    data: { ...orderExample, ...paid },
   }),
-  "order.paid": bodyOf("order.paid", "OrderPaidWebhook", {
-    data: WebhookOrder,
-    example: example("order.paid", 3, { ...orderExample, ...paid }),
-  }),
-  "order.canceled": bodyOf("order.canceled", "OrderCanceledWebhook", {
-    data: WebhookOrder,
-    example: example("order.canceled", 2, {
+  "order.canceled": bodyOf("order.canceled", "OrderCanceledWebhook", WebhookOrder, {
+    sequence: 2,
+    data: {
       ...orderExample,
       isCanceled: true,
       canceledAt: "2026-05-29T10:31:12.000Z",
       canceledReason: "Erreur de saisie",
-    }),
+    },
   }),
-  "order.transferred": bodyOf("order.transferred", "OrderTransferredWebhook", {
-    data: WebhookOrder,
-    example: example("order.transferred", 2, {
+  "order.transferred": bodyOf("order.transferred", "OrderTransferredWebhook", WebhookOrder, {
+    sequence: 2,
+    data: {
       ...orderExample,
       isTransferred: true,
       transferredAt: "2026-05-29T10:31:12.000Z",
       transferredTo: "Chambre 12",
-    }),
+    },
   }),
-  "report.finalized": bodyOf("report.finalized", "ReportFinalizedWebhook", {
-    data: FinalizedReport,
-    example: example("report.finalized", 1, {
+  "report.finalized": bodyOf("report.finalized", "ReportFinalizedWebhook", FinalizedReport, {
+    sequence: 1,
+    data: {
       locationId: webhookExample.locationId,
       reportId: "dc0c0667-eb87-584d-8e25-b0b7f75fed3a",
       tillId: head.tillId,
@@ -171,23 +190,23 @@ export const webhookBodies = {
       finalizedAt: "2026-05-29T21:41:50.000Z",
       totalSales: 3430,
       orderIds: [head.id],
-    }),
+    },
   }),
-  "endpoint.failing": bodyOf("endpoint.failing", "EndpointFailingWebhook", {
-    data: FailingEndpoint,
-    example: example("endpoint.failing", null, endpointExample),
+  "endpoint.failing": bodyOf("endpoint.failing", "EndpointFailingWebhook", FailingEndpoint, {
+    sequence: null,
+    data: endpointExample,
   }),
-  "endpoint.disabled": bodyOf("endpoint.disabled", "EndpointDisabledWebhook", {
-    data: DisabledEndpoint,
-    example: example("endpoint.disabled", null, { ...endpointExample, reason: "failing" }),
+  "endpoint.disabled": bodyOf("endpoint.disabled", "EndpointDisabledWebhook", DisabledEndpoint, {
+    sequence: null,
+    data: { ...endpointExample, reason: "failing" },
   }),
-  test: bodyOf("test", "TestWebhook", {
-    data: testData,
-    example: example("test", null, {
+  test: bodyOf("test", "TestWebhook", testData, {
+    sequence: null,
+    data: {
       locationId: webhookExample.locationId,
       webhookId: webhookExample.id,
       message: "It works.",
-    }),
+    },
   }),
 } as const;
 

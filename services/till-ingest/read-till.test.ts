@@ -1,6 +1,6 @@
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { describe, expect, it } from "vitest";
-import { checkTillV2 } from "./check-till.ts";
+import { checkTillV2 } from "./read-till.ts";
 import { makeOrder, makeTill } from "./testing/make-till.ts";
 
 function faultsOf(input: unknown) {

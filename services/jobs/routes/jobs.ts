@@ -1,20 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import { Job, type JobOptions, NewJob } from "@pragma/contracts/job";
+import { Job, JobId, type JobOptions, JobStatus, NewJob } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { jsonBody } from "@pragma/runtime/define-route";
 import { refuseFaults } from "@pragma/runtime/faults";
 import { namedLocation } from "@pragma/runtime/locations";
+import { ownLocation } from "@pragma/runtime/own-location";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
-import { json } from "@pragma/runtime/reply";
+import { json, taggedByContent } from "@pragma/runtime/reply";
 import type { RequestContext } from "@pragma/runtime/request-context";
+import { z } from "zod";
 import { checkJob } from "../check-job.ts";
-import type { JobsConfig } from "../config.ts";
-import { defineRoute, type Jobs } from "../jobs.ts";
-import { scheduleRun } from "../lifecycle.ts";
+import { defineRoute, type Jobs, type JobsConfig } from "../jobs.ts";
 import {
   countUnfinished,
+  findJob,
   findSame,
   insertJob,
   type JobRow,
@@ -22,8 +23,68 @@ import {
   lockJob,
   updateJob,
 } from "../queries/jobs.ts";
+import { jobName } from "../queue.ts";
 import { latestDate } from "../repeat.ts";
-import { jobReply, locationQuery, queueNameOf } from "./get-job.ts";
+import { scheduleRun } from "../run-job.ts";
+
+const locationQuery = z.object({
+  locationId: z.guid().optional().meta({ description: "For keys that may act for any location" }),
+});
+
+export const getJob = defineRoute({
+  method: "get",
+  path: "/v1/jobs/{id}/",
+  operationId: "getJob",
+  tag: "Jobs",
+  audience: "public",
+  scope: "jobs:write",
+  summary: "Get a job",
+  description: "A job, where it is, how far it is, and what it came to. Jobs that were forgotten are not there.",
+  request: { params: z.object({ id: JobId }), query: locationQuery },
+  responses: {
+    200: { description: "The job", schema: JobStatus },
+    304: { description: "The client has it already" },
+  },
+  errors: ["location_forbidden", "job_not_found"],
+  async handle({ params, query, principal, services, header }) {
+    const locationId = ownLocation(principal, query.locationId);
+    const job = await findJob(services.db.sql, { locationId, id: params.id });
+    if (!job) throw new ApiError("job_not_found", { detail: `This location has no job ${params.id}.` });
+    return taggedByContent(JSON.stringify(jobStatusReply(job)), { ifNoneMatch: header("if-none-match") });
+  },
+});
+
+/** What clients know as their location's queue. */
+const queueNameOf = (locationId: string) => `jobs-${locationId}`;
+
+function jobReply({ id, locationId, message, duration, options, timestamp }: JobRow): Job {
+  const payload = { message, duration };
+  return { id, queueName: queueNameOf(locationId), jobName, jobOptions: options, payload, timestamp };
+}
+
+/** A job and how far it is. */
+function jobStatusReply(job: JobRow): JobStatus {
+  return {
+    ...jobReply(job),
+    state: stateOf(job),
+    progress: job.progress,
+    attemptsMade: job.attemptsMade,
+    runs: job.runs,
+    result: job.result,
+    failure: job.failure === null ? null : { message: job.failure },
+    finishedAt: job.finishedAt?.toISOString() ?? null,
+  };
+}
+
+function stateOf({ outcome, options, heldUntil, dueAt, pendingChildren, priority }: JobRow): JobStatus["state"] {
+  const now = new Date();
+  if (outcome) return outcome;
+  if (options.repeat) return "repeating";
+  if (heldUntil && heldUntil > now) return "active";
+  if (dueAt && dueAt > now) return "delayed";
+  if (pendingChildren > 0) return "waiting-children";
+  return priority > 0 ? "prioritized" : "waiting";
+}
 
 export const createJobRoute = defineRoute({
   method: "post",

@@ -1,9 +1,0 @@
-import { numberFromEnv } from "@pragma/runtime/config";
-import { z } from "zod";
-
-export const catalogConfig = z.object({
-  /** Bytes of changed catalogues that a location may send in a day: a hundred times ten changes of 2 MB. */
-  CATALOG_BYTES_PER_DAY: numberFromEnv(z.number().int().min(1)).default(2_000_000_000),
-  /** Memory of the thread that parses and checks large catalogues. */
-  CATALOG_HEAP_MB: numberFromEnv(z.number().int().min(64).max(16_384)).default(384),
-});
