@@ -41,13 +41,7 @@ afterAll(async () => {
 /** Has every part use other keys, one instance of each after the other. */
 async function roll(keys: string): Promise<void> {
   for (const instance of [0, 1]) {
-    await Promise.all(
-      roles.map(async (role) => {
-        const process = fleet.instances.get(role)?.[instance];
-        await process?.stop();
-        await process?.start(keysOfHops(keys));
-      }),
-    );
+    await Promise.all(roles.map((role) => fleet.restart(role, instance, keysOfHops(keys))));
   }
 }
 

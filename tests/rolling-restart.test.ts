@@ -30,15 +30,7 @@ afterAll(async () => {
 describe("an upgrade, one instance of every part after the other", () => {
   it("fails no request, loses nothing, and tells nothing twice", async () => {
     const traffic = await startTraffic(shop, { clients: 6, pause: 200, isPatient: false });
-    for (const instance of [0, 1]) {
-      await Promise.all(
-        fleetRoles.map(async (role) => {
-          const process = fleet.instances.get(role)?.[instance];
-          await process?.stop();
-          await process?.start();
-        }),
-      );
-    }
+    for (const instance of [0, 1]) await Promise.all(fleetRoles.map((role) => fleet.restart(role, instance)));
     await traffic.stop();
     expect(traffic.tally.failures).toEqual([]);
     expect(traffic.tally.answered).toBeGreaterThan(100);

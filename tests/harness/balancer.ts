@@ -12,6 +12,8 @@ export interface Target {
 /** What stands before the instances of a part: gives each new connection to one that is ready, in turns. */
 export interface Balancer {
   port: number;
+  /** Resolves once new connections are given to a target. */
+  whenUsed(target: Target): Promise<void>;
   close(): void;
 }
 
@@ -57,6 +59,9 @@ export async function startBalancer(targets: Target[]): Promise<Balancer> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     port: (server.address() as AddressInfo).port,
+    async whenUsed(target) {
+      while (unready.has(target)) await sleep(20);
+    },
     close() {
       over.abort();
       server.close();

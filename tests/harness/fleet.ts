@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { freePort } from "../../deploy/local/free-port.js";
-import { type Balancer, startBalancer } from "./balancer.ts";
+import { type Balancer, startBalancer, type Target } from "./balancer.ts";
 import { type ProductProcess, prepare, type ReachableProduct } from "./product.ts";
 
 /** A part of the product that runs in processes of its own. */
@@ -11,6 +11,8 @@ export const fleetRoles: readonly FleetRole[] = ["gateway", ...serviceNames];
 /** The product as on a cluster: several instances of every part, behind balancers that know which are ready. */
 export interface Fleet extends ReachableProduct {
   instances: Map<FleetRole, ProductProcess[]>;
+  /** Stops an instance of a part and starts it again; resolves once its balancer uses it, so that the next may stop. */
+  restart(role: FleetRole, instance: number, variables?: Record<string, string>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -20,7 +22,7 @@ const each = 2;
 export async function startFleet(variables: Record<string, string>, roles = fleetRoles): Promise<Fleet> {
   const adminKey = `admin-key-of-a-test-${randomUUID()}`;
   const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
-  const balancers: Balancer[] = [];
+  const balancers = new Map<FleetRole, { balancer: Balancer; targets: Target[] }>();
   const instances = new Map<FleetRole, ProductProcess[]>();
   const urls: Record<string, string> = {};
 
@@ -35,14 +37,13 @@ export async function startFleet(variables: Record<string, string>, roles = flee
       role,
       prepared.map(({ process }) => process),
     );
-    const balancer = await startBalancer(
-      prepared.map(({ port, process }) => ({
-        port,
-        // One that is down refuses at once: more time is for machines that have much to do.
-        isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(10_000) })).ok,
-      })),
-    );
-    balancers.push(balancer);
+    const targets = prepared.map(({ port, process }) => ({
+      port,
+      // One that is down refuses at once: more time is for machines that have much to do.
+      isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(10_000) })).ok,
+    }));
+    const balancer = await startBalancer(targets);
+    balancers.set(role, { balancer, targets });
     return balancer.port;
   }
 
@@ -56,9 +57,18 @@ export async function startFleet(variables: Record<string, string>, roles = flee
     url: `http://127.0.0.1:${gatewayPort}`,
     adminKey,
     instances,
+    async restart(role, instance, others) {
+      const process = instances.get(role)?.[instance];
+      const { balancer, targets } = balancers.get(role) ?? {};
+      const target = targets?.[instance];
+      if (!process || !balancer || !target) throw new Error(`There is no instance ${instance} of ${role}.`);
+      await process.stop();
+      await process.start(others);
+      await balancer.whenUsed(target);
+    },
     async stop() {
       await Promise.all(all().map((process) => process.stop()));
-      for (const balancer of balancers) balancer.close();
+      for (const { balancer } of balancers.values()) balancer.close();
     },
   };
 }
