@@ -27,8 +27,8 @@ import {
 } from "./fields.ts";
 import { DiscountRow, MenuRow, ModifierRow, PaymentRow, ProductRow } from "./order-rows.ts";
 
-const mostFields = 200;
-const mostLevels = 16;
+const maxFields = 200;
+const maxLevels = 16;
 
 /**
  * A person or a place as an ordering platform sends it: a text, or an object whose fields are the platform's own, of at
@@ -40,10 +40,10 @@ const ofAnyShape = (description: string) =>
       limitedText(10_000),
       z
         .record(limitedText(255), z.unknown())
-        .refine((object) => Object.keys(object).length <= mostFields, {
-          error: `Must have at most ${mostFields} fields`,
+        .refine((object) => Object.keys(object).length <= maxFields, {
+          error: `Must have at most ${maxFields} fields`,
         })
-        .refine((object) => nestsAtMost(mostLevels, object), { error: `Must nest at most ${mostLevels} levels deep` }),
+        .refine((object) => nestsAtMost(maxLevels, object), { error: `Must nest at most ${maxLevels} levels deep` }),
     ]),
   ).meta({ description });
 

@@ -5,7 +5,7 @@ import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
 import { z } from "zod";
 
 /** The extent of one product or modifier: more than its own limits let through. */
-const mostOfItem = { items: 1_000, levels: 5 };
+const itemLimits = { items: 1_000, levels: 5 };
 
 /**
  * Checks a parsed body against `Catalog`, item by item, so that what a catalogue full of faults costs is bounded; and
@@ -38,7 +38,7 @@ function checkList(name: CatalogList, list: unknown, found: FoundFaults): unknow
   const checked: unknown[] = [];
   for (const [index, each] of list.entries()) {
     if (found.arePlenty) break;
-    checked.push(found.check(item, each, { path: `${name}[${index}]`, limits: mostOfItem }));
+    checked.push(found.check(item, each, { path: `${name}[${index}]`, limits: itemLimits }));
   }
   return checked;
 }
@@ -47,7 +47,7 @@ type Body = Record<string, unknown>;
 type FaultInBody = Omit<Fault, "in">;
 
 /** Longer ids are not repeated to whoever sent them. */
-const mostShown = 60;
+const maxShownLength = 60;
 
 /**
  * The references of a catalogue that lead nowhere: a product's `categoryId` that no category has, and a price's
@@ -63,7 +63,7 @@ function* danglingReferences({ products, categories, taxes }: Body): Generator<F
   for (const [index, product] of listed(products)) {
     const categoryId = fieldOf(product, "categoryId");
     if (typeof categoryId === "string" && categoryIds && !categoryIds.has(categoryId)) {
-      const got = categoryId.length <= mostShown ? `; got ${JSON.stringify(categoryId)}` : "";
+      const got = categoryId.length <= maxShownLength ? `; got ${JSON.stringify(categoryId)}` : "";
       yield unknownReference(`products[${index}].categoryId`, `Must be the id of one of the categories${got}`);
     }
     for (const [position, price] of listed(fieldOf(product, "priceList"))) {
