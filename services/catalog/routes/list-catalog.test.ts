@@ -1,4 +1,5 @@
 import { catalogListNames } from "@pragma/contracts/catalog";
+import { eventually } from "@pragma/runtime/testing/eventually";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCatalog } from "../testing/make-catalog.ts";
@@ -76,4 +77,24 @@ describe("an archived product", () => {
     const archived = products.filter(({ subCategories }) => subCategories.length === 0).map(({ id }) => id);
     expect(archived).toEqual(["product-3", "product-7"]);
   });
+});
+
+it("is read for one request of a key at a time, while other keys' are read beside it", async () => {
+  const other = shopPrincipal().principal;
+  const { sql } = service.db;
+  const waiting = async () => {
+    const [counted] = await sql<[{ count: number }]>`
+      select count(*) from pg_stat_activity
+      where wait_event_type = 'Lock' and query like '%catalog_lists%' and application_name like ${`${service.db.schema} %`}`;
+    return counted.count;
+  };
+  const asked: Promise<Response>[] = [];
+  await sql.begin(async (tx) => {
+    await tx`lock table catalog_lists in access exclusive mode`;
+    for (let count = 0; count < 4; count += 1) asked.push(service.ask("GET", "/v1/catalog/", { principal }));
+    asked.push(service.ask("GET", "/v1/catalog/", { principal: other }));
+    await eventually("both keys to be read for", async () => (await waiting()) >= 2);
+    expect(await waiting()).toBe(2);
+  });
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
 });
