@@ -30,6 +30,7 @@ import {
   rowId,
   signedUnits,
 } from "./fields.ts";
+import { plus, priceByWeight, taxable, times } from "./money.ts";
 
 /** The rows of an order: what was ordered, and how it was paid. */
 
@@ -206,3 +207,50 @@ export const PaymentRow = z
   .meta({ id: "PaymentRowInput", description: "A payment of an order", example: paymentRowExample });
 
 export type PaymentRow = z.infer<typeof PaymentRow>;
+
+/** The amounts of a product row that follow from its other fields. */
+type Computed =
+  | "unitPriceRowWithModifier"
+  | "totalRowWithModifier"
+  | "totalDiscount"
+  | "totalRow"
+  | "taxableAmount"
+  | "taxAmount";
+
+/** Returns the row with every amount that follows from its unit price, quantity, weight, modifiers, discounts and rate. */
+export function priced(row: Omit<ProductRow, Computed>): ProductRow {
+  const { unitPriceRow, quantity, weight, taxRate } = row;
+  const unitPriceRowWithModifier = row.modifierRowList.reduce((sum, { amount }) => plus(sum, amount), unitPriceRow);
+  const totalRowWithModifier =
+    weight === null
+      ? times(unitPriceRowWithModifier, quantity)
+      : priceByWeight(unitPriceRowWithModifier, quantity, weight);
+  const validated = row.discountRowList.filter(({ status }) => status === "validated");
+  const totalDiscount = validated.reduce((sum, { amount }) => plus(sum, amount), 0);
+  const totalRow = plus(totalRowWithModifier, -totalDiscount);
+  const taxableAmount = taxable(totalRow, taxRate);
+  return {
+    ...row,
+    unitPriceRowWithModifier,
+    totalRowWithModifier,
+    totalDiscount,
+    totalRow,
+    taxableAmount,
+    taxAmount: plus(totalRow, -taxableAmount),
+  };
+}
+
+/** Whether a row is a sale when its order is. */
+export function rowCounts(row: ProductRow): boolean {
+  return !row.isCanceled && !row.isTransferred && !row.isLoss;
+}
+
+interface OrderRows {
+  productRowList: readonly ProductRow[];
+  menuRowList: readonly MenuRow[];
+}
+
+/** Returns all rows of an order, whatever became of them, in the till's order: those outside menus first. */
+export function allRows({ productRowList, menuRowList }: OrderRows): ProductRow[] {
+  return [...productRowList, ...menuRowList.flatMap((menuRow) => menuRow.productRowList)];
+}

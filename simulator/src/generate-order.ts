@@ -1,4 +1,5 @@
-import type { OrderData } from "@pragma/contracts/order-data";
+import { defaultsOf } from "@pragma/contracts/fields";
+import { OrderData } from "@pragma/contracts/order-data";
 import { generatePayments, isSettling } from "./generate-payments.ts";
 import type { OrderPlan } from "./plan-orders.ts";
 import { type OrderRows, type OrderSetting, orderAmounts, productRow, sumOf } from "./product-row.ts";
@@ -23,6 +24,8 @@ interface NewOrder extends Omit<OrderSetting, "room"> {
   /** Who collects the order's payments. */
   cashier: Clerk;
 }
+
+const orderDefaults = defaultsOf(OrderData.shape);
 
 /** One order as planned, with its rows and payments, and totals that follow from them. */
 export function generateOrder(order: NewOrder): OrderData {
@@ -51,6 +54,7 @@ export function generateOrder(order: NewOrder): OrderData {
   const isPaid = !ending.isCanceled && paymentRowList.length > 0 && leftToPay === 0;
   const isMerged = plan.cases.has("mergedOrder");
   return {
+    ...orderDefaults,
     id: random.uuid(),
     tillId,
     roomId: room.id,
@@ -61,7 +65,6 @@ export function generateOrder(order: NewOrder): OrderData {
     modifiedAt: times.closedAt,
     closedAt: times.closedAt,
     paidAt: isPaid || (ending.isCanceled && settled !== 0) ? times.at(moment.payment) : null,
-    postPaymentPrintDate: null,
     ...ending,
     ...amounts,
     leftToPay,
@@ -74,11 +77,7 @@ export function generateOrder(order: NewOrder): OrderData {
     roomName: room.name,
     tableId: table.id,
     tableName: table.name,
-    tablePosX: null,
-    tablePosY: null,
-    tableShape: null,
     beeperNumber: plan.service === "takeout" && random.chance(0.3) ? random.integer(1, 30) : null,
-    comment: null,
     preparationActivated: true,
     isMerged,
     manuallyClosed: plan.kind !== "training" && !isPaid && amounts.total <= 0,
@@ -88,13 +87,7 @@ export function generateOrder(order: NewOrder): OrderData {
     operatorId: operator.id,
     operatorName: operator.name,
     ...customer,
-    firebaseReservationRefKey: null,
     isPrepaid: delivery.source === "platform",
-    externalServiceId: null,
-    extOctorateReservationId: null,
-    extQoodosCheckInId: null,
-    extQoodosUserId: null,
-    extQoodosUserName: null,
     pickupHour: plan.service === "takeout" ? times.at(moment.end) : null,
     groupedTableInfo: isMerged ? groupTables(random, room, table) : [],
     ...delivery,
@@ -200,7 +193,7 @@ function customerOf({ random, restaurant }: OrderSetting, plan: OrderPlan) {
 
 /** What a delivery platform states about its order; the channel is "unknown" for orders taken in the house. */
 function deliveryOf({ random, restaurant, times }: OrderSetting, plan: OrderPlan) {
-  if (plan.service !== "delivery") return takenInTheHouse;
+  if (plan.service !== "delivery") return { channel: "unknown", source: "unknown" } as const;
   const channel = random.pick(["uberEats", "deliveroo"] as const);
   const { name } = random.pick(restaurant.regulars);
   const customer = { name, phoneNumber: `06 39 98 ${random.integer(10, 99)} ${random.integer(10, 99)}` };
@@ -219,14 +212,3 @@ function deliveryOf({ random, restaurant, times }: OrderSetting, plan: OrderPlan
     deliveryComment: random.chance(0.4) ? "Digicode 12B, deuxième étage" : null,
   };
 }
-
-const takenInTheHouse = {
-  channel: "unknown",
-  source: "unknown",
-  externalOrderId: null,
-  externalLocationId: null,
-  customerInfo: null,
-  deliveryCustomerInfo: null,
-  deliveryAddress: null,
-  deliveryComment: null,
-} as const;

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { allRows, rowCounts } from "@pragma/contracts/order-rows";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isSettling } from "./generate-payments.ts";
 import { generateTill } from "./generate-till.ts";
 import { ordinaryMix, type TillMix } from "./plan-orders.ts";
-import { isCounted, rowsOf, sumOf } from "./product-row.ts";
+import { sumOf } from "./product-row.ts";
 
 const day = "2026-05-29";
 
@@ -93,7 +94,7 @@ describe("generateTill", () => {
         order.id,
         ...order.paymentRowList.map(({ id }) => id),
         ...order.menuRowList.map(({ id }) => id),
-        ...rowsOf(order).flatMap((row) => [
+        ...allRows(order).flatMap((row) => [
           row.id,
           ...row.modifierRowList.map(({ id }) => id),
           ...row.discountRowList.map(({ id }) => id),
@@ -119,7 +120,7 @@ describe("generateTill", () => {
 describe("the money of a generated till", () => {
   it("follows from price, quantity, weight, modifiers, discounts and rate, row by row", () => {
     everyOrder((order) => {
-      for (const row of rowsOf(order)) {
+      for (const row of allRows(order)) {
         const { unitPriceRowWithModifier, totalRowWithModifier, totalDiscount, totalRow, taxableAmount } = row;
         const validated = row.discountRowList.filter(({ status }) => status === "validated");
         assert.deepEqual(
@@ -142,7 +143,7 @@ describe("the money of a generated till", () => {
   it("adds up in each menu: its total is that of its products that count", () => {
     everyOrder((order) => {
       for (const menu of order.menuRowList) {
-        expect(menu.totalRow).toBe(sumOf(menu.productRowList.filter(isCounted), "totalRow"));
+        expect(menu.totalRow).toBe(sumOf(menu.productRowList.filter(rowCounts), "totalRow"));
         expect(menu.unitPriceRow).toBe(sumOf(menu.productRowList, "unitPriceRow"));
       }
     });
@@ -150,7 +151,7 @@ describe("the money of a generated till", () => {
 
   it("adds up in each order: its totals are those of its rows that count", () => {
     everyOrder((order) => {
-      const counting = rowsOf(order).filter(isCounted);
+      const counting = allRows(order).filter(rowCounts);
       expect(order.total).toBe(sumOf(counting, "totalRow"));
       expect(order.totalTax).toBe(sumOf(counting, "taxAmount"));
       expect(order.totalWithoutTax).toBe(sumOf(counting, "taxableAmount"));
@@ -162,7 +163,7 @@ describe("the money of a generated till", () => {
   it("adds up over the till: the rows that count are the sales of the orders that count", () => {
     everyTill((till) => {
       const counting = till.orderList.filter((order) => !order.isCanceled && !order.isTransferred && !order.isTraining);
-      const rows = counting.flatMap(rowsOf).filter(isCounted);
+      const rows = counting.flatMap(allRows).filter(rowCounts);
       expect(sumOf(rows, "totalRow")).toBe(sumOf(counting, "total"));
     });
   });

@@ -1,5 +1,6 @@
+import { defaultsOf } from "@pragma/contracts/fields";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { TillV2 } from "@pragma/contracts/till-v2";
+import { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { generateOrder } from "./generate-order.ts";
 import { ordinaryMix, planOrders, type TillMix } from "./plan-orders.ts";
@@ -91,25 +92,24 @@ export function generateTill(options: TillOptions): GeneratedTill {
   };
 }
 
+const tillDefaults = defaultsOf(TillV2.shape);
+
 type ClosedOrders = Pick<TillV2, "id" | "startedAt" | "finalizedAt" | "reportNumber" | "orderList">;
 
 /** The till of these orders, all of them closed, without what a till states of its drawer and its shifts. */
 export function closedTill({ establishment, device, clerks }: Restaurant, closed: ClosedOrders): GeneratedTill {
   const { id, startedAt, finalizedAt, reportNumber, orderList } = closed;
   return {
+    ...tillDefaults,
     id,
-    note: null,
     ...establishment,
     deviceName: device.name,
     deviceIdentifier: device.id,
-    isTraining: false,
     startedAt,
     finalizedAt,
     reportNumber,
     clerkName: clerks[0]?.name ?? null,
     clerkId: clerks[0]?.id ?? null,
-    initialCashBalance: null,
-    finalCashBalance: null,
     financialMovementList: [],
     declaredPaymentList: declarePayments(orderList),
     clerkShiftList: [],

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { OrderLiveInput } from "@pragma/contracts/order-live";
+import { allRows, priced } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { revisionsOf } from "./order-revisions.ts";
 import { ordinaryMix } from "./plan-orders.ts";
-import { orderAmounts, priced, rowsOf, sumOf } from "./product-row.ts";
+import { orderAmounts, sumOf } from "./product-row.ts";
 
 const busyMix = Object.fromEntries(Object.keys(ordinaryMix).map((name) => [name, 0.25]));
 
@@ -62,7 +63,7 @@ describe("the revisions of a generated till", () => {
   it("add up at any time: rows, menus, totals and what is left to pay", () => {
     everyOrder((revisions) => {
       for (const { data } of revisions) {
-        for (const row of rowsOf(data)) assert.deepEqual(priced(row), row);
+        for (const row of allRows(data)) assert.deepEqual(priced(row), row);
         for (const menu of data.menuRowList) {
           assert.equal(menu.unitPriceRow, sumOf(menu.productRowList, "unitPriceRow"));
         }
@@ -78,7 +79,7 @@ describe("the revisions of a generated till", () => {
       let before = new Set<string>();
       for (const { data } of revisions) {
         const now = data.modifiedAt ?? "";
-        const rows = rowsOf(data);
+        const rows = allRows(data);
         const stamps = [
           ...rows.flatMap((row) => [row.recordedAt, row.modifiedAt, row.reclaimedAt]),
           ...data.paymentRowList.flatMap(({ recordedAt, modifiedAt }) => [recordedAt, modifiedAt]),
@@ -104,10 +105,10 @@ describe("the revisions of a generated till", () => {
     });
     const revisions = revisionsOf(till).map(({ order }) => order);
     for (const final of till.orderList.filter(
-      (order) => !order.isCanceled && rowsOf(order).some((row) => row.parentProductRowId !== null),
+      (order) => !order.isCanceled && allRows(order).some((row) => row.parentProductRowId !== null),
     )) {
       const ofOrder = revisions.filter(({ id }) => id === final.id);
-      const split = ofOrder.findIndex(({ data }) => rowsOf(data).some((row) => row.parentProductRowId !== null));
+      const split = ofOrder.findIndex(({ data }) => allRows(data).some((row) => row.parentProductRowId !== null));
       expect(split).toBeGreaterThan(0);
       expect(ofOrder[split]?.data.total).toBe(ofOrder[split - 1]?.data.total);
     }

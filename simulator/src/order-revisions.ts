@@ -1,10 +1,10 @@
 import { establishmentShape } from "@pragma/contracts/establishment";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { maxLiveOrders, type OrderLiveInput } from "@pragma/contracts/order-live";
-import type { ProductRow } from "@pragma/contracts/order-rows";
+import { allRows, type ProductRow, priced } from "@pragma/contracts/order-rows";
 import { isSettling } from "./generate-payments.ts";
 import type { GeneratedTill } from "./generate-till.ts";
-import { orderAmounts, priced, rowsOf, sumOf, withRows } from "./product-row.ts";
+import { orderAmounts, sumOf, withRows } from "./product-row.ts";
 import { Random } from "./random.ts";
 import type { Establishment } from "./restaurant.ts";
 
@@ -45,7 +45,7 @@ function changesOf(order: OrderData): string[] {
   const { openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt } = order;
   const instants = [
     ...[openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt],
-    ...rowsOf(order).flatMap((row) => [row.modifiedAt, ...changesOfRow(row)]),
+    ...allRows(order).flatMap((row) => [row.modifiedAt, ...changesOfRow(row)]),
     ...order.paymentRowList.flatMap((payment) => [payment.recordedAt, payment.modifiedAt]),
   ];
   return [...new Set(instants.filter((instant) => instant !== null))].sort();
@@ -61,7 +61,7 @@ function changesOfRow({ recordedAt, reclaimedAt, discountRowList }: ProductRow) 
  */
 function orderAt(final: OrderData, instant: string): OrderData {
   if (final.closedAt === null || final.closedAt <= instant) return final;
-  const rows = new Map(productRowsAt(rowsOf(final), instant).map((row) => [row.id, row]));
+  const rows = new Map(productRowsAt(allRows(final), instant).map((row) => [row.id, row]));
   const present = (list: readonly ProductRow[]) => list.flatMap(({ id }) => rows.get(id) ?? []);
   const productRowList = present(final.productRowList);
   const menuRowList = final.menuRowList

@@ -1,5 +1,6 @@
-import { priceByWeight, roundHalfAway, taxable } from "@pragma/contracts/money";
-import type { DiscountRow, MenuRow, ProductRow } from "@pragma/contracts/order-rows";
+import { defaultsOf } from "@pragma/contracts/fields";
+import { roundHalfAway } from "@pragma/contracts/money";
+import { allRows, DiscountRow, type MenuRow, ProductRow, priced, rowCounts } from "@pragma/contracts/order-rows";
 import type { Random } from "./random.ts";
 import type { Clerk, Discount, Modifier, ModifierGroup, Product, Restaurant, Room } from "./restaurant.ts";
 import { moment, type OrderTimes } from "./service-day.ts";
@@ -30,6 +31,9 @@ interface ProductLine {
   inMenu?: { rowId: string; unitPrice: number; stepName: string; stepIndex: number };
 }
 
+const rowDefaults = defaultsOf(ProductRow.shape);
+const discountDefaults = defaultsOf(DiscountRow.shape);
+
 /** The row of a product, with all its amounts. */
 export function productRow(setting: OrderSetting, line: ProductLine): ProductRow {
   const { product, inMenu } = line;
@@ -37,13 +41,12 @@ export function productRow(setting: OrderSetting, line: ProductLine): ProductRow
   const { device } = setting.restaurant;
   const { orderedAt, reclaimedAt, sequence } = roundOf(setting, line);
   return priced({
+    ...rowDefaults,
     id: random.uuid(),
-    parentProductRowId: null,
     productId: product.id,
     categoryId: product.categoryId,
     subCategoryId: product.subCategoryId,
     taxId: product.tax.id,
-    priceId: null,
     pricingId: room.pricing.id,
     operatorId: operator.id,
     deviceIdentifier: device.id,
@@ -54,16 +57,10 @@ export function productRow(setting: OrderSetting, line: ProductLine): ProductRow
     orderedAt,
     taxName: product.tax.name,
     taxRate: product.tax.rate,
-    taxAmount: 0,
-    taxableAmount: 0,
     subCategoryName: product.subCategory,
     categoryName: product.category,
     categoryCatalogColor: product.color,
     unitPriceRow: inMenu?.unitPrice ?? product.price,
-    unitPriceRowWithModifier: 0,
-    totalRowWithModifier: 0,
-    totalDiscount: 0,
-    totalRow: 0,
     quantity: line.quantity ?? 1,
     weight: line.grams === undefined ? null : line.grams / 1000,
     pricingName: room.pricing.name,
@@ -71,10 +68,7 @@ export function productRow(setting: OrderSetting, line: ProductLine): ProductRow
     deviceName: device.name,
     operatorName: operator.name,
     name: product.name,
-    canceledReason: null,
     isTransferred: false,
-    transferredTo: null,
-    comment: null,
     isMerged: false,
     isCustomPrice: false,
     validated: true,
@@ -85,8 +79,6 @@ export function productRow(setting: OrderSetting, line: ProductLine): ProductRow
     indexInPrepSequence: 0,
     preparationSequence: sequence,
     sku: product.sku,
-    isLoss: false,
-    lossReason: null,
     menuRowId: inMenu?.rowId ?? null,
     modifierRowList: (line.modifiers ?? []).map(({ group, modifier }) => ({
       id: random.uuid(),
@@ -124,25 +116,6 @@ function roundOf({ random, room, times }: OrderSetting, { product: { course }, i
 /** The shares of a stay at which the kitchen is called for a course; the first is made at once. */
 const calls: readonly (number | undefined)[] = [undefined, 0.2, 0.42];
 
-/** The row with every amount that follows from its unit price, quantity, weight, modifiers, discounts and rate. */
-export function priced(row: ProductRow): ProductRow {
-  const unitPriceRowWithModifier = row.unitPriceRow + sumOf(row.modifierRowList, "amount");
-  const totalRowWithModifier = priceByWeight(unitPriceRowWithModifier, row.quantity, row.weight ?? 1);
-  const validatedDiscounts = row.discountRowList.filter(({ status }) => status === "validated");
-  const totalDiscount = sumOf(validatedDiscounts, "amount");
-  const totalRow = totalRowWithModifier - totalDiscount;
-  const taxableAmount = taxable(totalRow, row.taxRate);
-  return {
-    ...row,
-    unitPriceRowWithModifier,
-    totalRowWithModifier,
-    totalDiscount,
-    totalRow,
-    taxableAmount,
-    taxAmount: totalRow - taxableAmount,
-  };
-}
-
 /**
  * The row with one more discount, and the amounts that follow. The rows of one discount over several products share a
  * group; a discount that is not validated takes nothing off.
@@ -155,6 +128,7 @@ export function discounted(
 ): ProductRow {
   const givenAt = times.at(moment.discount);
   const discountRow: DiscountRow = {
+    ...discountDefaults,
     id: random.uuid(),
     recordedAt: givenAt,
     modifiedAt: givenAt,
@@ -164,15 +138,9 @@ export function discounted(
     name,
     discountId: id,
     discountGroupId: groupId ?? null,
-    extQoodosCheckInId: null,
   };
   const modifiedAt = row.modifiedAt === null || row.modifiedAt < givenAt ? givenAt : row.modifiedAt;
   return priced({ ...row, modifiedAt, discountRowList: [...row.discountRowList, discountRow] });
-}
-
-/** Whether the row adds to its order's total. */
-export function isCounted(row: ProductRow): boolean {
-  return !row.isCanceled && !row.isTransferred && !row.isLoss;
 }
 
 /** Adds up one amount of each row. */
@@ -180,14 +148,9 @@ export function sumOf<Name extends string>(rows: readonly Readonly<Record<Name, 
   return rows.reduce((sum, row) => sum + row[name], 0);
 }
 
-/** Every product of an order, those of its menus too. */
-export function rowsOf({ productRowList, menuRowList }: OrderRows): ProductRow[] {
-  return [...productRowList, ...menuRowList.flatMap((menu) => menu.productRowList)];
-}
-
 /** The totals of an order with these rows: those of the rows that count. Minor units. */
 export function orderAmounts(rows: OrderRows) {
-  const counting = rowsOf(rows).filter(isCounted);
+  const counting = allRows(rows).filter(rowCounts);
   return {
     total: sumOf(counting, "totalRow"),
     totalTax: sumOf(counting, "taxAmount"),
@@ -198,5 +161,5 @@ export function orderAmounts(rows: OrderRows) {
 
 /** The menu row with these products: its total is that of those that count. */
 export function withRows(menu: Omit<MenuRow, "totalRow" | "productRowList">, productRowList: ProductRow[]): MenuRow {
-  return { ...menu, totalRow: sumOf(productRowList.filter(isCounted), "totalRow"), productRowList };
+  return { ...menu, totalRow: sumOf(productRowList.filter(rowCounts), "totalRow"), productRowList };
 }

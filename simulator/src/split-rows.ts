@@ -1,6 +1,6 @@
 import { roundHalfAway } from "@pragma/contracts/money";
-import type { MenuRow, ProductRow } from "@pragma/contracts/order-rows";
-import { type OrderSetting, priced, sumOf, withRows } from "./product-row.ts";
+import { type MenuRow, type ProductRow, priced } from "@pragma/contracts/order-rows";
+import { type OrderSetting, sumOf, withRows } from "./product-row.ts";
 import { moment } from "./service-day.ts";
 
 type SplitSetting = Pick<OrderSetting, "random" | "times">;

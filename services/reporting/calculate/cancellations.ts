@@ -1,9 +1,9 @@
 import { isBefore } from "@pragma/contracts/date-time";
 import { plus } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { ProductRow } from "@pragma/contracts/order-rows";
+import { allRows, type ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { allRows, type CountedOrder, Groups, listed } from "./counting.ts";
+import { type CountedOrder, Groups, listed } from "./counting.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
 

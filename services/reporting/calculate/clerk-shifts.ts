@@ -1,9 +1,10 @@
 import { isBefore } from "@pragma/contracts/date-time";
 import { plus } from "@pragma/contracts/money";
+import { allRows } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { ClerkShift } from "@pragma/contracts/till-v2";
 import { canceledRows } from "./cancellations.ts";
-import { allRows, type CountedOrder } from "./counting.ts";
+import type { CountedOrder } from "./counting.ts";
 import { validatedDiscounts } from "./discounts.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];

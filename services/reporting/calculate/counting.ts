@@ -1,5 +1,5 @@
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { MenuRow, PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
+import { type MenuRow, type PaymentRow, type ProductRow, rowCounts } from "@pragma/contracts/order-rows";
 
 /** A menu of an order, with those of its product rows that count. */
 export interface CountedMenu {
@@ -35,11 +35,6 @@ export function countOrders(orders: OrderData[]): CountedOrder[] {
   return orders.filter((order) => !order.isTraining).map(countOrder);
 }
 
-/** All rows of an order, whatever became of them, in the till's order: those outside menus first. */
-export function allRows(order: OrderData): ProductRow[] {
-  return [...order.productRowList, ...order.menuRowList.flatMap((menuRow) => menuRow.productRowList)];
-}
-
 /** What a row adds to a quantity: nothing when it is the child of a split bill, whose parent counts for both. */
 export function unitsOf(row: ProductRow): number {
   return row.parentProductRowId === null ? row.quantity : 0;
@@ -60,11 +55,6 @@ function countOrder(order: OrderData): CountedOrder {
 
 function countMenu(menuRow: MenuRow): CountedMenu {
   return { menuRow, rows: menuRow.productRowList.filter(rowCounts) };
-}
-
-/** Whether a row is a sale when its order is. */
-export function rowCounts(row: ProductRow): boolean {
-  return !row.isCanceled && !row.isTransferred && !row.isLoss;
 }
 
 /** Whether a payment takes something off what an order leaves to pay. */

@@ -1,11 +1,11 @@
 import { hundredths, plus, times } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
-import type { ProductRow } from "@pragma/contracts/order-rows";
+import { allRows, type ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { cancellations } from "./cancellations.ts";
 import { clerkShifts } from "./clerk-shifts.ts";
-import { allRows, type CountedOrder, type CountedRow, Groups, listed, unitsOf } from "./counting.ts";
+import { type CountedOrder, type CountedRow, Groups, listed, unitsOf } from "./counting.ts";
 import { discounts } from "./discounts.ts";
 import { menus } from "./menus.ts";
 import { products } from "./products.ts";

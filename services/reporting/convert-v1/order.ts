@@ -1,10 +1,19 @@
 import { paymentModes, paymentTypes } from "@pragma/contracts/enumerations";
 import { defaultsOf } from "@pragma/contracts/fields";
-import { plus, priceByWeight, taxable, times } from "@pragma/contracts/money";
+import { plus } from "@pragma/contracts/money";
 import { OrderData } from "@pragma/contracts/order-data";
-import { DiscountRow, MenuRow, ModifierRow, PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
+import {
+  allRows,
+  DiscountRow,
+  MenuRow,
+  ModifierRow,
+  PaymentRow,
+  ProductRow,
+  priced,
+  rowCounts,
+} from "@pragma/contracts/order-rows";
 import type { ItemV1, PaymentV1, TicketV1 } from "@pragma/contracts/ticket-v1";
-import { isSettling, rowCounts } from "../calculate/counting.ts";
+import { isSettling } from "../calculate/counting.ts";
 import type { ToInstant } from "./in-time-zone.ts";
 
 /** The payment mode that the older format writes as its place in the list; `custom` past its end. */
@@ -45,7 +54,7 @@ const discountDefaults = defaultsOf(DiscountRow.shape);
  */
 function productRow(item: ItemV1, menuRowId: string | null, toInstant: ToInstant): ProductRow {
   const createdAt = toInstant(item.creation_date);
-  return {
+  return priced({
     ...productDefaults,
     id: item.client_id,
     parentProductRowId: item.parent_id,
@@ -55,7 +64,7 @@ function productRow(item: ItemV1, menuRowId: string | null, toInstant: ToInstant
     orderedAt: toInstant(item.ordered_date),
     taxName: item.price.tax_name,
     taxRate: item.price.tax,
-    ...totals(item),
+    unitPriceRow: item.price.amount,
     subCategoryName: item.category,
     categoryName: item.parent_category,
     quantity: item.quantity,
@@ -98,28 +107,7 @@ function productRow(item: ItemV1, menuRowId: string | null, toInstant: ToInstant
       name: discount.name,
       discountId: discount.client_id,
     })),
-  };
-}
-
-function totals({ price, options, discounts, quantity, weight }: ItemV1) {
-  const unitPriceRow = price.amount;
-  const unitPriceRowWithModifier = options.reduce((sum, option) => plus(sum, option.price), unitPriceRow);
-  const totalRowWithModifier =
-    weight === null
-      ? times(unitPriceRowWithModifier, quantity)
-      : priceByWeight(unitPriceRowWithModifier, quantity, weight);
-  const totalDiscount = discounts.reduce((sum, discount) => plus(sum, discount.amount), 0);
-  const totalRow = plus(totalRowWithModifier, -totalDiscount);
-  const taxableAmount = taxable(totalRow, price.tax);
-  return {
-    unitPriceRow,
-    unitPriceRowWithModifier,
-    totalRowWithModifier,
-    totalDiscount,
-    totalRow,
-    taxableAmount,
-    taxAmount: plus(totalRow, -taxableAmount),
-  };
+  });
 }
 
 const orderDefaults = defaultsOf(OrderData.shape);
@@ -133,7 +121,7 @@ export function orderData(ticket: TicketV1, tillId: string, toInstant: ToInstant
   const payments = ticket.payments.map((payment) => paymentRow(payment, toInstant));
   const products = ticket.items.map((item) => productRow(item, null, toInstant));
   const menus = ticket.menus.map((menu, index) => menuRow(menu, `${ticket.order_id}#${index}`, toInstant));
-  const standing = [...products, ...menus.flatMap((menu) => menu.productRowList)].filter(rowCounts);
+  const standing = allRows({ productRowList: products, menuRowList: menus }).filter(rowCounts);
   const totalTax = standing.reduce((sum, row) => plus(sum, row.taxAmount), 0);
   const leftToPay = Math.max(0, plus(ticket.price, -paidBy(payments)));
   return {
