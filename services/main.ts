@@ -20,7 +20,7 @@ const roles = [...serviceNames, "gateway"] as const;
 const roleConfig = z.object({
   /** What this process is; everything in one process when it is not given. */
   SERVICE: z.enum(roles).optional(),
-  PORT: numberFromEnv(z.number().int().min(0).max(65_535)).optional(),
+  PORT: numberFromEnv(0, 65_535).optional(),
 });
 
 const { SERVICE: role, PORT: port } = readConfig(roleConfig, process.env);

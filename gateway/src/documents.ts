@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { entityTagOf } from "@pragma/runtime/entity-tags";
 import { packageFolder } from "@pragma/runtime/package-folder";
+import { entityTagOf } from "@pragma/runtime/reply";
 
 /** A text that is served as it is, and the entity tag that tells its versions apart. */
 export interface ServedDocument {

@@ -106,7 +106,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     });
     const headers = headersForClient(reply.headers);
     const isBuffered = incoming.method === "HEAD" || Number(reply.headers["content-length"]) <= maxBufferedBytes;
-    if (isBuffered || hasNoBody(reply.statusCode)) {
+    if (isBuffered || reply.statusCode === 204 || reply.statusCode === 304) {
       const body = await reply.body.bytes();
       return new Response(body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>), {
         status: reply.statusCode,
@@ -174,10 +174,6 @@ function headersForClient(headers: IncomingHttpHeaders): Record<string, string> 
     if (value !== undefined && !notForClients.has(name)) passed[name] = value as string;
   }
   return passed;
-}
-
-function hasNoBody(status: number): boolean {
-  return status === 204 || status === 304;
 }
 
 /** A request that changes nothing is tried once more when its connection was closed before anything came back. */

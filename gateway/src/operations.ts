@@ -8,6 +8,11 @@ const openApiDocument = z.looseObject({ openapi: z.string() }).meta({
   example: { openapi: "3.1.0" },
 });
 
+const responses = {
+  200: { description: "The document", schema: openApiDocument },
+  304: { description: "The client has it already" },
+};
+
 /** What the gateway answers itself, as it is documented. */
 export const operations: Operation[] = [
   {
@@ -33,10 +38,7 @@ export const operations: Operation[] = [
     summary: "Get the description of this API",
     description:
       "The OpenAPI 3.1 document of what partners and POS apps use: what this reference, and typed clients, are made from.",
-    responses: {
-      200: { description: "The document", schema: openApiDocument },
-      304: { description: "The client has it already" },
-    },
+    responses,
     errors: [],
   },
   {
@@ -48,10 +50,7 @@ export const operations: Operation[] = [
     scope: "admin",
     summary: "Get the description of the whole API",
     description: "The OpenAPI 3.1 document with the operators' routes too.",
-    responses: {
-      200: { description: "The document", schema: openApiDocument },
-      304: { description: "The client has it already" },
-    },
+    responses,
     errors: [],
   },
 ];

@@ -20,9 +20,9 @@ export function readConfig<Schema extends z.ZodType>(schema: Schema, environment
   throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
 }
 
-/** A number in the environment. */
-export const numberFromEnv = (schema: z.ZodNumber) =>
-  z.string().regex(/^\d+$/, "must be a whole number").transform(Number).pipe(schema);
+/** A whole number in the environment, from `min` to `max`. */
+export const numberFromEnv = (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  z.string().regex(/^\d+$/, "must be a whole number").transform(Number).pipe(z.number().int().min(min).max(max));
 
 function namesNatsServers(text: string): boolean {
   const [first = "", ...others] = text.split(",");
@@ -54,44 +54,44 @@ export const runtimeConfig = z.object({
   /** `name:secret,...`, for what is kept encrypted: the first seals, all open. */
   DATA_KEYS: secretKeys,
   /** Connections to PostgreSQL that this service may hold. */
-  DATABASE_POOL: numberFromEnv(z.number().int().min(2).max(200)).default(10),
+  DATABASE_POOL: numberFromEnv(2, 200).default(10),
   /** Put before the name of every schema, subject and stream: lets several installations share servers. */
   NAMESPACE: z
     .string()
     .regex(/^[a-z][a-z0-9_]{0,30}$/)
     .default("pragma"),
   /** How long it is remembered which events were handled: longer than the 14 days for which the stream keeps them. */
-  INBOX_KEPT_DAYS: numberFromEnv(z.number().int().min(15).max(365)).default(21),
+  INBOX_KEPT_DAYS: numberFromEnv(15, 365).default(21),
   /** Requests with an Idempotency-Key that this service takes from one location in a day (UTC). */
-  IDEMPOTENCY_KEYS_PER_DAY: numberFromEnv(z.number().int().min(0)).default(1_000_000),
+  IDEMPOTENCY_KEYS_PER_DAY: numberFromEnv(0).default(1_000_000),
   /** Bytes of replies to them that are kept of one location in a day; beyond that, the fingerprint of the request. */
-  IDEMPOTENCY_BYTES_PER_DAY: numberFromEnv(z.number().int().min(0)).default(250_000_000),
+  IDEMPOTENCY_BYTES_PER_DAY: numberFromEnv(0).default(250_000_000),
   /** The largest reply to such a request that is kept, in bytes. */
-  IDEMPOTENCY_REPLY_BYTES: numberFromEnv(z.number().int().min(0)).default(65_536),
+  IDEMPOTENCY_REPLY_BYTES: numberFromEnv(0).default(65_536),
   /**
    * Megabytes of bodies that the process holds at once; when it is not set, a quarter of its memory or half of its heap,
    * whichever is less, and 256 at most.
    */
-  RECEIVING_BUDGET_MB: numberFromEnv(z.number().int().min(56).max(65_536)).optional(),
+  RECEIVING_BUDGET_MB: numberFromEnv(56, 65_536).optional(),
   /** Kilobytes that a body of more than 64 has to bring, after inflating, in each window of so many seconds. */
-  BODY_MIN_KB: numberFromEnv(z.number().int().min(1).max(1_024)).default(32),
-  BODY_WINDOW_SECONDS: numberFromEnv(z.number().int().min(1).max(300)).default(10),
+  BODY_MIN_KB: numberFromEnv(1, 1_024).default(32),
+  BODY_WINDOW_SECONDS: numberFromEnv(1, 300).default(10),
   /** Copies of the event stream; 3 on a NATS cluster. */
-  STREAM_REPLICAS: numberFromEnv(z.number().int().min(1).max(5)).default(1),
+  STREAM_REPLICAS: numberFromEnv(1, 5).default(1),
   /**
    * Bytes that the event stream holds at most; more waits in the outboxes until events have left the stream. It is more
    * than one location may fill with live orders in the 14 days for which events are kept.
    */
-  EVENT_STREAM_MAX_BYTES: numberFromEnv(z.number().int().min(1_000_000)).default(16_000_000_000),
+  EVENT_STREAM_MAX_BYTES: numberFromEnv(1_000_000).default(16_000_000_000),
   /**
    * Whether this process makes its tables and the event stream itself. `off` where it may not: then the `migrate` command
    * has made them, or will in a moment.
    */
   MIGRATE: z.enum(["on", "off"]).default("on"),
   /** Bytes of large replies that clients have not taken yet, which a service holds in memory at most. */
-  UNREAD_REPLY_BYTES: numberFromEnv(z.number().int().min(1_000_000)).default(128 * 1024 * 1024),
+  UNREAD_REPLY_BYTES: numberFromEnv(1_000_000).default(128 * 1024 * 1024),
   /** The same of one API key. */
-  UNREAD_REPLY_BYTES_PER_KEY: numberFromEnv(z.number().int().min(1_000_000)).default(32 * 1024 * 1024),
+  UNREAD_REPLY_BYTES_PER_KEY: numberFromEnv(1_000_000).default(32 * 1024 * 1024),
   ...serverTlsConfig.shape,
 });
 
@@ -99,6 +99,6 @@ export type RuntimeConfig = z.infer<typeof runtimeConfig>;
 
 /** The rate limit of every key whose consumer has none of its own: the gateway applies it, accounts compares with it. */
 export const defaultRateLimitConfig = z.object({
-  RATE_LIMIT_PER_SECOND: numberFromEnv(z.number().int().min(1).max(1_000_000)).default(100),
-  RATE_LIMIT_BURST: numberFromEnv(z.number().int().min(1).max(10_000_000)).default(2_000),
+  RATE_LIMIT_PER_SECOND: numberFromEnv(1, 1_000_000).default(100),
+  RATE_LIMIT_BURST: numberFromEnv(1, 10_000_000).default(2_000),
 });

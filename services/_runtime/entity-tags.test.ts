@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { entityTagsIn } from "./entity-tags.ts";
+import { entityTagsIn } from "./reply.ts";
 
 describe("entityTagsIn", () => {
   it.each([

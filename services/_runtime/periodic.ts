@@ -2,7 +2,7 @@ import type { PeriodicTask } from "./define-service.ts";
 import type { Leadership } from "./leadership.ts";
 import type { Logger } from "./logger.ts";
 import { openOutageLog } from "./outage-log.ts";
-import type { Database } from "./postgres.ts";
+import type { Database, Fragment, Sql } from "./postgres.ts";
 import { withRequestContext } from "./request-context.ts";
 import { sleep } from "./sleep.ts";
 
@@ -38,6 +38,14 @@ export function startPeriodic<Services>(
 
 const removedAtOnce = 5_000;
 
+/** Removes the rows of a table for which this holds, some at a time: no statement takes long. */
+export async function removeRows(sql: Sql, name: string, isRemoved: Fragment): Promise<void> {
+  const table = sql(name);
+  const removeSome = () =>
+    sql`delete from ${table} where ctid in (select ctid from ${table} where ${isRemoved} limit ${removedAtOnce})`;
+  while ((await removeSome()).count === removedAtOnce);
+}
+
 /** Removes what every service keeps for a time only: notes of handled events, and replies to idempotent requests. */
 export const housekeeping: PeriodicTask<{ db: Database; inboxKeptDays: number }> = {
   name: "housekeeping",
@@ -46,19 +54,10 @@ export const housekeeping: PeriodicTask<{ db: Database; inboxKeptDays: number }>
     // Longer than the stream keeps events: one that comes again is always known.
     const inboxKept = sql`now() - make_interval(days => ${inboxKeptDays})`;
     const dayAgo = sql`now() - interval '24 hours'`;
-    for (const outdated of [
-      { table: "inbox", rows: sql`handled_at < ${inboxKept}` },
-      {
-        table: "idempotency_keys",
-        rows: sql`answered_at < ${dayAgo} or answered_at is null and reserved_at < ${dayAgo}`,
-      },
-      { table: "handling_attempts", rows: sql`tried_at < ${inboxKept}` },
-      { table: "daily_usage", rows: sql`day < (now() at time zone 'UTC')::date - 7` },
-    ]) {
-      const table = sql(outdated.table);
-      const remove = () =>
-        sql`delete from ${table} where ctid in (select ctid from ${table} where ${outdated.rows} limit ${removedAtOnce})`;
-      while ((await remove()).count === removedAtOnce);
-    }
+    await removeRows(sql, "inbox", sql`handled_at < ${inboxKept}`);
+    const isOver = sql`answered_at < ${dayAgo} or answered_at is null and reserved_at < ${dayAgo}`;
+    await removeRows(sql, "idempotency_keys", isOver);
+    await removeRows(sql, "handling_attempts", sql`tried_at < ${inboxKept}`);
+    await removeRows(sql, "daily_usage", sql`day < (now() at time zone 'UTC')::date - 7`);
   },
 };

@@ -11,7 +11,7 @@ import { createSemaphore } from "./semaphore.ts";
 /** The setting of services whose lists have large items. */
 export const pageConfig = {
   /** Bytes of item text in a page; one that would be larger ends early. A single larger item is a page of its own. */
-  PAGE_MAX_BYTES: numberFromEnv(z.number().int().min(1_024)).default(4 * 1024 * 1024),
+  PAGE_MAX_BYTES: numberFromEnv(1_024).default(4 * 1024 * 1024),
 };
 
 /** Which part of a list is wanted: after a place in its order, or so many items from its start. */

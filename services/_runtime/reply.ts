@@ -1,4 +1,4 @@
-import { entityTagOf, entityTagsIn } from "./entity-tags.ts";
+import { createHash } from "node:crypto";
 
 /** What a route answers: the text as it is sent, bytes, a stream, or nothing. */
 export interface Reply {
@@ -54,4 +54,18 @@ export async function responseOf({ status, body, headers }: Reply, method: strin
   // What is not sent has to be closed.
   if (body instanceof ReadableStream) await body.cancel();
   return new Response(null, { status, headers });
+}
+
+/** An entity tag that follows from the content alone: the same for the same content, whenever it is sent. */
+export function entityTagOf(content: string | Uint8Array): string {
+  return createHash("sha256").update(content).digest("base64url").slice(0, 22);
+}
+
+/**
+ * The entity tags that If-Match or If-None-Match lists; `*` stands for any. They come without quotes, and without the
+ * `W/` that proxies put before them when they compress a reply: a tag of ours stands for the content, however encoded.
+ */
+export function entityTagsIn(header: string | undefined): string[] {
+  if (header === undefined) return [];
+  return header.split(",").map((tag) => tag.trim().replace(/^(?:W\/)?"(.*)"$/, "$1"));
 }

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { ConfigError, type Environment, numberFromEnv, readConfig } from "./config.ts";
 import { createLogger, type Logger } from "./logger.ts";
-import { createMetrics, type Metrics } from "./metrics.ts";
+import { createMetrics, type Metrics, observeProcess } from "./metrics.ts";
 import { type OpsPart, startOpsServer } from "./ops-server.ts";
-import { observeProcess } from "./process-metrics.ts";
 import { reasonOf } from "./reason-of.ts";
 import { sleep } from "./sleep.ts";
 import { startTracing } from "./start-tracing.ts";
@@ -28,14 +27,14 @@ export interface ProcessBase {
 const processConfig = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Health, readiness and metrics, for operators only. */
-  OPS_PORT: numberFromEnv(z.number().int().min(0).max(65_535)).default(4090),
+  OPS_PORT: numberFromEnv(0, 65_535).default(4090),
   /** What operators show to see and do more than that; without it they ask from the same machine. */
   OPS_TOKEN: z.string().min(16, "must have 16 characters or more").optional(),
   /**
    * How long requests are still served after the process was told to stop, and is not ready any more: as long as whoever
    * spreads requests over instances takes to notice.
    */
-  SHUTDOWN_DELAY_SECONDS: numberFromEnv(z.number().int().min(0).max(120)).default(0),
+  SHUTDOWN_DELAY_SECONDS: numberFromEnv(0, 120).default(0),
 });
 
 /** How long a shutdown may take, once requests no longer come in, before the process ends anyway, in milliseconds. */

@@ -4,7 +4,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { allows, defaultScopes } from "@pragma/contracts/scopes";
 import { refuseFaults } from "@pragma/runtime/faults";
-import { readableLocation } from "@pragma/runtime/own-location";
+import { readableLocation } from "@pragma/runtime/locations";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import type { Accounts, Stored } from "./accounts.ts";
 import { demandAllScopes, isHigher, maxRateLimit, requireNoHigherLimit } from "./authority.ts";

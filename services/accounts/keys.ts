@@ -3,8 +3,8 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
 import { allows, type Scope } from "@pragma/contracts/scopes";
 import { createApiKey, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
+import { readableLocation } from "@pragma/runtime/locations";
 import { publish } from "@pragma/runtime/outbox";
-import { readableLocation } from "@pragma/runtime/own-location";
 import type { Transaction } from "@pragma/runtime/postgres";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import type { Accounts } from "./accounts.ts";
@@ -24,7 +24,7 @@ import {
   operatorsConsumer,
   revokeKeysFromEnvironment,
 } from "./queries/consumers.ts";
-import { locationExists } from "./queries/locations.ts";
+import { locationFacts } from "./queries/locations.ts";
 
 /** Tells those who remember a key that it was made, revoked, or may do something else than before. */
 export async function publishKey(
@@ -60,7 +60,7 @@ export async function createKey(
 ): Promise<string> {
   const { key, prefix, hash } = createApiKey();
   await db.transaction(async (tx) => {
-    if (!(await locationExists(tx, locationId))) throw locationNotFound(locationId);
+    if (!(await locationFacts(tx, locationId))) throw locationNotFound(locationId);
     const operators = allows(principal.scopes, "locations:any") && (await operatorsConsumer(tx, consumerName));
     const consumer = operators || (await locationsConsumer(tx, { name: consumerName, locationId }));
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer named ${consumerName}.` });

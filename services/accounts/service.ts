@@ -1,7 +1,8 @@
 import { defineService } from "@pragma/runtime/define-service";
-import type { Accounts } from "./accounts.ts";
-import { accountsConfig } from "./accounts.ts";
+import { on } from "@pragma/runtime/subscription";
+import { type Accounts, accountsConfig } from "./accounts.ts";
 import { ensureAdminKey } from "./keys.ts";
+import { noteDevice } from "./queries/locations.ts";
 import {
   changeConsumerRoute,
   createConsumerRoute,
@@ -19,7 +20,6 @@ import {
   listLocationsRoute,
 } from "./routes/locations.ts";
 import { findKeyRoute, findLegacyLocationRoute, findLocationRoute } from "./routes/lookups.ts";
-import { deviceSeen } from "./subscriptions/device-seen.ts";
 
 /** Knows the locations with their settings, the consumers with what they may do, and their keys. */
 export default defineService<typeof accountsConfig, Accounts>({
@@ -51,5 +51,8 @@ export default defineService<typeof accountsConfig, Accounts>({
     findLocationRoute,
     findLegacyLocationRoute,
   ],
-  subscriptions: [deviceSeen],
+  subscriptions: [
+    // A device was at work at a location: it is shown with the location from now on.
+    on<Accounts, "device.seen">("device.seen", ({ data, once }) => once((tx) => noteDevice(tx, data))),
+  ],
 });

@@ -1,5 +1,5 @@
 import { type Catalog, type CatalogCounts, type CatalogList, catalogListNames } from "@pragma/contracts/catalog";
-import { entityTagOf } from "@pragma/runtime/entity-tags";
+import { entityTagOf } from "@pragma/runtime/reply";
 
 /** A list as it is stored and sent: its JSON, and the entity tag that stands for it. */
 export interface ListText {

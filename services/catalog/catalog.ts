@@ -8,9 +8,9 @@ import type { openCatalogReader } from "./read-catalog.ts";
 
 export const catalogConfig = z.object({
   /** Bytes of changed catalogues that a location may send in a day: a hundred times ten changes of 2 MB. */
-  CATALOG_BYTES_PER_DAY: numberFromEnv(z.number().int().min(1)).default(2_000_000_000),
+  CATALOG_BYTES_PER_DAY: numberFromEnv(1).default(2_000_000_000),
   /** Memory of the thread that parses and checks large catalogues. */
-  CATALOG_HEAP_MB: numberFromEnv(z.number().int().min(64).max(16_384)).default(384),
+  CATALOG_HEAP_MB: numberFromEnv(64, 16_384).default(384),
 });
 
 /** What the catalog service stands on. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createLogger } from "@pragma/runtime/logger";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { orderLiveConfig } from "./order-live.ts";
 import { forgetOrders } from "./periodic/forget-past.ts";
 import { changed, makeOrder } from "./testing/make-order.ts";
 import { posKey, startOrderLive, type TestOrderLive } from "./testing/start-order-live.ts";
@@ -131,7 +132,7 @@ describe("what is forgotten", () => {
       db: orderLive.db,
       hub: orderLive.hub,
       log: createLogger({ name: "test", level: "silent" }),
-      kept: { logHours: 24, orderDays: 30 },
+      config: orderLiveConfig.parse({}),
     });
   const age = (locationId: string, column: "leftAt" | "updatedAt", days: number) => {
     const { sql } = orderLive.db;

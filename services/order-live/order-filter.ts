@@ -25,12 +25,6 @@ export function filterOf({ tillId, isPaid, isTransferred, isCanceled }: OrderFil
 
 /** Whether a filter lets an order through that is listed as this; one that is not listed never passes. */
 export function passes(filter: OrderFilter, facts: Facts | null): boolean {
-  if (!facts) return false;
-  const { tillId, isPaid, isTransferred, isCanceled } = filter;
-  return (
-    (tillId === undefined || facts.tillId === tillId) &&
-    (isPaid === undefined || facts.isPaid === isPaid) &&
-    (isTransferred === undefined || facts.isTransferred === isTransferred) &&
-    (isCanceled === undefined || facts.isCanceled === isCanceled)
-  );
+  const names = Object.keys(filter) as (keyof Facts)[];
+  return facts !== null && names.every((name) => filter[name] === undefined || filter[name] === facts[name]);
 }

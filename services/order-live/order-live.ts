@@ -9,52 +9,34 @@ import { z } from "zod";
 import type { openOrdersReader } from "./orders-body.ts";
 import type { Hub } from "./stream/hub.ts";
 
-const seconds = (most: number) => numberFromEnv(z.number().int().min(1).max(most));
-
 /** What the order-live service is told besides what every service is. */
 export const orderLiveConfig = z.object({
   ...pageConfig,
   /** How long a stream can be taken up again where it broke off. */
-  LIVE_LOG_KEPT_HOURS: numberFromEnv(z.number().int().min(1).max(168)).default(24),
+  LIVE_LOG_KEPT_HOURS: numberFromEnv(1, 168).default(24),
   /** How long orders are kept that departed, and live ones that nobody changes. */
-  LIVE_ORDERS_KEPT_DAYS: numberFromEnv(z.number().int().min(2).max(365)).default(30),
+  LIVE_ORDERS_KEPT_DAYS: numberFromEnv(2, 365).default(30),
   /** Bytes of one order as it is kept; an event that carries it must fit a message of the bus, which takes a mebibyte. */
-  LIVE_ORDER_MAX_BYTES: numberFromEnv(
-    z
-      .number()
-      .int()
-      .min(10_000)
-      .max(1000 * 1024),
-  ).default(512 * 1024),
+  LIVE_ORDER_MAX_BYTES: numberFromEnv(10_000, 1000 * 1024).default(512 * 1024),
   /** Bytes of orders that a location may send in a day: a hundred times 200 orders, each changed five times, of 10 KB. */
-  LIVE_ORDER_BYTES_PER_DAY: numberFromEnv(z.number().int().min(1)).default(1_000_000_000),
+  LIVE_ORDER_BYTES_PER_DAY: numberFromEnv(1).default(1_000_000_000),
   /** How often a stream that has nothing to say shows that it is alive. */
-  STREAM_HEARTBEAT_SECONDS: seconds(60).default(15),
+  STREAM_HEARTBEAT_SECONDS: numberFromEnv(1, 60).default(15),
   /** How long a reader may leave unread what it was sent before its stream is ended. */
-  STREAM_STALL_SECONDS: seconds(600).default(30),
+  STREAM_STALL_SECONDS: numberFromEnv(1, 600).default(30),
 });
 
-/** How long what is past is kept. */
-export interface LiveRetention {
-  /** How long a stream can be taken up again where it broke off. */
-  logHours: number;
-  /** How long a departed order is remembered, and an order stays live that nobody changes. */
-  orderDays: number;
-}
+export type OrderLiveConfig = z.output<typeof orderLiveConfig>;
 
 /** What the order-live service stands on. */
 export interface OrderLiveService {
   db: Database;
   log: Logger;
+  config: OrderLiveConfig;
   locations: Locations;
   reader: ReturnType<typeof openOrdersReader>;
   /** Feeds the streams that this process serves. */
   hub: Hub;
-  kept: LiveRetention;
-  /** Of the texts in a page of a list. */
-  pageMaxBytes: number;
-  /** Of one order as it is kept. */
-  orderMaxBytes: number;
   quota: DailyQuota;
 }
 

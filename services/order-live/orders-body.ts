@@ -43,8 +43,8 @@ const listOfIds = limitedList(
 export const ordersBody: BodyReader<GivenOrder[], OrderLiveService> = {
   schema: limitedList(OrderLiveInput, maxLiveOrders, { min: 1 }),
   limit: 8 * mebibyte,
-  async read(bytes, { reader, orderMaxBytes }, sender) {
-    return (await reader.read(bytes, orderMaxBytes, sender)).result;
+  async read(bytes, { reader, config }, sender) {
+    return (await reader.read(bytes, config.LIVE_ORDER_MAX_BYTES, sender)).result;
   },
 };
 

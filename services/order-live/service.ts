@@ -24,13 +24,10 @@ export default defineService<typeof orderLiveConfig, OrderLiveService>({
     });
     const reader = openOrdersReader();
     const locations = locationsFrom(registry, "order-live");
-    const kept = { logHours: config.LIVE_LOG_KEPT_HOURS, orderDays: config.LIVE_ORDERS_KEPT_DAYS };
     metrics.observe("order_streams_open", "Streams of live orders that this process serves", () => hub.size);
     return {
       services: {
-        ...{ db, log, locations, reader, hub, kept },
-        pageMaxBytes: config.PAGE_MAX_BYTES,
-        orderMaxBytes: config.LIVE_ORDER_MAX_BYTES,
+        ...{ db, log, config, locations, reader, hub },
         quota: { name: "live_order_bytes", maximum: config.LIVE_ORDER_BYTES_PER_DAY, unit: "bytes" },
       },
       beforeStop: () => hub.close(),

@@ -1,15 +1,14 @@
-import type { SeenDevice } from "@pragma/contracts/device";
+import { maxDevices, type SeenDevice } from "@pragma/contracts/device";
 import type { OrderLeft } from "@pragma/contracts/order-live";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
-import { entityTagOf } from "@pragma/runtime/entity-tags";
 import { joinObjects, objectOf } from "@pragma/runtime/join-json";
 import { publish, publishText } from "@pragma/runtime/outbox";
-import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
+import { afterCommit, recordset, type Transaction } from "@pragma/runtime/postgres";
+import { entityTagOf } from "@pragma/runtime/reply";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import type { OrderLiveService } from "./order-live.ts";
 import { eventOf, isSkipped, laterOf, listedFacts, type OrderEventType, type OrderState } from "./order-state.ts";
 import type { GivenOrder } from "./orders-body.ts";
-import { takeUntold } from "./queries/devices.ts";
 import { findFinalTills, findStates, type LiveOrder, putOrders } from "./queries/orders.ts";
 import { appendRevisions, lockStream, type Revision } from "./queries/streams.ts";
 
@@ -158,4 +157,27 @@ function devicesOf(orders: GivenOrder[]): SeenDevice[] {
     if (device) devices.set(device.deviceId, device);
   }
   return [...devices.values()];
+}
+
+/**
+ * Notes devices as told, and gives those that accounts must be told of: not told within the hour, or by another name.
+ * A device without a name keeps the one that it had. Of a location's devices those that were told last are kept.
+ */
+export async function takeUntold(tx: Transaction, locationId: string, devices: SeenDevice[]): Promise<SeenDevice[]> {
+  const untold = await tx<SeenDevice[]>`
+    insert into devices (location_id, id, name, told_at)
+    select ${locationId}, device_id, name, now()
+    from jsonb_to_recordset(${recordset(tx, devices)}) as given (device_id text, name text)
+    on conflict (location_id, id) do update
+      set name = coalesce(excluded.name, devices.name), told_at = excluded.told_at
+      where devices.told_at < now() - interval '1 hour' or excluded.name is distinct from devices.name
+        and excluded.name is not null
+    returning id as device_id, name`;
+  if (untold.length > 0) {
+    await tx`
+      delete from devices where location_id = ${locationId} and id in (
+        select id from devices where location_id = ${locationId} order by told_at desc, id offset ${maxDevices}
+      )`;
+  }
+  return untold;
 }

@@ -98,12 +98,12 @@ async function markErased(tx: Transaction, tillIds: string[]): Promise<void> {
 const day = 24 * 3_600_000;
 
 /** Has the personal data erased of tills that were pushed longer ago than it may be kept. */
-export const erasePersonalData: PeriodicTask<Pick<Reporting, "db" | "log" | "personalDataKeptDays">> = {
+export const erasePersonalData: PeriodicTask<Pick<Reporting, "db" | "log" | "config">> = {
   name: "erase personal data",
   everySeconds: 3_600,
-  async run({ db, log, personalDataKeptDays }, context) {
-    if (personalDataKeptDays === undefined) return;
-    const before = new Date(Date.now() - personalDataKeptDays * day).toISOString();
+  async run({ db, log, config: { PERSONAL_DATA_KEPT_DAYS: days } }, context) {
+    if (days === undefined) return;
+    const before = new Date(Date.now() - days * day).toISOString();
     const tills = await eraseTillsBefore(db, { before, traceparent: context?.traceparent });
     if (tills > 0) log.info({ tills }, "personal data of old tills is erased");
   },

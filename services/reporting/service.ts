@@ -9,11 +9,9 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { makeExport } from "./accounting/make-export.ts";
 import type { FailedTill, WriteTill, WrittenTill } from "./accounting/write-till.ts";
-import { reportingConfig } from "./config.ts";
 import { eraseOrders, erasePersonalData } from "./erase-orders.ts";
-import { removeOldExports } from "./periodic/remove-old-exports.ts";
-import { claimExports, countUnfinished, listUnfinished } from "./queries/accounting-exports.ts";
-import type { Reporting } from "./reporting.ts";
+import { claimExports, countUnfinished, listUnfinished, removeOldExports } from "./queries/accounting-exports.ts";
+import { type Reporting, reportingConfig } from "./reporting.ts";
 import {
   createAccountingConfig,
   deleteAccountingConfig,
@@ -78,25 +76,19 @@ export default defineService<typeof reportingConfig, Reporting>({
     metrics.observe("accounting_exports_unfinished", "Accounting exports that have not come to their end", () =>
       countUnfinished(db.sql),
     );
-    const seconds = config.EXPORT_CLAIM_SECONDS;
-    const exportServices = { db, log, writer, exportClaimSeconds: seconds, exportMaxBytes: config.EXPORT_MAX_BYTES };
     const making = startClaimLoop({
       name: "accounting exports",
       log,
-      claim: (limit) => claimExports(db.sql, { limit, seconds }),
-      work: (claim, signal) => makeExport(exportServices, claim, signal),
+      claim: (limit) => claimExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
+      work: (claim, signal) => makeExport({ db, log, config, writer }, claim, signal),
       concurrency: exportsAtATime,
       pollMs: exportPollMs,
     });
     return {
       services: {
-        ...{ db, log, objects, calculator },
+        ...{ db, log, config, objects, calculator },
         locations: locationsFrom(registry, "reporting"),
-        pageMaxBytes: config.PAGE_MAX_BYTES,
         wakeExports: making.wake,
-        maxUnfinishedExports: config.EXPORTS_UNFINISHED_PER_LOCATION,
-        exportsKeptDays: config.EXPORTS_KEPT_DAYS,
-        personalDataKeptDays: config.PERSONAL_DATA_KEPT_DAYS,
       },
       checks: { objects: () => objects.check() },
       operations: reportingOperations(db),
@@ -126,5 +118,12 @@ export default defineService<typeof reportingConfig, Reporting>({
     getAccountingFile,
   ],
   subscriptions: [tillPushed],
-  periodic: [removeOldExports, erasePersonalData],
+  periodic: [
+    {
+      name: "remove old accounting exports",
+      everySeconds: 3_600,
+      run: ({ db, config }) => removeOldExports(db, config.EXPORTS_KEPT_DAYS),
+    },
+    erasePersonalData,
+  ],
 });

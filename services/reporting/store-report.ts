@@ -20,9 +20,7 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
   const { tillId, locationId } = pushed;
   const now = new Date().toISOString();
   const orderIds = report.orders.map(({ id }) => id);
-  const affected = [...new Set([...(await orders.idsOfTill(tx, tillId)), ...orderIds])];
   const reportBefore = await reports.dayOfTill(tx, tillId);
-  const ordersBefore = await orders.currentDays(tx, { locationId, ids: affected });
   const created = await orders.creationTimes(tx, { locationId, ids: orderIds });
 
   const finalized = finalizedOf(pushed, report);
@@ -36,29 +34,14 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
     finalized: JSON.stringify(finalized),
     v0: joinObjects(JSON.stringify({ id, ...times }), report.v0),
   });
-  await orders.replaceOfTill(tx, {
-    tillId,
-    locationId,
-    rows: report.orders.map((order) => {
-      const times = { createdAt: created.get(order.id) ?? now, updatedAt: now };
-      const head = JSON.stringify({ id: order.id, ...times });
-      const v1 = joinObjects(head, order.v1);
-      const v2 = joinObjects(head, order.v2);
-      return {
-        ...order,
-        ...times,
-        v1,
-        v2,
-        etag: etagOf(version, order.id),
-        reportId: id,
-        pushedAt: pushed.pushedAt,
-      };
-    }),
+  const rows = report.orders.map((order) => {
+    const times = { createdAt: created.get(order.id) ?? now, updatedAt: now };
+    const head = JSON.stringify({ id: order.id, ...times });
+    const bodies = { v1: joinObjects(head, order.v1), v2: joinObjects(head, order.v2) };
+    const { pushedAt } = pushed;
+    return { ...order, ...times, ...bodies, etag: etagOf(version, order.id), reportId: id, pushedAt };
   });
-  await orders.settleOwners(tx, { locationId, ids: affected });
-
-  const ordersAfter = await orders.currentDays(tx, { locationId, ids: affected });
-  await adjustDayCounts(tx, { locationId, kind: "order", before: ordersBefore, after: ordersAfter });
+  await replaceOrders(tx, pushed, rows);
   const reportsBefore = reportBefore ? [reportBefore.day] : [];
   await adjustDayCounts(tx, { locationId, kind: "report", before: reportsBefore, after: [report.day] });
   return finalized;
@@ -68,14 +51,23 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
 export async function removeReport(tx: Transaction, { tillId, locationId }: Pushed): Promise<void> {
   const reportBefore = await reports.dayOfTill(tx, tillId);
   if (!reportBefore) return;
-  const ids = await orders.idsOfTill(tx, tillId);
-  const ordersBefore = await orders.currentDays(tx, { locationId, ids });
-  await orders.replaceOfTill(tx, { tillId, locationId, rows: [] });
-  await orders.settleOwners(tx, { locationId, ids });
+  await replaceOrders(tx, { tillId, locationId }, []);
   await reports.remove(tx, tillId);
-  const ordersAfter = await orders.currentDays(tx, { locationId, ids });
-  await adjustDayCounts(tx, { locationId, kind: "order", before: ordersBefore, after: ordersAfter });
   await adjustDayCounts(tx, { locationId, kind: "report", before: [reportBefore.day], after: [] });
+}
+
+/** Puts orders in the place of those that a till had, and brings the counters of their days up to date. */
+async function replaceOrders(
+  tx: Transaction,
+  { tillId, locationId }: Pick<Pushed, "tillId" | "locationId">,
+  rows: orders.OrderRow[],
+): Promise<void> {
+  const ids = [...new Set([...(await orders.idsOfTill(tx, tillId)), ...rows.map(({ id }) => id)])];
+  const before = await orders.currentDays(tx, { locationId, ids });
+  await orders.replaceOfTill(tx, { tillId, locationId, rows });
+  await orders.settleOwners(tx, { locationId, ids });
+  const after = await orders.currentDays(tx, { locationId, ids });
+  await adjustDayCounts(tx, { locationId, kind: "order", before, after });
 }
 
 function finalizedOf({ locationId, tillId, revision }: Pushed, report: CalculatedReport): Finalized {

@@ -8,7 +8,7 @@ import { intend, settleIntent } from "./queries/object-intents.ts";
 import { insertVersion } from "./queries/till-versions.ts";
 import { findTill, insertTill, lockTill, type NewTill, nextRevision, type TillRow } from "./queries/tills.ts";
 import type { ReceivedTill } from "./till-body.ts";
-import type { TillIngest } from "./till-ingest.ts";
+import type { TillIngest, TillIngestConfig } from "./till-ingest.ts";
 
 interface GivenTill {
   location: LocationFacts;
@@ -32,14 +32,14 @@ export interface AcceptedTill {
  * @throws `ApiError` till_conflict when the id is held with other bytes or by another location: it does not say which.
  */
 export async function acceptTill(
-  { db, objects, sweepAfter, quotas }: Pick<TillIngest, "db" | "objects" | "sweepAfter" | "quotas">,
+  { db, objects, sweepAfter, config }: Pick<TillIngest, "db" | "objects" | "sweepAfter" | "config">,
   { location, till, principal, context }: GivenTill,
 ): Promise<AcceptedTill> {
   const row = newTill(location, till);
   const known = await findTill(db.sql, row.id);
   if (known) return { till: sameTill(known, row), isNew: false };
 
-  await consumeTillQuotas(db.sql, quotas, row);
+  await consumeTillQuotas(db.sql, config, row);
   row.objectKey = await intend(db.sql, row.objectKey);
   await context.step({ name: "keep the till's body" }, () => objects.put(row.objectKey, till.bytes));
   return db.transaction(async (tx) => {
@@ -106,14 +106,14 @@ function sameTill(known: TillRow, pushed: NewTill): TillRow {
  * revisions today.
  */
 export async function replaceTill(
-  { db, objects, sweepAfter, quotas, revisionQuota }: TillIngest,
+  { db, objects, sweepAfter, config, revisionQuota }: TillIngest,
   { location, till, principal, context }: GivenTill,
 ): Promise<TillRow> {
   const body = newTill(location, till);
   const before = await findTill(db.sql, body.id);
   if (before?.locationId === location.id && isBodyOf(before, body)) return before;
 
-  await consumeTillQuotas(db.sql, quotas, body);
+  await consumeTillQuotas(db.sql, config, body);
   body.objectKey = await intend(db.sql, body.objectKey);
   await objects.put(body.objectKey, till.bytes);
   return db.transaction(async (tx) => {
@@ -143,7 +143,7 @@ export async function replaceTill(
  */
 async function consumeTillQuotas(
   sql: Sql,
-  { TILLS_PER_DAY, TILL_BYTES_PER_DAY }: TillIngest["quotas"],
+  { TILLS_PER_DAY, TILL_BYTES_PER_DAY }: TillIngestConfig,
   { locationId, size }: NewTill,
 ): Promise<void> {
   const tills = { name: "tills", maximum: TILLS_PER_DAY, unit: "tills" };

@@ -3,7 +3,6 @@ import { locationsFrom } from "@pragma/runtime/locations";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { Hono } from "hono";
 import { z } from "zod";
-import { legacySettings } from "./legacy/backoffice.ts";
 import { removeOrphans, removeReplaced } from "./periodic/remove-bodies.ts";
 import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
 import { countOverdue, hastenSweep, listUnfinished } from "./queries/tills.ts";
@@ -54,12 +53,9 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
     const reprocessing = startReprocessing({ db, log, sweepAfter });
     return {
       services: {
-        ...{ db, log, objects, reader, locations, sweepAfter },
+        ...{ db, log, config, objects, reader, locations, sweepAfter },
         wakeReprocessing: reprocessing.wake,
-        quotas: config,
         revisionQuota: { name: "till_revisions", maximum: config.TILL_REVISIONS_PER_DAY, unit: "revisions" },
-        legacy: legacySettings(config),
-        replacedKeptDays: config.REPLACED_BODIES_KEPT_DAYS,
       },
       checks: { objects: () => objects.check() },
       operations: tillOperations({ db, log, sweepAfter }),

@@ -6,30 +6,33 @@ import type { Logger } from "@pragma/runtime/logger";
 import type { ObjectStore } from "@pragma/runtime/object-store/object-store";
 import type { Database } from "@pragma/runtime/postgres";
 import { z } from "zod";
-import { type LegacySettings, legacyConfig } from "./legacy/backoffice.ts";
+import { legacyConfig } from "./legacy/backoffice.ts";
 import type { openTillReader } from "./till-body.ts";
 
 export const tillIngestConfig = z.object({
   /** Where the bodies of tills are kept: `file:/folder` or `s3://bucket/prefix`. */
   OBJECT_STORE: z.string().regex(/^(?:file:\/|s3:\/\/)/, "must start with file:/ or s3://"),
   /** Memory of each of the threads that parse and check large tills: the largest till needs 256. A `--max-old-space-size` of the process takes its place. */
-  READING_HEAP_MB: numberFromEnv(z.number().int().min(64).max(16_384)).default(384),
+  READING_HEAP_MB: numberFromEnv(64, 16_384).default(384),
   /** How long a till may be without its result before it is announced again. */
-  SWEEP_AFTER_SECONDS: numberFromEnv(z.number().int().min(1)).default(300),
+  SWEEP_AFTER_SECONDS: numberFromEnv(1).default(300),
   /** How long the bodies of tills are kept that others took the place of; for ever when it is not set. */
-  REPLACED_BODIES_KEPT_DAYS: numberFromEnv(z.number().int().min(1).max(36_500)).optional(),
+  REPLACED_BODIES_KEPT_DAYS: numberFromEnv(1, 36_500).optional(),
   /** What a location may send in a day: as much as ten years of five tills a day, 1 MB each, from a point of sale that begins. */
-  TILLS_PER_DAY: numberFromEnv(z.number().int().min(1)).default(20_000),
-  TILL_BYTES_PER_DAY: numberFromEnv(z.number().int().min(1)).default(20_000_000_000),
+  TILLS_PER_DAY: numberFromEnv(1).default(20_000),
+  TILL_BYTES_PER_DAY: numberFromEnv(1).default(20_000_000_000),
   /** How many times a day the tills of a location may be replaced or reprocessed, one by one. */
-  TILL_REVISIONS_PER_DAY: numberFromEnv(z.number().int().min(1)).default(5_000),
+  TILL_REVISIONS_PER_DAY: numberFromEnv(1).default(5_000),
   ...legacyConfig,
 });
+
+export type TillIngestConfig = z.output<typeof tillIngestConfig>;
 
 /** What the till-ingest service stands on. */
 export interface TillIngest {
   db: Database;
   log: Logger;
+  config: TillIngestConfig;
   objects: ObjectStore;
   locations: Locations;
   reader: ReturnType<typeof openTillReader>;
@@ -37,12 +40,8 @@ export interface TillIngest {
   wakeReprocessing(): void;
   /** How long a till may be without its result before it is announced again, in seconds. */
   sweepAfter: number;
-  quotas: Pick<z.output<typeof tillIngestConfig>, "TILLS_PER_DAY" | "TILL_BYTES_PER_DAY">;
   /** How many replacements and reprocessings of tills a location may ask for in a day. */
   revisionQuota: DailyQuota;
-  legacy: LegacySettings;
-  /** How long bodies are kept that others took the place of, in days; for ever when undefined. */
-  replacedKeptDays: number | undefined;
 }
 
 export const defineRoute = routesOf<TillIngest>();

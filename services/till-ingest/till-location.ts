@@ -2,9 +2,9 @@ import { ApiError } from "@pragma/contracts/errors";
 import type { LocationFacts, Principal } from "@pragma/contracts/principal";
 import { allows } from "@pragma/contracts/scopes";
 import type { Locations } from "@pragma/runtime/locations";
-import { readableLocation } from "@pragma/runtime/own-location";
+import { readableLocation } from "@pragma/runtime/locations";
 import type { RequestContext } from "@pragma/runtime/request-context";
-import { findTill, findTillOf, type TillRow } from "./queries/tills.ts";
+import { findTill, type TillRow } from "./queries/tills.ts";
 import type { LegacyLocation, TillFacts } from "./read-till.ts";
 import type { TillIngest } from "./till-ingest.ts";
 
@@ -55,8 +55,9 @@ export async function knownTill(
   { db }: Pick<TillIngest, "db">,
   { id, principal }: { id: string; principal: Principal },
 ): Promise<TillRow> {
-  const till = await findTillOf(db.sql, readableLocation(principal), id);
-  if (!till) throw tillNotFound(id);
+  const only = readableLocation(principal);
+  const till = await findTill(db.sql, id);
+  if (!till || (only !== null && till.locationId !== only)) throw tillNotFound(id);
   return till;
 }
 

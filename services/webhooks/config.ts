@@ -24,8 +24,6 @@ const allowlist = z.string().transform((text, context) => {
   }
 });
 
-const integer = (min: number, max: number) => numberFromEnv(z.number().int().min(min).max(max));
-
 export const webhooksConfig = z.object({
   /** Encrypt the recipients' secrets. */
   DATA_KEYS: runtimeConfig.shape.DATA_KEYS,
@@ -36,20 +34,20 @@ export const webhooksConfig = z.object({
   /** How long after each failure a delivery is tried again; after as many failures and one more it has failed. */
   WEBHOOK_SCHEDULE: schedule.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
   /** How long an endpoint may take to answer. */
-  WEBHOOK_TIMEOUT_SECONDS: integer(1, 60).default(15),
+  WEBHOOK_TIMEOUT_SECONDS: numberFromEnv(1, 60).default(15),
   /** Messages on their way at once from one instance to one endpoint. */
-  WEBHOOK_ENDPOINT_CONCURRENCY: integer(1, 1_000).default(20),
+  WEBHOOK_ENDPOINT_CONCURRENCY: numberFromEnv(1, 1_000).default(20),
   /**
    * Messages from one instance to one host, for all locations together: a second, and at once after a quiet time. Others
    * wait. With several instances a host may get as many times that.
    */
-  WEBHOOK_HOST_RATE: integer(1, 100_000).default(50),
-  WEBHOOK_HOST_BURST: integer(1, 100_000).default(200),
+  WEBHOOK_HOST_RATE: numberFromEnv(1, 100_000).default(50),
+  WEBHOOK_HOST_BURST: numberFromEnv(1, 100_000).default(200),
   /** How many recipients and webhooks a location may have: one event is sent as often as webhooks listen to it. */
-  RECIPIENTS_PER_LOCATION: integer(1, 100_000).default(50),
-  WEBHOOKS_PER_LOCATION: integer(1, 100_000).default(50),
+  RECIPIENTS_PER_LOCATION: numberFromEnv(1, 100_000).default(50),
+  WEBHOOKS_PER_LOCATION: numberFromEnv(1, 100_000).default(50),
   /** How long messages and the log of their deliveries are kept. */
-  WEBHOOK_KEPT_DAYS: integer(4, 365).default(30),
+  WEBHOOK_KEPT_DAYS: numberFromEnv(4, 365).default(30),
 });
 
 export type WebhooksConfig = z.output<typeof webhooksConfig>;

@@ -55,7 +55,7 @@ export async function playDay(context: PlayContext, day: LiveDay): Promise<Playe
       continue;
     }
     const changed = batch.map(({ order }) => order);
-    await sendOrders(context, changed);
+    await context.api.POST("/v1/orders-live", { body: changed });
     for (const order of changed) orders.set(order.id, order);
     logProgress();
     queue = rest;
@@ -71,11 +71,6 @@ export async function playDay(context: PlayContext, day: LiveDay): Promise<Playe
   log(`Till closed: ${till.orderList.length} orders, sales ${amountText(sales)}; ${outcome}`);
   if (report && report.totalSales !== sales) log(`The report says ${amountText(report.totalSales)}`);
   return { till, sales, report };
-}
-
-/** Sends open orders as they are now, in one call. */
-async function sendOrders({ api }: PlayContext, orders: readonly OrderLiveInput[]): Promise<void> {
-  await api.POST("/v1/orders-live", { body: [...orders] });
 }
 
 /** The number that the next report of the location has: reports are counted. */
@@ -176,7 +171,7 @@ export async function closeInterruptedTills(
     const orderList = left.map((order) => settleOrder(restaurant, order, finalizedAt));
     const settled = orderList.map((order) => liveOrder(restaurant.establishment, order));
     for (let first = 0; first < settled.length; first += maxLiveOrders)
-      await sendOrders(context, settled.slice(first, first + maxLiveOrders));
+      await api.POST("/v1/orders-live", { body: settled.slice(first, first + maxLiveOrders) });
     const reportNumber = await nextReportNumber(context);
     await closeTill(context, closedTill(restaurant, { id, startedAt, finalizedAt, reportNumber, orderList }));
     log(`Till of an earlier play closed: ${settled.length} orders, sales ${amountText(salesOf(settled))}`);

@@ -107,7 +107,7 @@ export async function noteDevice(
 
 const facts = (sql: Sql | Transaction) => sql`id, application, legacy_id, time_zone`;
 
-export async function locationFacts({ sql }: Database, id: string): Promise<LocationFacts | undefined> {
+export async function locationFacts(sql: Sql | Transaction, id: string): Promise<LocationFacts | undefined> {
   const [row] = await sql<LocationFacts[]>`select ${facts(sql)} from locations where id = ${id}`;
   return row;
 }
@@ -133,9 +133,4 @@ export async function locationOwner(
     select id, organization_id, agency_id from locations
     where application = ${application} and legacy_id = ${legacyId}`;
   return row;
-}
-
-export async function locationExists(tx: Transaction, id: string): Promise<boolean> {
-  const rows = await tx`select 1 from locations where id = ${id}`;
-  return rows.length > 0;
 }

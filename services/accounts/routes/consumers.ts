@@ -8,7 +8,7 @@ import {
 } from "@pragma/contracts/consumer";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { jsonBody } from "@pragma/runtime/define-route";
-import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
+import { ownLocation, readableLocation } from "@pragma/runtime/locations";
 import { json } from "@pragma/runtime/reply";
 import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";

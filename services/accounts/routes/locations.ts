@@ -11,7 +11,7 @@ import {
 } from "@pragma/contracts/location";
 import { integerInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { jsonBody } from "@pragma/runtime/define-route";
-import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
+import { ownLocation, readableLocation } from "@pragma/runtime/locations";
 import { json, taggedByContent } from "@pragma/runtime/reply";
 import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";

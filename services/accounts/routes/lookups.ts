@@ -56,7 +56,7 @@ export const findLocationRoute = defineRoute({
   responses: { 200: { description: "The facts", schema: LocationFacts } },
   errors: ["location_not_found"],
   async handle({ params, services }) {
-    const location = await locationFacts(services.db, params.id);
+    const location = await locationFacts(services.db.sql, params.id);
     if (!location) throw locationNotFound(params.id);
     return json(200, location);
   },

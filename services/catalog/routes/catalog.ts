@@ -11,11 +11,9 @@ import {
 import { ApiError } from "@pragma/contracts/errors";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import type { BodyReader } from "@pragma/runtime/define-route";
-import { entityTagsIn } from "@pragma/runtime/entity-tags";
-import { namedLocation } from "@pragma/runtime/locations";
+import { namedLocation, ownLocation } from "@pragma/runtime/locations";
 import { publish } from "@pragma/runtime/outbox";
-import { ownLocation } from "@pragma/runtime/own-location";
-import { json, tagged } from "@pragma/runtime/reply";
+import { entityTagsIn, json, tagged } from "@pragma/runtime/reply";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import { createSemaphore } from "@pragma/runtime/semaphore";
 import { z } from "zod";

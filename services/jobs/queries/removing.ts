@@ -1,3 +1,4 @@
+import { removeRows } from "@pragma/runtime/periodic";
 import type { Sql, Transaction } from "@pragma/runtime/postgres";
 import type { JobsConfig } from "../jobs.ts";
 import { deleteJob, type JobRow } from "./jobs.ts";
@@ -30,26 +31,19 @@ export async function removeFinished(
   }
 }
 
-/** How many jobs are removed at a time. */
-const portion = 5_000;
-
 /** Removes jobs that finished long ago, and the oldest of locations that have too many. */
 export async function removeOldJobs(
   sql: Sql,
   { JOBS_KEPT_DAYS: days, JOBS_KEPT_PER_LOCATION: perLocation }: JobsConfig,
 ): Promise<void> {
-  const old = () => sql`
-    select location_id, id from jobs where finished_at < now() - make_interval(days => ${days}) limit ${portion}`;
-  const excess = () => sql`
+  await removeRows(sql, "jobs", sql`finished_at < now() - make_interval(days => ${days})`);
+  const excess = sql`
     select location_id, id from (
       select location_id, id, row_number() over (partition by location_id order by finished_at desc) as place
       from jobs
       where finished_at is not null and location_id in (
         select location_id from jobs where finished_at is not null group by location_id having count(*) > ${perLocation})
     ) as finished
-    where place > ${perLocation} limit ${portion}`;
-  for (const removable of [old, excess]) {
-    const removePortion = () => sql`delete from jobs where (location_id, id) in (${removable()})`;
-    while ((await removePortion()).count === portion);
-  }
+    where place > ${perLocation}`;
+  await removeRows(sql, "jobs", sql`(location_id, id) in (${excess})`);
 }

@@ -1,17 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { ApiError } from "@pragma/contracts/errors";
+import { ApiError, type Fault } from "@pragma/contracts/errors";
 import { Job, JobId, type JobOptions, JobStatus, NewJob } from "@pragma/contracts/job";
 import type { Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { jsonBody } from "@pragma/runtime/define-route";
 import { refuseFaults } from "@pragma/runtime/faults";
-import { namedLocation } from "@pragma/runtime/locations";
-import { ownLocation } from "@pragma/runtime/own-location";
+import { namedLocation, ownLocation } from "@pragma/runtime/locations";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import { json, taggedByContent } from "@pragma/runtime/reply";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import { z } from "zod";
-import { checkJob } from "../check-job.ts";
 import { defineRoute, type Jobs, type JobsConfig } from "../jobs.ts";
 import {
   countUnfinished,
@@ -24,7 +22,7 @@ import {
   updateJob,
 } from "../queries/jobs.ts";
 import { jobName } from "../queue.ts";
-import { latestDate } from "../repeat.ts";
+import { checkRepeat, latestDate } from "../repeat.ts";
 import { scheduleRun } from "../run-job.ts";
 
 const locationQuery = z.object({
@@ -200,4 +198,33 @@ function tooMany(owner: "API key" | "location", maximum: number): ApiError {
 function reached(name: string, maximum: number, unit: string): ApiError {
   const detail = `There may be ${maximum} ${unit}. Another is possible when some have come to their end.`;
   return new ApiError("limit_reached", { detail, limit: { name, maximum, unit } });
+}
+
+/** The fates of a parent that a child's failure can bring about: one at most. */
+const fates = ["failParentOnFailure", "ignoreDependencyOnFailure", "removeDependencyOnFailure"] as const;
+
+/** What an installation does not allow of a job, and what contradicts itself, each with the reason. */
+export function checkJob({ message, duration, jobOptions }: NewJob, config: JobsConfig, now: number): Fault[] {
+  const { JOBS_LONGEST_DURATION: longest, JOBS_MOST_ATTEMPTS: maxAttempts, JOBS_SHORTEST_REPEAT: shortest } = config;
+  const { attempts = 1, sizeLimit = 0, repeat } = jobOptions;
+  const faults: Fault[] = [];
+  const refuse = (isFault: unknown, path: string, code: string, text: string) => {
+    if (isFault) faults.push({ in: "body", path, code, message: text });
+  };
+  const conflict = (isFault: unknown, option: string, text: string) =>
+    refuse(isFault, `jobOptions.${option}`, "conflict", text);
+  const size = Buffer.byteLength(JSON.stringify({ message, duration }));
+  const sizeText = `The payload has ${size} bytes as JSON, more than this limit`;
+
+  refuse(duration > longest, "duration", "too_big", `A job may take ${longest} milliseconds at most`);
+  refuse(attempts > maxAttempts, "jobOptions.attempts", "too_big", `A job may be tried ${maxAttempts} times at most`);
+  refuse(sizeLimit > 0 && size > sizeLimit, "jobOptions.sizeLimit", "too_big", sizeText);
+
+  const asked = fates.filter((fate) => jobOptions[fate]);
+  for (const fate of asked) {
+    conflict(asked.length > 1, fate, `Of ${asked.join(", ")} one at most: a parent has one fate`);
+  }
+  const isDuplicable = jobOptions.deduplication && jobOptions.parent;
+  conflict(isDuplicable, "deduplication", "A job that has a parent cannot be deduplicated");
+  return repeat ? [...faults, ...checkRepeat(jobOptions, shortest, now)] : faults;
 }

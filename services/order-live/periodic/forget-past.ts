@@ -1,24 +1,24 @@
 import type { PeriodicTask } from "@pragma/runtime/define-service";
+import { removeRows } from "@pragma/runtime/periodic";
 import { afterCommit } from "@pragma/runtime/postgres";
 import { showLeaving } from "../finish-till.ts";
 import type { OrderLiveService } from "../order-live.ts";
 import * as orders from "../queries/orders.ts";
-import { lockStream, removeRevisions } from "../queries/streams.ts";
+import { lockStream } from "../queries/streams.ts";
 
 const hour = 60 * 60 * 1000;
 const day = 24 * hour;
-const batch = 5_000;
 
 /**
  * Forgets the orders that departed longer ago than they are remembered: an upsert that is later than that makes them live again. Live
  * orders that nobody has changed for as long leave, and are forgotten: their till will not come any more.
  */
-export const forgetOrders: PeriodicTask<Pick<OrderLiveService, "db" | "hub" | "log" | "kept">> = {
+export const forgetOrders: PeriodicTask<Pick<OrderLiveService, "db" | "hub" | "log" | "config">> = {
   name: "forget old orders",
   everySeconds: 60 * 60,
-  async run({ db, hub, log, kept }) {
-    const since = new Date(Date.now() - kept.orderDays * day);
-    while ((await orders.forgetDeparted(db.sql, since, batch)) === batch);
+  async run({ db, hub, log, config }) {
+    const since = new Date(Date.now() - config.LIVE_ORDERS_KEPT_DAYS * day);
+    await removeRows(db.sql, "orders", db.sql`left_at < ${since}`);
     let forgotten = 0;
     for (const locationId of await orders.findLocationsWithUnchanged(db.sql, since)) {
       forgotten += await db.transaction(async (tx) => {
@@ -35,11 +35,11 @@ export const forgetOrders: PeriodicTask<Pick<OrderLiveService, "db" | "hub" | "l
 };
 
 /** Removes from the logs of all streams what is older than they are kept for. */
-export const shortenLog: PeriodicTask<Pick<OrderLiveService, "db" | "kept">> = {
+export const shortenLog: PeriodicTask<Pick<OrderLiveService, "db" | "config">> = {
   name: "shorten the log of changes",
   everySeconds: 300,
-  async run({ db, kept }) {
-    const before = new Date(Date.now() - kept.logHours * hour);
-    while ((await removeRevisions(db.sql, before, batch)) === batch);
+  async run({ db: { sql }, config }) {
+    const before = new Date(Date.now() - config.LIVE_LOG_KEPT_HOURS * hour);
+    await removeRows(sql, "revisions", sql`created_at < ${before}`);
   },
 };

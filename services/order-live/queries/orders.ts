@@ -12,11 +12,18 @@ function stateOf({ id, createdAt, ...rest }: StoredState): [string, OrderState] 
   return [id, { ...rest, createdAt: createdAt.toISOString() }];
 }
 
+interface SomeOrders {
+  locationId: string;
+  ids: string[];
+}
+
+interface OfTill {
+  locationId: string;
+  tillId: string;
+}
+
 /** What is known of these orders, live or departed, by their ids. */
-export async function findStates(
-  tx: Transaction,
-  { locationId, ids }: { locationId: string; ids: string[] },
-): Promise<Map<string, OrderState>> {
+export async function findStates(tx: Transaction, { locationId, ids }: SomeOrders): Promise<Map<string, OrderState>> {
   const rows = await tx<StoredState[]>`
     select ${state(tx)} from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
   return new Map(rows.map(stateOf));
@@ -25,7 +32,7 @@ export async function findStates(
 /** The live orders that are of a till, or that it holds, by their ids. */
 export async function findLiveStates(
   tx: Transaction,
-  { locationId, tillId, ids }: { locationId: string; tillId: string; ids: string[] },
+  { locationId, tillId, ids }: SomeOrders & OfTill,
 ): Promise<Map<string, OrderState>> {
   const rows = await tx<StoredState[]>`
     select ${state(tx)} from orders
@@ -82,7 +89,7 @@ export async function putOrders(tx: Transaction, locationId: string, orders: Liv
 /** Takes live orders out: what is kept of them stops late upserts. `closedAt` is of the till that holds them, if one does. */
 export async function departOrders(
   tx: Transaction,
-  { locationId, ids, closedAt }: { locationId: string; ids: string[]; closedAt: string | null },
+  { locationId, ids, closedAt }: SomeOrders & { closedAt: string | null },
 ): Promise<void> {
   await tx`
     update orders set left_at = now(), closed_at = ${closedAt}, body = null, etag = null
@@ -92,7 +99,7 @@ export async function departOrders(
 /** Notes that a till holds orders that nobody has sent, so that a late upsert does not make them live. */
 export async function noteDeparted(
   tx: Transaction,
-  { locationId, tillId, ids, closedAt }: { locationId: string; tillId: string; ids: string[]; closedAt: string },
+  { locationId, tillId, ids, closedAt }: SomeOrders & OfTill & { closedAt: string },
 ): Promise<void> {
   await tx`
     insert into orders
@@ -104,18 +111,8 @@ export async function noteDeparted(
 }
 
 /** Removes orders altogether. */
-export async function forgetOrders(
-  tx: Transaction,
-  { locationId, ids }: { locationId: string; ids: string[] },
-): Promise<void> {
+export async function forgetOrders(tx: Transaction, { locationId, ids }: SomeOrders): Promise<void> {
   await tx`delete from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
-}
-
-/** Removes what is kept of orders that departed before then, so many at most; gives how many. */
-export async function forgetDeparted(sql: Sql, before: Date, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from orders where ctid in (select ctid from orders where left_at < ${before} limit ${limit})`;
-  return count;
 }
 
 /** A live order's reply; `locationId` null finds that of any location, the one changed last. */
@@ -131,10 +128,7 @@ export async function findOrder(
 }
 
 /** Notes that a till's report is final; gives whether that is news. */
-export async function noteFinalTill(
-  tx: Transaction,
-  { locationId, tillId }: { locationId: string; tillId: string },
-): Promise<boolean> {
+export async function noteFinalTill(tx: Transaction, { locationId, tillId }: OfTill): Promise<boolean> {
   const { count } = await tx`
     insert into final_tills (location_id, till_id) values (${locationId}, ${tillId}) on conflict do nothing`;
   return count > 0;

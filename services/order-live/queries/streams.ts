@@ -71,12 +71,3 @@ export async function findPositions(
   return sql<{ locationId: string; position: number }[]>`
     select location_id, position from streams where location_id = any(${locationIds}::uuid[])`;
 }
-
-/** Removes what entered the log before then, so many entries at most; gives how many. */
-export async function removeRevisions(sql: Sql, before: Date, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from revisions where ctid in (
-      select ctid from revisions where created_at < ${before} order by created_at limit ${limit}
-    )`;
-  return count;
-}

@@ -3,8 +3,7 @@ import { locationIdExample, orderLiveInputExample } from "@pragma/contracts/exam
 import { leftReasons, OrderLive } from "@pragma/contracts/order-live";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { listOf } from "@pragma/runtime/join-json";
-import { namedLocation } from "@pragma/runtime/locations";
-import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
+import { namedLocation, ownLocation, readableLocation } from "@pragma/runtime/locations";
 import { tagged, text } from "@pragma/runtime/reply";
 import { instantInToken, replyWithLargePage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
@@ -74,13 +73,13 @@ export const listOrdersRoute = defineRoute({
   request: { query: query.extend(pageQuery) },
   responses: { 200: { description: "A page of live orders", schema: pageOf(OrderLive) } },
   errors: ["invalid_page_token", "location_forbidden"],
-  async handle({ query, principal, services: { db, pageMaxBytes }, url, origin }) {
+  async handle({ query, principal, services: { db, config }, url, origin }) {
     const locationId = ownLocation(principal, query.locationId);
     const filter = filterOf(query);
     return replyWithLargePage({ query, principal, url, origin }, placeSchema, async (range) => {
       const [total, { orders, hasMore }] = await Promise.all([
         countListed(db.sql, locationId, filter),
-        findListed(db.sql, { locationId, filter }, { ...range, maxBytes: pageMaxBytes }),
+        findListed(db.sql, { locationId, filter }, { ...range, maxBytes: config.PAGE_MAX_BYTES }),
       ]);
       const last = hasMore ? orders.at(-1) : undefined;
       return {

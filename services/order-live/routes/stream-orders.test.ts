@@ -4,6 +4,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { readEventStream, type StreamedEvent } from "@pragma/runtime/testing/server-sent-events";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { orderLiveConfig } from "../order-live.ts";
 import { shortenLog } from "../periodic/forget-past.ts";
 import { changed, makeOrder, makeRow } from "../testing/make-order.ts";
 import { posKey, startOrderLive, streamAt, type TestOrderLive, upsertAt } from "../testing/start-order-live.ts";
@@ -174,7 +175,7 @@ describe("a stream that is taken up again", () => {
     for (const revision of revisions) await orderLive.upsert(principal, revision);
     await orderLive.db.sql`
       update revisions set created_at = now() - interval '25 hours' where location_id = ${locationId} and position < 3`;
-    await shortenLog.run({ db: orderLive.db, kept: { logHours: 24, orderDays: 30 } });
+    await shortenLog.run({ db: orderLive.db, config: orderLiveConfig.parse({}) });
     const openAfter = async (position: number) => {
       const stream = await orderLive.stream(principal, { lastEventId: `${locationId}:${position}` });
       await stream.received(1, "ready");

@@ -1,5 +1,5 @@
 import { withoutPersonalData } from "@pragma/contracts/personal-data";
-import { entityTagOf } from "@pragma/runtime/entity-tags";
+import { entityTagOf } from "@pragma/runtime/reply";
 import { on } from "@pragma/runtime/subscription";
 import type { OrderLiveService } from "../order-live.ts";
 

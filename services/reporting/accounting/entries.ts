@@ -25,8 +25,8 @@ export function salesEntry(report: ReportV2, facts: TillFacts, config: Accountin
   if (config.discountBooking === "gross") addDiscounts(entry, report, config);
   for (const { taxRate, taxable, tax } of salesByRate(report, facts)) {
     const gross = config.discountBooking === "gross" ? plus(taxable, discountAt(report, taxRate)) : taxable;
-    const sales = salesAccount(config, taxRate);
-    const vat = vatAccount(config, taxRate);
+    const sales = ofRate(config.sales, taxRate) ?? config.otherSales;
+    const vat = ofRate(config.collectedVat, taxRate) ?? config.otherVat;
     entry.credit(gross, { account: sales, text: sales.label });
     entry.credit(tax, { account: vat, text: vat.label });
   }
@@ -137,16 +137,6 @@ function expectedCash(report: ReportV2, initial: number): number {
   return amounts.reduce(plus, initial);
 }
 
-/** The account of sales at a VAT rate, in hundredths of a percent. */
-function salesAccount({ sales, otherSales }: AccountingRules, taxRate: number): AccountingAccount {
-  return ofRate(sales, taxRate) ?? otherSales;
-}
-
-/** The account of VAT collected at a rate, in hundredths of a percent. */
-function vatAccount({ collectedVat, otherVat }: AccountingRules, taxRate: number): AccountingAccount {
-  return ofRate(collectedVat, taxRate) ?? otherVat;
-}
-
 /** The account of a payment method: that of its name where it has one of its own, else that of its mode. */
 function paymentAccount(
   { payments, paymentMethods }: AccountingRules,
@@ -164,6 +154,7 @@ function auxiliaryOf(
   return account === unpaid.account || account === owedToCustomers.account ? customerAuxiliary : null;
 }
 
+/** The account of a VAT rate, in hundredths of a percent, where the list has one. */
 function ofRate(list: AccountingRules["sales"], taxRate: number): AccountingAccount | undefined {
   const found = list.find((entry) => entry.taxRate === taxRate);
   return found && { account: found.account, label: found.label };

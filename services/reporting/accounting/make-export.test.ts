@@ -6,13 +6,13 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { longestBlock } from "@pragma/runtime/testing/longest-block";
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { removeOldExports } from "../periodic/remove-old-exports.ts";
 import {
   type Claim,
   claimExports,
   finishExport,
   keepClaim,
   releaseClaim,
+  removeOldExports,
   type TillReport,
 } from "../queries/accounting-exports.ts";
 import reporting, { reportingOperations } from "../service.ts";
@@ -233,7 +233,7 @@ describe("exports that are too old", () => {
     const [old, young] = [await start(), await start()];
     for (const id of [old, young]) await inState(id, "done");
     await service.db.sql`update accounting_exports set created_at = now() - interval '11 days' where id = ${old}`;
-    await removeOldExports.run({ db: service.db, exportsKeptDays: 10 });
+    await removeOldExports(service.db, 10);
     expect(await service.refusal("GET", `/v1/accounting/exports/${old}`, { principal })).toMatchObject({
       code: "accounting_export_not_found",
     });

@@ -1,4 +1,4 @@
-import { entityTagOf } from "@pragma/runtime/entity-tags";
+import { entityTagOf } from "@pragma/runtime/reply";
 import { withRequestContext } from "@pragma/runtime/request-context";
 import { SpanKind } from "@pragma/runtime/tracing";
 import { isTransient } from "@pragma/runtime/transient-error";
@@ -19,11 +19,7 @@ import { fileFormats } from "./fec/formats.ts";
 import { fecHeader, fecName } from "./fec/write-fec.ts";
 import { type FailedTill, failed, type WriteTill, type WrittenTill } from "./write-till.ts";
 
-interface Making extends Pick<Reporting, "db" | "log"> {
-  /** How long a maker of an export may go without a word before it is presumed dead. */
-  exportClaimSeconds: number;
-  /** Of all files of an export. */
-  exportMaxBytes: number;
+interface Making extends Pick<Reporting, "db" | "log" | "config"> {
   writer: WorkerPool<WriteTill, WrittenTill | FailedTill>;
 }
 
@@ -63,7 +59,7 @@ export async function makeExport(services: Making, claim: Claim, signal: AbortSi
 async function computeExport(services: Making, claim: Claim, signal: AbortSignal): Promise<FinishedExport | undefined> {
   const items: ItemResult[] = [];
   const files: FinishedExport["files"] = [];
-  const progress = { claim, signal, bytesLeft: services.exportMaxBytes };
+  const progress = { claim, signal, bytesLeft: services.config.EXPORT_MAX_BYTES };
   for (const planned of await exportPlan(services.db.sql, claim.id)) {
     const written = await writeFile(services, planned, progress);
     if (!written) return undefined;
@@ -84,7 +80,8 @@ interface Progress {
 
 /** A file with the tills that could be written; undefined when the claim was lost, or given back because the process stops. */
 async function writeFile(services: Making, planned: PlannedFile, progress: Progress) {
-  const { db, exportClaimSeconds: seconds, exportMaxBytes } = services;
+  const { db } = services;
+  const { EXPORT_CLAIM_SECONDS: seconds, EXPORT_MAX_BYTES: maxBytes } = services.config;
   const { claim, signal } = progress;
   const { number, provider } = planned;
   const items: ItemResult[] = [];
@@ -100,11 +97,11 @@ async function writeFile(services: Making, planned: PlannedFile, progress: Progr
     if (items.length % stride === 0 && !(await keepClaim(db.sql, claim, { seconds }))) return undefined;
     let outcome: WrittenTill | FailedTill;
     if (claim.attempt > maxAttempts) outcome = interrupted;
-    else if (progress.bytesLeft < 0) outcome = tooLarge(exportMaxBytes);
+    else if (progress.bytesLeft < 0) outcome = tooLarge(maxBytes);
     else outcome = await writeTill(services, planned, { tillId, entriesBefore: entries });
     if (outcome.failure === null) {
       progress.bytesLeft -= outcome.lines.byteLength;
-      if (progress.bytesLeft < 0) outcome = tooLarge(exportMaxBytes);
+      if (progress.bytesLeft < 0) outcome = tooLarge(maxBytes);
     }
     if (outcome.failure === null) {
       pieces.push(outcome.lines);
@@ -123,7 +120,7 @@ async function writeFile(services: Making, planned: PlannedFile, progress: Progr
 
 /** One till with a fault that nobody has foreseen does not keep the others from being exported. */
 async function writeTill(
-  { db, log, writer, exportMaxBytes }: Making,
+  { db, log, writer, config: { EXPORT_MAX_BYTES: maxBytes } }: Making,
   { locationId, provider, config }: PlannedFile,
   { tillId, entriesBefore }: { tillId: string; entriesBefore: number },
 ): Promise<WrittenTill | FailedTill> {
@@ -131,7 +128,7 @@ async function writeTill(
     const stored = await reportOfTill(db.sql, { tillId, locationId });
     return await writer.run({ stored, provider, config, entriesBefore });
   } catch (error) {
-    if (error instanceof OutOfMemoryError) return tooLarge(exportMaxBytes);
+    if (error instanceof OutOfMemoryError) return tooLarge(maxBytes);
     if (isTransient(error)) throw error;
     log.error({ err: error, tillId }, "a till could not be exported");
     return failed("internal_error", "Something went wrong on our side. We have noted it.");

@@ -21,7 +21,7 @@ type Item = CreateAccountingExport[number] & { locationId: string };
  * limit_reached when too many exports of the location have not come to their end.
  */
 export async function requestExport(
-  { db, wakeExports, maxUnfinishedExports: maximum }: Pick<Reporting, "db" | "wakeExports" | "maxUnfinishedExports">,
+  { db, wakeExports, config: { EXPORTS_UNFINISHED_PER_LOCATION: maximum } }: Reporting,
   { body, principal, context }: { body: CreateAccountingExport; principal: Principal; context: RequestContext },
 ): Promise<StartedAccountingExport> {
   const items = locatedItems(body, principal);

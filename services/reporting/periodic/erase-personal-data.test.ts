@@ -4,6 +4,7 @@ import { sentEvents } from "@pragma/runtime/testing/sent-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { erasePersonalData, eraseTillsBefore } from "../erase-orders.ts";
 import { takeTill } from "../queries/tills.ts";
+import { reportingConfig } from "../reporting.ts";
 import { makeOrder, makeTill } from "../testing/make-till.ts";
 import { keyOf, startReporting, type TestReporting } from "../testing/start-reporting.ts";
 
@@ -14,8 +15,10 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 const log = createLogger({ name: "test", level: "silent" });
-const eraseAfter = (personalDataKeptDays: number | undefined) =>
-  erasePersonalData.run({ db: service.db, log, personalDataKeptDays });
+const eraseAfter = (days: string | undefined) => {
+  const config = reportingConfig.parse({ OBJECT_STORE: "file:/unused", PERSONAL_DATA_KEPT_DAYS: days });
+  return erasePersonalData.run({ db: service.db, log, config });
+};
 
 const day = 24 * 3_600_000;
 const written = { revision: 2, pushedAt: new Date().toISOString(), object: { hash: "of another body" } };
@@ -27,8 +30,8 @@ describe("personal data", () => {
     await service.push([old, recent], location.id);
     await service.db.sql`update tills set pushed_at = now() - interval '100 days' where till_id = ${old.id}`;
     await eraseAfter(undefined);
-    await eraseAfter(99);
-    await eraseAfter(99);
+    await eraseAfter("99");
+    await eraseAfter("99");
 
     const erasures = await eventually("the event", async () => {
       const found = await sentEvents(service.environment, "orders.erased", old.id);

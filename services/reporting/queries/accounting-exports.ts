@@ -1,5 +1,5 @@
 import type { AccountingExport, AccountingProvider } from "@pragma/contracts/accounting-export";
-import { advisoryLockKey, recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { advisoryLockKey, type Database, recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
 
 export interface ExportRow {
   id: string;
@@ -226,20 +226,23 @@ export async function exportPlan(sql: Sql, exportId: string): Promise<PlannedFil
     from accounting_files file where export_id = ${exportId} order by number`;
 }
 
-/** Removes up to so many exports that are older than this, with their files; tells how many. */
-export async function removeExportsOlderThan(
-  tx: Transaction,
-  { days, limit }: { days: number; limit: number },
-): Promise<number> {
-  const old = await tx<{ id: string }[]>`
-    select id from accounting_exports
-    where created_at < now() - ${days} * interval '1 day' and state in ('done', 'failed')
-    order by created_at limit ${limit} for update skip locked`;
-  const ids = old.map(({ id }) => id);
-  await tx`delete from accounting_items where export_id = any(${ids}::uuid[])`;
-  await tx`delete from accounting_files where export_id = any(${ids}::uuid[])`;
-  await tx`delete from accounting_exports where id = any(${ids}::uuid[])`;
-  return ids.length;
+/** How many exports are removed at a time. */
+const portion = 50;
+
+/** Removes exports with their files once they are too old; they can be made again from the same tills. */
+export async function removeOldExports(db: Database, days: number): Promise<void> {
+  const removePortion = async (tx: Transaction) => {
+    const old = await tx<{ id: string }[]>`
+      select id from accounting_exports
+      where created_at < now() - ${days} * interval '1 day' and state in ('done', 'failed')
+      order by created_at limit ${portion} for update skip locked`;
+    const ids = old.map(({ id }) => id);
+    await tx`delete from accounting_items where export_id = any(${ids}::uuid[])`;
+    await tx`delete from accounting_files where export_id = any(${ids}::uuid[])`;
+    await tx`delete from accounting_exports where id = any(${ids}::uuid[])`;
+    return ids.length;
+  };
+  while ((await db.transaction(removePortion)) === portion);
 }
 
 /** What the reporting service has of a till: its report and what entries need beside it, when it has them. */

@@ -8,10 +8,8 @@ import {
 import { ApiError } from "@pragma/contracts/errors";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { jsonBody } from "@pragma/runtime/define-route";
-import { entityTagOf } from "@pragma/runtime/entity-tags";
-import { namedLocation } from "@pragma/runtime/locations";
-import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
-import { tagged, text } from "@pragma/runtime/reply";
+import { namedLocation, ownLocation, readableLocation } from "@pragma/runtime/locations";
+import { entityTagOf, tagged, text } from "@pragma/runtime/reply";
 import { createdPlace, replyWithLargePage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { entriesDescribed } from "../accounting/described.ts";
@@ -69,7 +67,7 @@ export const listAccountingConfigs = defineRoute({
   async handle({ query, principal, services, url, origin }) {
     const locationId = ownLocation(principal, query.locationId);
     return replyWithLargePage({ query, principal, url, origin }, createdPlace, (range) =>
-      listConfigs(services.db.sql, locationId, { ...range, maxBytes: services.pageMaxBytes }),
+      listConfigs(services.db.sql, locationId, { ...range, maxBytes: services.config.PAGE_MAX_BYTES }),
     );
   },
 });

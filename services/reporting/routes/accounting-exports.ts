@@ -8,7 +8,7 @@ import {
 import { ApiError } from "@pragma/contracts/errors";
 import { accountingFileExample } from "@pragma/contracts/examples/accounting";
 import { jsonBody } from "@pragma/runtime/define-route";
-import { readableLocation } from "@pragma/runtime/own-location";
+import { readableLocation } from "@pragma/runtime/locations";
 import type { Sql } from "@pragma/runtime/postgres";
 import { json, tagged, taggedByContent } from "@pragma/runtime/reply";
 import { createSemaphore } from "@pragma/runtime/semaphore";

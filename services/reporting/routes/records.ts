@@ -5,7 +5,7 @@ import { dayInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { RouteInput } from "@pragma/runtime/define-route";
-import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
+import { ownLocation, readableLocation } from "@pragma/runtime/locations";
 import { type Reply, tagged } from "@pragma/runtime/reply";
 import { dayInToken, instantInToken, replyWithLargePage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
@@ -37,7 +37,7 @@ async function replyWithPage(
   const { since = null, until = null } = query;
   const filter = { locationId: ownLocation(principal, query.locationId), kind, since, until, reportId };
   return replyWithLargePage({ query, principal, url, origin }, placeSchema, (range) =>
-    findPage(services.db, filter, { ...range, body, maxBytes: services.pageMaxBytes }),
+    findPage(services.db, filter, { ...range, body, maxBytes: services.config.PAGE_MAX_BYTES }),
   );
 }
 

@@ -1,4 +1,4 @@
-import { type Application, applicationSchema, applications } from "@pragma/contracts/application";
+import { type Application, applicationSchema } from "@pragma/contracts/application";
 import { ApiError } from "@pragma/contracts/errors";
 import type { LegacyTill } from "@pragma/contracts/legacy-till";
 import type { Principal } from "@pragma/contracts/principal";
@@ -17,10 +17,10 @@ export const legacyConfig = {
   LEGACY_POPINA_TOKEN: token,
   LEGACY_JALIA_URL: baseUrl,
   LEGACY_JALIA_TOKEN: token,
-  /** For each request. */
-  LEGACY_TIMEOUT_SECONDS: numberFromEnv(z.number().int().min(1).max(20)).default(5),
+  /** For the whole answer to each request. */
+  LEGACY_TIMEOUT_SECONDS: numberFromEnv(1, 20).default(5),
   /** Tills of one call that are fetched at a time. */
-  LEGACY_CONCURRENCY: numberFromEnv(z.number().int().min(1).max(32)).default(4),
+  LEGACY_CONCURRENCY: numberFromEnv(1, 32).default(4),
 };
 
 type LegacyConfig = z.output<z.ZodObject<typeof legacyConfig>>;
@@ -30,23 +30,6 @@ export interface LegacyAddress {
   /** Without a slash at its end. */
   base: string;
   token: string | undefined;
-}
-
-/** What is needed to ask legacy backoffices. */
-export interface LegacySettings {
-  addresses: Partial<Record<Application, LegacyAddress>>;
-  /** For each request, in milliseconds. */
-  timeout: number;
-  concurrency: number;
-}
-
-export function legacySettings(config: LegacyConfig): LegacySettings {
-  const addresses: LegacySettings["addresses"] = {};
-  for (const application of applications) {
-    const url = config[`LEGACY_${application}_URL`];
-    if (url) addresses[application] = { base: url.replace(/\/+$/, ""), token: config[`LEGACY_${application}_TOKEN`] };
-  }
-  return { addresses, timeout: config.LEGACY_TIMEOUT_SECONDS * 1000, concurrency: config.LEGACY_CONCURRENCY };
 }
 
 export const applicationQuery = z.object({
@@ -82,8 +65,7 @@ export function askedBackoffice(
 export class BackofficeFailure extends Error {}
 
 interface Asking {
-  /** In milliseconds, for the whole answer. */
-  timeout: number;
+  config: LegacyConfig;
   /** Bytes of the answer at most, inflated. */
   limit: number;
   signal: AbortSignal;
@@ -97,9 +79,10 @@ interface Asking {
 export async function askBackoffice(
   { base, token }: LegacyAddress,
   path: string,
-  { timeout, limit, signal }: Asking,
+  { config, limit, signal }: Asking,
 ): Promise<Uint8Array> {
-  const inTime = AbortSignal.timeout(timeout);
+  const { LEGACY_TIMEOUT_SECONDS: seconds } = config;
+  const inTime = AbortSignal.timeout(seconds * 1000);
   try {
     const response = await fetch(`${base}${path}`, {
       headers: { accept: "application/json", ...(token && { authorization: `Bearer ${token}` }) },
@@ -115,7 +98,7 @@ export async function askBackoffice(
     signal.throwIfAborted();
     if (error instanceof BackofficeFailure) throw error;
     if (inTime.aborted) {
-      throw new BackofficeFailure(`The backoffice did not answer within ${timeout / 1000} s.`, { cause: error });
+      throw new BackofficeFailure(`The backoffice did not answer within ${seconds} s.`, { cause: error });
     }
     throw new BackofficeFailure("The backoffice cannot be reached, or broke off its answer.", { cause: error });
   }
@@ -143,9 +126,9 @@ const Page = z.object({
 });
 
 /** @throws `ApiError` legacy_not_configured. */
-export function addressOf({ addresses }: LegacySettings, application: Application): LegacyAddress {
-  const address = addresses[application];
-  if (address) return address;
+export function addressOf(config: LegacyConfig, application: Application): LegacyAddress {
+  const url = config[`LEGACY_${application}_URL`];
+  if (url) return { base: url.replace(/\/+$/, ""), token: config[`LEGACY_${application}_TOKEN`] };
   throw new ApiError("legacy_not_configured", {
     detail: `This installation knows of no legacy backoffice of ${application}: its operator has to set LEGACY_${application}_URL.`,
   });
@@ -157,14 +140,14 @@ export function addressOf({ addresses }: LegacySettings, application: Applicatio
  * @throws `ApiError` legacy_not_configured, legacy_unavailable.
  */
 export async function listLegacyTills(
-  settings: LegacySettings,
+  config: LegacyConfig,
   { application, legacyId, signal }: { application: Application; legacyId?: number | undefined; signal: AbortSignal },
 ): Promise<LegacyTill[]> {
-  const address = addressOf(settings, application);
+  const address = addressOf(config, application);
   const tills = new Map<number, LegacyTill>();
   try {
     for (let page: number | null = 1; page !== null; ) {
-      const { data, nextPage }: z.output<typeof Page> = await readPage(address, page, { settings, signal });
+      const { data, nextPage }: z.output<typeof Page> = await readPage(address, page, { config, signal });
       for (const till of data) tills.set(till.serverId, { application, ...till });
       if (nextPage !== null && nextPage <= page) throw new BackofficeFailure("The backoffice's list goes in circles.");
       if (tills.size > mostTills) throw new BackofficeFailure(`The backoffice lists more than ${mostTills} tills.`);
@@ -181,11 +164,10 @@ export async function listLegacyTills(
 async function readPage(
   address: LegacyAddress,
   page: number,
-  { settings, signal }: { settings: LegacySettings; signal: AbortSignal },
+  { config, signal }: { config: LegacyConfig; signal: AbortSignal },
 ): Promise<z.output<typeof Page>> {
-  const { timeout } = settings;
   const path = `/tills?page=${page}&size=${pageSize}`;
-  const bytes = await askBackoffice(address, path, { timeout, limit: pageLimit, signal });
+  const bytes = await askBackoffice(address, path, { config, limit: pageLimit, signal });
   try {
     return Page.parse(parseJson(bytes));
   } catch (error) {

@@ -34,11 +34,11 @@ export async function fetchLegacyTills(
   { wanted, principal, signal, context }: FetchTills,
 ): Promise<FetchedLegacyTills[]> {
   const deadline = Date.now() + callTime;
-  const places = createSemaphore(services.legacy.concurrency);
+  const places = createSemaphore(services.config.LEGACY_CONCURRENCY);
   const locations = await Promise.all(
     byLocation(wanted).map((tills) => places.run(() => locate(services, { tills, principal, context }))),
   );
-  for (const { application } of wanted) addressOf(services.legacy, application);
+  for (const { application } of wanted) addressOf(services.config, application);
 
   async function outcomeOf(till: LegacyTill, location: LocationFacts): Promise<string | undefined> {
     if (Date.now() > deadline) return tooLate;
@@ -120,9 +120,9 @@ async function fetchLegacyTill(
     context,
   }: Omit<FetchTills, "wanted"> & { wanted: LegacyTill; location: LocationFacts },
 ): Promise<void> {
-  const { timeout } = services.legacy;
-  const address = addressOf(services.legacy, wanted.application);
-  const bytes = await askBackoffice(address, `/tills/${wanted.serverId}`, { timeout, limit: tillLimit, signal });
+  const { config } = services;
+  const address = addressOf(config, wanted.application);
+  const bytes = await askBackoffice(address, `/tills/${wanted.serverId}`, { config, limit: tillLimit, signal });
   const till = await services.reader.read(bytes, "V1", location.id);
   if ("faults" in till) {
     const [first] = till.faults;

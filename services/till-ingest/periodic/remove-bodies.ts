@@ -40,13 +40,13 @@ export async function removeUnlessReferred(
 const portion = 500;
 
 /** Removes the bodies of revisions that others took the place of so many days ago; what they were stays known. */
-export const removeReplaced: PeriodicTask<Pick<TillIngest, "db" | "objects" | "replacedKeptDays">> = {
+export const removeReplaced: PeriodicTask<Pick<TillIngest, "db" | "objects" | "config">> = {
   name: "remove replaced bodies",
   everySeconds: 3_600,
-  async run({ db, objects, replacedKeptDays }) {
-    if (replacedKeptDays === undefined) return;
+  async run({ db, objects, config: { REPLACED_BODIES_KEPT_DAYS: days } }) {
+    if (days === undefined) return;
     for (let count = portion; count === portion; ) {
-      const keys = await db.transaction((tx) => removeReplacedBodies(tx, { days: replacedKeptDays, limit: portion }));
+      const keys = await db.transaction((tx) => removeReplacedBodies(tx, { days, limit: portion }));
       for (const key of keys) await removeUnlessReferred({ db, objects }, key);
       count = keys.length;
     }

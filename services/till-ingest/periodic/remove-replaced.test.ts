@@ -3,6 +3,7 @@ import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeTill } from "../testing/make-till.ts";
 import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
+import { tillIngestConfig } from "../till-ingest.ts";
 import { removeReplaced } from "./remove-bodies.ts";
 
 const principal = testPrincipal();
@@ -13,8 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-const removeAfter = (replacedKeptDays: number | undefined) =>
-  removeReplaced.run({ db: service.db, objects: service.objects, replacedKeptDays });
+const removeAfter = (days: string | undefined) => {
+  const config = tillIngestConfig.parse({ OBJECT_STORE: "file:/unused", REPLACED_BODIES_KEPT_DAYS: days });
+  return removeReplaced.run({ db: service.db, objects: service.objects, config });
+};
 
 /** A till that was pushed and then replaced, both so long ago; the keys of its bodies, oldest first. */
 async function replaced({ days }: { days: number }): Promise<{ id: string; keys: string[] }> {
@@ -48,13 +51,13 @@ async function areThere(keys: string[]): Promise<boolean[]> {
 describe("the removal of replaced bodies", () => {
   it("removes those that were replaced too long ago, and never the one that a till has", async () => {
     const [old, recent] = [await replaced({ days: 31 }), await replaced({ days: 29 })];
-    await removeAfter(30);
+    await removeAfter("30");
     expect(await areThere(old.keys)).toEqual([false, true]);
     expect(await areThere(recent.keys)).toEqual([true, true]);
     expect(await (await service.ask("GET", `/v1/tills/${old.id}/object`, { principal })).json()).toMatchObject({
       note: "again",
     });
-    await removeAfter(30);
+    await removeAfter("30");
     expect(await areThere(old.keys)).toEqual([false, true]);
   });
 

@@ -32,12 +32,6 @@ export async function findTill(sql: Sql | Transaction, id: string): Promise<Till
   return till;
 }
 
-/** The till, if it belongs to this location; to any when that is null. */
-export async function findTillOf(sql: Sql, locationId: string | null, id: string): Promise<TillRow | undefined> {
-  const till = await findTill(sql, id);
-  return locationId === null || till?.locationId === locationId ? till : undefined;
-}
-
 /** Inserts a till as its first revision, unless its id is taken; waits for whoever is inserting one of the same id. */
 export async function insertTill(
   tx: Transaction,

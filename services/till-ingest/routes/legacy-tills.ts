@@ -57,7 +57,7 @@ export const listLegacyTillsRoute = defineRoute({
   errors: ["location_forbidden", "legacy_not_configured", "legacy_unavailable"],
   async handle({ query, principal, services, signal }) {
     const asked = askedBackoffice(principal, query.application);
-    return json(200, await listLegacyTills(services.legacy, { ...asked, signal }));
+    return json(200, await listLegacyTills(services.config, { ...asked, signal }));
   },
 });
 
@@ -93,7 +93,7 @@ export const fetchLegacyTillsRoute = defineRoute({
   errors: ["location_forbidden", "legacy_not_configured", "legacy_unavailable"],
   async handle({ body, query, principal, services, context, signal }) {
     const wanted =
-      body ?? (await listLegacyTills(services.legacy, { ...askedBackoffice(principal, query.application), signal }));
+      body ?? (await listLegacyTills(services.config, { ...askedBackoffice(principal, query.application), signal }));
     const fetched = await fetchLegacyTills(services, { wanted, principal, signal, context });
     context.addToLog({ wanted: wanted.length, fetched: fetched.reduce((sum, { success }) => sum + success.length, 0) });
     return json(200, fetched);

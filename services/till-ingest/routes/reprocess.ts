@@ -3,7 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { integerInQuery } from "@pragma/contracts/pagination";
 import { allows } from "@pragma/contracts/scopes";
 import { ReprocessedTill, Reprocessing } from "@pragma/contracts/till";
-import { ownLocation, readableLocation } from "@pragma/runtime/own-location";
+import { ownLocation, readableLocation } from "@pragma/runtime/locations";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { findReprocessing, insertReprocessing, type ReprocessingRow } from "../queries/reprocessings.ts";

@@ -1,6 +1,6 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { readableLocation } from "@pragma/runtime/own-location";
+import { readableLocation } from "@pragma/runtime/locations";
 import { z } from "zod";
 import type { Which } from "../queries/rows.ts";
 import { isWebhook, type WebhookRow, webhookColumns } from "../queries/webhooks.ts";
