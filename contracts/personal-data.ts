@@ -20,25 +20,33 @@ export const personalFields: ReadonlySet<string> = new Set([
 
 /** The value with every personal field in it null, at any depth. What holds none is given back as it is. */
 export function withoutPersonalData<Value>(value: Value): Value {
-  return (Array.isArray(value) ? erasedFromArray(value) : isObject(value) ? erasedFromObject(value) : value) as Value;
+  return isObject(value) ? (withFieldsReplaced(value, personalFields, null) as Value) : value;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-function erasedFromArray(values: unknown[]): unknown[] {
-  const erased = values.map(withoutPersonalData);
-  return erased.every((value, index) => value === values[index]) ? values : erased;
-}
-
-function erasedFromObject(object: Record<string, unknown>): Record<string, unknown> {
-  let erased = object;
-  for (const [name, field] of Object.entries(object)) {
-    const kept = personalFields.has(name) ? null : withoutPersonalData(field);
+/**
+ * Returns the object or list with every field of these names replaced, in so many levels of it. What holds none is given
+ * back as it is. Errors in it are not looked into.
+ */
+export function withFieldsReplaced(
+  value: object,
+  names: ReadonlySet<string>,
+  replacement: unknown,
+  levels = Number.POSITIVE_INFINITY,
+): object {
+  let copy: Record<string, unknown> | undefined;
+  for (const name of Object.keys(value)) {
+    const field = (value as Record<string, unknown>)[name];
+    let kept = field;
+    if (names.has(name)) kept = replacement;
+    else if (isObject(field) && levels > 1 && !(field instanceof Error))
+      kept = withFieldsReplaced(field, names, replacement, levels - 1);
     if (kept === field) continue;
-    if (erased === object) erased = { ...object };
-    erased[name] = kept;
+    copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+    copy[name] = kept;
   }
-  return erased;
+  return copy ?? value;
 }

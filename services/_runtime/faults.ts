@@ -1,5 +1,6 @@
 import { ApiError, type Fault, maxFaults } from "@pragma/contracts/errors";
-import type { z } from "zod";
+import { limitedList, refuseTwice, toUuid } from "@pragma/contracts/fields";
+import { z } from "zod";
 import { checkPartLimits, type PartLimits } from "./json-limits.ts";
 
 /** What is wrong with a body. */
@@ -66,6 +67,16 @@ export class FoundFaults implements FaultyBody {
   }
 }
 
+/** The list of orders with nothing of them but their ids, as they will be known: each once, and not too many. */
+export function orderIds<Field extends string>(idField: Field, max: number, size?: { min: number }) {
+  const idOf = (order: unknown) => {
+    const id = valueAt(order, [idField]);
+    return typeof id === "string" ? toUuid(id) : undefined;
+  };
+  const ids = z.unknown().transform((order) => ({ [idField]: idOf(order) }) as Record<Field, string | undefined>);
+  return limitedList(ids, max, size).check(refuseTwice("order", idField));
+}
+
 /** A check of our own names its kind of fault in `params.code`. */
 function codeOf(issue: z.core.$ZodIssue): string {
   const named: unknown = issue.code === "custom" ? issue.params?.code : undefined;
@@ -98,7 +109,8 @@ export function invalidRequest(faults: Fault[], count = faults.length): ApiError
   });
 }
 
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+/** Returns what stands at a path in a value; undefined where nothing does. */
+export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input;
   for (const key of path) {
     if (typeof value !== "object" || value === null) return undefined;

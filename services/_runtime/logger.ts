@@ -1,4 +1,4 @@
-import { personalFields } from "@pragma/contracts/personal-data";
+import { personalFields, withFieldsReplaced } from "@pragma/contracts/personal-data";
 import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
 import { internalKeysVariables } from "./internal-keys.ts";
 import { joinObjects } from "./join-json.ts";
@@ -65,25 +65,9 @@ export function logEach(log: Logger, all: object[], message: string): void {
 
 /**
  * The fields of a log line with every secret among them replaced. What holds none is given back as it is: a line is
- * written for every request, and copying it costs more than writing it.
+ * written for every request, and copying it costs more than writing it. Errors are written by their own serializer, which
+ * cleans what it makes of them.
  */
 function withoutSecrets<Fields extends object>(fields: Fields): Fields {
-  return cleaned(fields, depth) as Fields;
-}
-
-function cleaned(value: object, levels: number): object {
-  let copy: Record<string, unknown> | unknown[] | undefined;
-  for (const name of Object.keys(value)) {
-    const field = (value as Record<string, unknown>)[name];
-    const kept = secretFields.has(name) ? censor : canHide(field) && levels > 1 ? cleaned(field, levels - 1) : field;
-    if (kept === field) continue;
-    copy ??= Array.isArray(value) ? [...value] : { ...value };
-    (copy as Record<string, unknown>)[name] = kept;
-  }
-  return copy ?? value;
-}
-
-/** Errors are written by their own serializer, which cleans what it makes of them. */
-function canHide(field: unknown): field is object {
-  return typeof field === "object" && field !== null && !(field instanceof Error);
+  return withFieldsReplaced(fields, secretFields, censor, depth) as Fields;
 }

@@ -114,3 +114,8 @@ export function recordset(sql: Sql | Transaction, rows: readonly object[]) {
 export function advisoryLockKey(name: string): string {
   return createHash("sha256").update(name).digest().readBigInt64BE().toString();
 }
+
+/** Waits for the lock of this name, and holds it until the transaction ends. */
+export async function lockUntilEnd(tx: Transaction, name: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${advisoryLockKey(name)}::bigint)`;
+}

@@ -1,7 +1,7 @@
 import { type Catalog, type CatalogList, catalogListNames, catalogLists } from "@pragma/contracts/catalog";
 import type { Fault } from "@pragma/contracts/errors";
 import { refuseTwice } from "@pragma/contracts/fields";
-import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
+import { type FaultyBody, FoundFaults, valueAt } from "@pragma/runtime/faults";
 import { z } from "zod";
 
 /** The extent of one product or modifier: more than its own limits let through. */
@@ -61,13 +61,13 @@ function* danglingReferences({ products, categories, taxes }: Body): Generator<F
   const categoryIds = valuesOf(categories, "id");
   const percentages = valuesOf(taxes, "percentage");
   for (const [index, product] of listed(products)) {
-    const categoryId = fieldOf(product, "categoryId");
+    const categoryId = valueAt(product, ["categoryId"]);
     if (typeof categoryId === "string" && categoryIds && !categoryIds.has(categoryId)) {
       const got = categoryId.length <= maxShownLength ? `; got ${JSON.stringify(categoryId)}` : "";
       yield unknownReference(`products[${index}].categoryId`, `Must be the id of one of the categories${got}`);
     }
-    for (const [position, price] of listed(fieldOf(product, "priceList"))) {
-      const taxRate = fieldOf(price, "taxRate");
+    for (const [position, price] of listed(valueAt(product, ["priceList"]))) {
+      const taxRate = valueAt(price, ["taxRate"]);
       if (typeof taxRate !== "number" || taxRate === 0 || !percentages || percentages.has(taxRate)) continue;
       const path = `products[${index}].priceList[${position}].taxRate`;
       yield unknownReference(path, `Must be the percentage of one of the taxes, or 0; got ${taxRate}`);
@@ -81,13 +81,9 @@ function unknownReference(path: string, message: string): FaultInBody {
 
 /** What the items of a list have in a field; undefined when there is no list. */
 function valuesOf(list: unknown, field: string): Set<unknown> | undefined {
-  return Array.isArray(list) ? new Set(list.map((item) => fieldOf(item, field))) : undefined;
+  return Array.isArray(list) ? new Set(list.map((item) => valueAt(item, [field]))) : undefined;
 }
 
 function listed(list: unknown): Iterable<[number, unknown]> {
   return Array.isArray(list) ? list.entries() : [];
-}
-
-function fieldOf(value: unknown, field: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Body)[field] : undefined;
 }

@@ -1,12 +1,11 @@
 import { type SeenDevice, seenDevice } from "@pragma/contracts/device";
-import { limitedList, refuseTwice, toUuid } from "@pragma/contracts/fields";
+import { limitedList } from "@pragma/contracts/fields";
 import { maxLiveOrders, OrderLiveInput, pickHead } from "@pragma/contracts/order-live";
 import type { BodyReader } from "@pragma/runtime/define-route";
-import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
+import { type FaultyBody, FoundFaults, orderIds } from "@pragma/runtime/faults";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json-limits";
 import { parseJson } from "@pragma/runtime/parse-json";
 import { inThread, openThreadedReader } from "@pragma/runtime/threaded-reader";
-import { z } from "zod";
 import type { OrderLiveService } from "./order-live.ts";
 import { type GivenState, rowsHashOf } from "./order-state.ts";
 
@@ -32,13 +31,6 @@ export interface GivenOrder {
   eventContent: string;
 }
 
-/** The list with nothing of its orders but their ids, as they will be known: not too many, and each once. */
-const listOfIds = limitedList(
-  z.unknown().transform((order) => ({ id: idOf(order) })),
-  maxLiveOrders,
-  { min: 1 },
-).check(refuseTwice("order", "id"));
-
 /** The body of an upsert: a list of orders, every fault of every one reported under its place, such as `[3].data.total`. */
 export const ordersBody: BodyReader<GivenOrder[], OrderLiveService> = {
   schema: limitedList(OrderLiveInput, maxLiveOrders, { min: 1 }),
@@ -47,6 +39,8 @@ export const ordersBody: BodyReader<GivenOrder[], OrderLiveService> = {
     return (await reader.read(bytes, config.LIVE_ORDER_MAX_BYTES, sender)).result;
   },
 };
+
+const listOfIds = orderIds("id", maxLiveOrders, { min: 1 });
 
 export default inThread(readOrders);
 
@@ -117,9 +111,4 @@ function givenOrder(order: OrderLiveInput): GivenOrder {
     content: JSON.stringify({ ...record, ...pickHead(data), data }),
     eventContent: JSON.stringify({ ...data, ...record }),
   };
-}
-
-function idOf(order: unknown): string | undefined {
-  const id = typeof order === "object" && order !== null ? (order as { id?: unknown }).id : undefined;
-  return typeof id === "string" ? toUuid(id) : undefined;
 }

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import type { EventData } from "@pragma/contracts/events";
 import { joinObjects } from "@pragma/runtime/join-json";
 import type { Transaction } from "@pragma/runtime/postgres";
+import { entityTagOf } from "@pragma/runtime/reply";
 import type { CalculatedReport } from "./calculate-till.ts";
 import { adjustDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
@@ -30,7 +30,7 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
   const times = { createdAt: reportBefore?.createdAt ?? now, updatedAt: now };
   await reports.put(tx, {
     ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, ...times },
-    etag: etagOf(version, id),
+    etag: entityTagOf(`${version} ${id}`),
     finalized: JSON.stringify(finalized),
     v0: joinObjects(JSON.stringify({ id, ...times }), report.v0),
   });
@@ -39,7 +39,7 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
     const head = JSON.stringify({ id: order.id, ...times });
     const bodies = { v1: joinObjects(head, order.v1), v2: joinObjects(head, order.v2) };
     const { pushedAt } = pushed;
-    return { ...order, ...times, ...bodies, etag: etagOf(version, order.id), reportId: id, pushedAt };
+    return { ...order, ...times, ...bodies, etag: entityTagOf(`${version} ${order.id}`), reportId: id, pushedAt };
   });
   await replaceOrders(tx, pushed, rows);
   const reportsBefore = reportBefore ? [reportBefore.day] : [];
@@ -85,8 +85,4 @@ function finalizedOf({ locationId, tillId, revision }: Pushed, report: Calculate
     totalSales,
     orderIds,
   };
-}
-
-function etagOf(version: string, id: string): string {
-  return createHash("sha256").update(`${version} ${id}`).digest("base64url").slice(0, 27);
 }

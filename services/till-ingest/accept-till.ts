@@ -1,9 +1,10 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { LocationFacts, Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
+import { publish } from "@pragma/runtime/outbox";
 import type { Sql } from "@pragma/runtime/postgres";
 import type { RequestContext } from "@pragma/runtime/request-context";
-import { announceDevice, announceTill } from "./announce-till.ts";
+import { announceTill } from "./announce-till.ts";
 import { intend, settleIntent } from "./queries/object-intents.ts";
 import { insertVersion } from "./queries/till-versions.ts";
 import { findTill, insertTill, lockTill, type NewTill, nextRevision, type TillRow } from "./queries/tills.ts";
@@ -46,15 +47,19 @@ export async function acceptTill(
     const inserted = await insertTill(tx, row, { sweepAfter });
     if (!inserted) {
       const first = await findTill(tx, row.id);
-      if (!first) throw new Error(`Till ${row.id} was there a moment ago and is gone.`);
-      const same = sameTill(first, row);
+      // No till is ever removed.
+      const same = sameTill(first as TillRow, row);
       await settleIntent(tx, row.objectKey);
       return { till: same, isNew: false };
     }
     await insertVersion(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer });
     const { traceparent } = context;
     await announceTill(tx, inserted, { reason: "push", traceparent });
-    await announceDevice(tx, inserted, { device: till.facts.device, traceparent });
+    const { device } = till.facts;
+    if (device) {
+      const data = { locationId: row.locationId, ...device, seenAt: inserted.createdAt.toISOString() };
+      await publish(tx, "device.seen", { subject: device.deviceId, data, traceparent });
+    }
     await settleIntent(tx, inserted.objectKey);
     return { till: inserted, isNew: true };
   });

@@ -1,4 +1,3 @@
-import type { SeenDevice } from "@pragma/contracts/device";
 import { publish } from "@pragma/runtime/outbox";
 import type { Transaction } from "@pragma/runtime/postgres";
 import type { RevisionReason } from "./queries/till-versions.ts";
@@ -30,20 +29,6 @@ export async function announceTill(
       timeZone: till.timeZone,
       ...(isErasure && { isErasure }),
     },
-    traceparent,
-  });
-}
-
-/** Publishes `device.seen` for the device that closed a till, if the till names one. */
-export async function announceDevice(
-  tx: Transaction,
-  till: TillRow,
-  { device, traceparent }: { device: SeenDevice | undefined; traceparent: string },
-): Promise<void> {
-  if (!device) return;
-  await publish(tx, "device.seen", {
-    subject: device.deviceId,
-    data: { locationId: till.locationId, ...device, seenAt: till.createdAt.toISOString() },
     traceparent,
   });
 }

@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto";
 import type { Application } from "@pragma/contracts/application";
 import { type SeenDevice, seenDevice } from "@pragma/contracts/device";
-import { limitedList, refuseTwice, toUuid } from "@pragma/contracts/fields";
 import { OrderData } from "@pragma/contracts/order-data";
 import { TicketV1 } from "@pragma/contracts/ticket-v1";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { maxOrders, TillV2 } from "@pragma/contracts/till-v2";
-import { type FaultyBody, FoundFaults } from "@pragma/runtime/faults";
+import { type FaultyBody, FoundFaults, orderIds, valueAt } from "@pragma/runtime/faults";
 import { checkJsonLimits, checkPartLimits, type JsonLimits } from "@pragma/runtime/json-limits";
 import { parseJson } from "@pragma/runtime/parse-json";
 import { inThread } from "@pragma/runtime/threaded-reader";
-import { z } from "zod";
+import type { z } from "zod";
 
 /** The format that the body of a till is in. */
 export type TillFormat = "V1" | "V2";
@@ -48,8 +47,8 @@ export type TillFacts<Format extends TillFormat = TillFormat> = FactsByFormat[Fo
 /** What one order may hold, or the till outside its orders: well beyond any real one. Real orders have ten levels. */
 const limits = { items: 20_000, levels: 50 };
 
-const headV1 = TillV1.extend({ tillJson: TillV1.shape.tillJson.extend({ tickets: orderIds("order_id") }) });
-const headV2 = TillV2.extend({ orderList: orderIds("id") });
+const headV1 = TillV1.extend({ tillJson: TillV1.shape.tillJson.extend({ tickets: orderIds("order_id", maxOrders) }) });
+const headV2 = TillV2.extend({ orderList: orderIds("id", maxOrders) });
 
 /** Checks a parsed body against `TillV1`. The older format knows no training. */
 export function checkTillV1(input: unknown): { facts: TillFacts<"V1"> } | FaultyBody {
@@ -84,14 +83,6 @@ interface Pieces<Head extends z.ZodType> {
   ordersAt: string[];
 }
 
-/** The list of a till's orders with nothing of them but their ids, as they will be known: each once, and not too many. */
-function orderIds<Field extends string>(idField: Field) {
-  return limitedList(
-    z.unknown().transform((order) => ({ [idField]: idOf(order, idField) }) as Record<Field, string | undefined>),
-    maxOrders,
-  ).check(refuseTwice("order", idField));
-}
-
 /**
  * Checks a parsed till order by order: what a till full of faults costs is bounded so, and every fault is found all the
  * same, an order that is listed twice among them.
@@ -101,7 +92,7 @@ function checkInPieces<Head extends z.ZodType>(
   { head, order, ordersAt }: Pieces<Head>,
 ): { head: z.output<Head> } | FaultyBody {
   const found = new FoundFaults();
-  const list = ordersAt.reduce(fieldOf, input);
+  const list = valueAt(input, ordersAt);
   const orders: unknown[] = Array.isArray(list) ? list : [];
   const excess = checkPartLimits(input, limits, { besides: orders });
   if (excess) found.add({ path: "", ...excess });
@@ -112,15 +103,6 @@ function checkInPieces<Head extends z.ZodType>(
     found.check(order, each, { path: `${ordersAt.join(".")}[${index}]`, limits });
   }
   return result?.success && found.count === 0 ? { head: result.data } : found;
-}
-
-function idOf(order: unknown, idField: string): string | undefined {
-  const id = fieldOf(order, idField);
-  return typeof id === "string" ? toUuid(id) : undefined;
-}
-
-function fieldOf(value: unknown, field: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[field] : undefined;
 }
 
 /** A till as it was read from a body: its facts and the SHA-256 of the exact bytes, in hexadecimal. */

@@ -5,7 +5,7 @@ import type { OrderPlan } from "./plan-orders.ts";
 import { type OrderRows, type OrderSetting, orderAmounts, productRow, sumOf } from "./product-row.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Product, Restaurant, Room, Table } from "./restaurant.ts";
-import { addRowCases, giftOrder } from "./row-cases.ts";
+import { addRowCases, discountOrder } from "./row-cases.ts";
 import {
   canceledAt,
   cancelReasons,
@@ -120,7 +120,7 @@ function generateRows(setting: OrderSetting, plan: OrderPlan, guestsCount: numbe
   );
   const rows = { productRowList, menuRowList: [] };
   if (isRefund) return rows;
-  if (plan.kind === "gifted") return giftOrder(setting, rows);
+  if (plan.kind === "gifted") return discountOrder(setting, rows, setting.restaurant.gift);
   const products = ordered.map(({ product }) => product);
   return addRowCases(setting, plan.cases, rows, products);
 }

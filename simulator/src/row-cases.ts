@@ -1,6 +1,6 @@
 import type { MenuRow, ProductRow } from "@pragma/contracts/order-rows";
 import { discounted, type OrderRows, type OrderSetting, productRow, sumOf, withRows } from "./product-row.ts";
-import type { Menu, Product } from "./restaurant.ts";
+import type { Discount, Menu, Product } from "./restaurant.ts";
 import { canceledAt, cancelReasons, moment, rowCancellation } from "./service-day.ts";
 import { splitByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
 
@@ -17,10 +17,10 @@ export function addRowCases(
   }, rows);
 }
 
-/** Gives the whole order away, as one discount over all its products. */
-export function giftOrder(setting: OrderSetting, rows: OrderRows): OrderRows {
+/** Gives one discount over all products of an order. */
+export function discountOrder(setting: OrderSetting, rows: OrderRows, discount: Discount): OrderRows {
   const groupId = setting.random.uuid();
-  return onEveryRow(rows, (row) => discounted(setting, row, setting.restaurant.gift, { groupId }));
+  return onEveryRow(rows, (row) => discounted(setting, row, discount, { groupId }));
 }
 
 interface CaseSetting extends OrderSetting {
@@ -58,8 +58,7 @@ const addCase = {
   },
   groupDiscount(setting) {
     const discount = setting.random.pick(setting.restaurant.discounts.filter(({ percent }) => percent <= 30));
-    const groupId = setting.random.uuid();
-    return onEveryRow(setting.rows, (row) => discounted(setting, row, discount, { groupId }));
+    return discountOrder(setting, setting.rows, discount);
   },
   discount(setting) {
     return add(setting, discounted(setting, randomPieceRow(setting), randomDiscount(setting)));

@@ -23,9 +23,7 @@ export function splitProductRow({ random, times }: SplitSetting, row: ProductRow
   return unitPrices.map((unitPriceRow, part) =>
     priced({
       ...row,
-      id: part === 0 ? row.id : random.uuid(),
-      parentProductRowId: part === 0 ? row.parentProductRowId : row.id,
-      recordedAt: part === 0 ? row.recordedAt : splitAt,
+      ...(part > 0 && { id: random.uuid(), parentProductRowId: row.id, recordedAt: splitAt }),
       modifiedAt: splitAt,
       unitPriceRow,
       modifierRowList: split(row.modifierRowList, part),
@@ -47,8 +45,7 @@ export function splitMenuRow(setting: SplitSetting, menu: MenuRow, shares: reado
     const changed = {
       ...menu,
       id,
-      parentMenuRowId: part === 0 ? menu.parentMenuRowId : menu.id,
-      recordedAt: part === 0 ? menu.recordedAt : splitAt,
+      ...(part > 0 && { parentMenuRowId: menu.id, recordedAt: splitAt }),
       modifiedAt: splitAt,
       unitPriceRow: sumOf(rows, "unitPriceRow"),
     };

@@ -13,9 +13,8 @@ export async function lockCatalog(tx: Transaction, locationId: string): Promise<
   await tx`
     insert into catalogs ${tx({ locationId, etag: emptyCatalog.etag })}
     on conflict (location_id) do nothing`;
-  const [held] = await tx<HeldCatalog[]>`
+  const [held] = await tx<[HeldCatalog]>`
     select etag, updated_at from catalogs where location_id = ${locationId} for update`;
-  if (!held) throw new Error(`The catalogue of location ${locationId} was there a moment ago and is gone.`);
   return held;
 }
 
@@ -36,10 +35,9 @@ export async function putCatalog(
       insert into catalog_lists ${tx(changed)}
       on conflict (location_id, list) do update set etag = excluded.etag, body = excluded.body`;
   }
-  const [put] = await tx<HeldCatalog[]>`
+  const [put] = await tx<[HeldCatalog]>`
     update catalogs set etag = ${etag}, updated_at = now() where location_id = ${locationId}
     returning etag, updated_at`;
-  if (!put) throw new Error(`The catalogue of location ${locationId} was locked and is gone.`);
   return put;
 }
 

@@ -50,10 +50,10 @@ export async function findListed(
 
 /** How many orders of a location pass the filter, counted by the index that lists them. */
 export async function countListed(sql: Sql, locationId: string, filter: OrderFilter): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
+  const [row] = await sql<[{ count: number }]>`
     select count(*)::int as count from orders
     where location_id = ${locationId} and left_at is null and not is_training and ${passing(sql, filter)}`;
-  return row?.count ?? 0;
+  return row.count;
 }
 
 function passing(sql: Sql, { tillId, isPaid, isTransferred, isCanceled }: OrderFilter) {

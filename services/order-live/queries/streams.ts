@@ -16,9 +16,8 @@ export interface Revision {
 export async function lockStream(tx: Transaction, locationId: string): Promise<number> {
   const [, [stream]] = await Promise.all([
     tx`insert into streams (location_id, position) values (${locationId}, 0) on conflict do nothing`,
-    tx<{ position: number }[]>`select position from streams where location_id = ${locationId} for update`,
+    tx<[{ position: number }]>`select position from streams where location_id = ${locationId} for update`,
   ]);
-  if (!stream) throw new Error(`The stream of location ${locationId} was there a moment ago and is gone.`);
   return stream.position;
 }
 

@@ -1,13 +1,13 @@
 import type { EventData } from "@pragma/contracts/events";
 import { publish } from "@pragma/runtime/outbox";
-import type { Transaction } from "@pragma/runtime/postgres";
+import { lockUntilEnd, type Transaction } from "@pragma/runtime/postgres";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import { on } from "@pragma/runtime/subscription";
 import { v5 as uuidV5 } from "uuid";
 import { reportIdOf } from "../calculate/report-id.ts";
 import type { CalculatedTill } from "../calculate-till.ts";
 import { finalizedAgain } from "../queries/reports.ts";
-import { findRevision, lockLocation, takeTill } from "../queries/tills.ts";
+import { findRevision, takeTill } from "../queries/tills.ts";
 import type { Reporting } from "../reporting.ts";
 import { removeReport, storeReport } from "../store-report.ts";
 
@@ -51,7 +51,7 @@ async function apply(
   { data, till, traceparent }: Announced & { till: CalculatedTill },
 ): Promise<void> {
   // One till of a location at a time: orders move between tills, and counters must agree with what is counted.
-  await lockLocation(tx, data.locationId);
+  await lockUntilEnd(tx, `location ${data.locationId}`);
   const applied = await takeTill(tx, data);
   if (applied > data.revision) return;
   const isRepeated = applied === data.revision;

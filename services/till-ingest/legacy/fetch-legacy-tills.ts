@@ -47,9 +47,9 @@ export async function fetchLegacyTills(
       return undefined;
     } catch (error) {
       signal.throwIfAborted();
-      const reason = reasonOf(error);
-      if (reason === undefined) services.log.error({ err: error, serverId: till.serverId }, "legacy till not accepted");
-      return reason ?? "Something went wrong on our side. Call again.";
+      if (error instanceof BackofficeFailure || error instanceof ApiError) return error.message;
+      services.log.error({ err: error, serverId: till.serverId }, "legacy till not accepted");
+      return "Something went wrong on our side. Call again.";
     }
   }
 
@@ -141,10 +141,4 @@ async function fetchLegacyTill(
   }
   const facts = { ...till.facts, serverId: wanted.serverId };
   await acceptTill(services, { location, till: { ...till, facts }, principal, context });
-}
-
-/** Why a till could not be had, in words for the caller; undefined for what is a fault of this product. */
-function reasonOf(error: unknown): string | undefined {
-  const isKnown = error instanceof BackofficeFailure || error instanceof ApiError;
-  return isKnown ? error.message : undefined;
 }

@@ -1,4 +1,4 @@
-import { advisoryLockKey, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { lockUntilEnd, type Sql, type Transaction } from "@pragma/runtime/postgres";
 import type { TillRow } from "./tills.ts";
 
 /** An order to process many tills again. */
@@ -22,8 +22,7 @@ type NewReprocessing = Pick<ReprocessingRow, "id" | "locationId" | "lteReportVer
  * too, and else a new one in its place. So a location has one at a time, however often it asks.
  */
 export async function insertReprocessing(tx: Transaction, row: NewReprocessing): Promise<ReprocessingRow> {
-  const lock = advisoryLockKey(`reprocessing of ${row.locationId}`);
-  await tx`select pg_advisory_xact_lock(${lock}::bigint)`;
+  await lockUntilEnd(tx, `reprocessing of ${row.locationId}`);
   const [unfinished] = await tx<ReprocessingRow[]>`
     select * from reprocessings
     where finished_at is null and location_id is not distinct from ${row.locationId}
@@ -32,11 +31,9 @@ export async function insertReprocessing(tx: Transaction, row: NewReprocessing):
   await tx`
     update reprocessings set finished_at = now()
     where finished_at is null and location_id is not distinct from ${row.locationId}`;
-  const [counted] = await tx<{ total: number }[]>`
+  const [{ total }] = await tx<[{ total: number }]>`
     select count(*)::int as total from tills where ${isMeant(tx, row)}`;
-  const [inserted] = await tx<ReprocessingRow[]>`
-    insert into reprocessings ${tx({ ...row, total: counted?.total ?? 0 })} returning *`;
-  if (!inserted) throw new Error("What was inserted is not there.");
+  const [inserted] = await tx<[ReprocessingRow]>`insert into reprocessings ${tx({ ...row, total })} returning *`;
   return inserted;
 }
 

@@ -77,10 +77,9 @@ export async function nextRevision(
     pushedHash: null,
     updatedAt: new Date(),
   };
-  const [updated] = await tx<TillRow[]>`
+  const [updated] = await tx<[TillRow]>`
     update tills set ${tx({ ...next, ...replaced, ...awaitingResult(next, sweepAfter) })}
     where id = ${till.id} returning *`;
-  if (!updated) throw new Error(`Till ${till.id} is locked, and is not there.`);
   return updated;
 }
 
@@ -162,9 +161,9 @@ export async function hastenSweep(sql: Sql, tillId: string): Promise<boolean> {
 
 /** How many tills were announced again and still have no result. */
 export async function countOverdue(sql: Sql): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
+  const [row] = await sql<[{ count: number }]>`
     select count(*) from tills where next_sweep_at is not null and sweeps > 0`;
-  return row?.count ?? 0;
+  return row.count;
 }
 
 /** The list of a location's tills that came in at a time (a date-time) or later. */
