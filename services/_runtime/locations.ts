@@ -3,10 +3,15 @@ import { ApiError, problemSchema } from "@pragma/contracts/errors";
 import { LocationFacts, type Principal } from "@pragma/contracts/principal";
 import { allows } from "@pragma/contracts/scopes";
 import type { ServiceName } from "@pragma/contracts/service-names";
+import { z } from "zod";
 import { invalidRequest } from "./faults.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
 import { SpanKind } from "./tracing.ts";
+
+/** The location that a query names. */
+export const locationInQuery = (description = "The location of the key, unless the key may act for any") =>
+  z.guid().optional().meta({ description });
 
 /**
  * The location that a request is about: the one it names, or else the key's own.

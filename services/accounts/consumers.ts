@@ -61,21 +61,13 @@ export async function changeConsumer(
     demandAllScopes(principal, [...consumer.scopes, ...scopes]);
     await requireNoHigherLimit(tx, { principal, defaultRateLimit }, [consumer.rateLimit, rateLimit]);
     const keys = await liveKeysOf(tx, id);
-    if (consumer.locationId === null && consumer.name === adminConsumer && !scopes.includes("admin")) refuseToDisarm();
+    if (consumer.locationId === null && consumer.name === adminConsumer && !scopes.includes("admin")) {
+      const message = `must include admin: ${adminConsumer} is the operator's own consumer, which nobody could set right again`;
+      refuseFaults([{ in: "body", path: "scopes", code: "required", message }]);
+    }
     const changed = await updateConsumer(tx, { id, scopes, rateLimit });
     const { traceparent } = context;
     await Promise.all(keys.map((key) => publishKey(tx, key, { revoked: false, traceparent })));
     return changed;
   });
-}
-
-function refuseToDisarm(): void {
-  refuseFaults([
-    {
-      in: "body",
-      path: "scopes",
-      code: "required",
-      message: `must include admin: ${adminConsumer} is the operator's own consumer, which nobody could set right again`,
-    },
-  ]);
 }

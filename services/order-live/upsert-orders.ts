@@ -152,11 +152,8 @@ async function tellOrder(
 
 /** The devices that these orders name, each once, by the name that it was given last. */
 function devicesOf(orders: GivenOrder[]): SeenDevice[] {
-  const devices = new Map<string, SeenDevice>();
-  for (const { device } of orders) {
-    if (device) devices.set(device.deviceId, device);
-  }
-  return [...devices.values()];
+  const devices = orders.flatMap(({ device }) => device ?? []);
+  return [...new Map(devices.map((device) => [device.deviceId, device])).values()];
 }
 
 /**

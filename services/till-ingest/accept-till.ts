@@ -44,7 +44,7 @@ export async function acceptTill(
   row.objectKey = await intend(db.sql, row.objectKey);
   await context.step({ name: "keep the till's body" }, () => objects.put(row.objectKey, till.bytes));
   return db.transaction(async (tx) => {
-    const inserted = await insertTill(tx, row, { sweepAfter });
+    const inserted = await insertTill(tx, row, sweepAfter);
     if (!inserted) {
       const first = await findTill(tx, row.id);
       // No till is ever removed.

@@ -8,7 +8,7 @@ import {
 } from "@pragma/contracts/consumer";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { jsonBody } from "@pragma/runtime/define-route";
-import { ownLocation, readableLocation } from "@pragma/runtime/locations";
+import { locationInQuery, ownLocation, readableLocation } from "@pragma/runtime/locations";
 import { json } from "@pragma/runtime/reply";
 import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
@@ -75,7 +75,7 @@ export const changeConsumerRoute = defineRoute({
 
 const query = z.object({
   ...pageQuery,
-  locationId: z.guid().optional().meta({ description: "Only the keys of this location" }),
+  locationId: locationInQuery("Only the keys of this location"),
 });
 
 const keyRoute = { tag: "Keys", audience: "operator", scope: "keys:write" } as const;

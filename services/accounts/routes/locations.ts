@@ -11,7 +11,7 @@ import {
 } from "@pragma/contracts/location";
 import { integerInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { jsonBody } from "@pragma/runtime/define-route";
-import { ownLocation, readableLocation } from "@pragma/runtime/locations";
+import { locationInQuery, ownLocation, readableLocation } from "@pragma/runtime/locations";
 import { json, taggedByContent } from "@pragma/runtime/reply";
 import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
@@ -175,7 +175,7 @@ const ownQuery = z.object({
       ...{ description: "Devices a page; all of them unless given", example: maxDevices },
       ...{ type: "integer", minimum: 1, maximum: maxDevices, default: maxDevices },
     }),
-  locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
+  locationId: locationInQuery(),
 });
 
 export const getOwnLocationRoute = defineRoute({

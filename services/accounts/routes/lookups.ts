@@ -4,11 +4,13 @@ import { integerInQuery } from "@pragma/contracts/pagination";
 import { KeyFacts, LocationFacts } from "@pragma/contracts/principal";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
-import { type Accounts, defineRoute } from "../accounts.ts";
+import { defineRoute } from "../accounts.ts";
 import { locationNotFound } from "../locations.ts";
 import { findKey, noteUse } from "../queries/consumers.ts";
 import { locationFacts, locationFactsByLegacyId } from "../queries/locations.ts";
 import { locationParams } from "./locations.ts";
+
+const minute = 60_000;
 
 export const findKeyRoute = defineRoute({
   method: "get",
@@ -27,21 +29,16 @@ export const findKeyRoute = defineRoute({
     const key = await findKey(services.db, params.hash);
     if (!key) throw new ApiError("key_not_found");
     const { lastUsedAt, ...facts } = key;
-    if (!key.revokedAt && isLongAgo(lastUsedAt)) await noteUseIfPossible(services, key.keyId);
+    const isNotedLately = lastUsedAt !== null && lastUsedAt.getTime() >= Date.now() - minute;
+    if (!key.revokedAt && !isNotedLately) {
+      // A key is good whether or not its use can be noted.
+      await noteUse(services.db, key.keyId).catch((error) =>
+        services.log.warn({ err: error, keyId: key.keyId }, "use of a key was not noted"),
+      );
+    }
     return json(200, facts, { "cache-control": "no-store" });
   },
 });
-
-const minute = 60_000;
-
-function isLongAgo(lastUsedAt: Date | null): boolean {
-  return lastUsedAt === null || lastUsedAt.getTime() < Date.now() - minute;
-}
-
-/** A key is good whether or not its use can be noted. */
-async function noteUseIfPossible({ db, log }: Accounts, keyId: string): Promise<void> {
-  await noteUse(db, keyId).catch((error) => log.warn({ err: error, keyId }, "use of a key was not noted"));
-}
 
 export const findLocationRoute = defineRoute({
   method: "get",

@@ -11,7 +11,7 @@ import {
 import { ApiError } from "@pragma/contracts/errors";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import type { BodyReader } from "@pragma/runtime/define-route";
-import { namedLocation, ownLocation } from "@pragma/runtime/locations";
+import { locationInQuery, namedLocation, ownLocation } from "@pragma/runtime/locations";
 import { publish } from "@pragma/runtime/outbox";
 import { entityTagsIn, json, tagged } from "@pragma/runtime/reply";
 import type { RequestContext } from "@pragma/runtime/request-context";
@@ -25,7 +25,7 @@ import { findList, lockCatalog, putCatalog } from "../queries/catalogs.ts";
 const reading = createSemaphore(1);
 
 const query = z.object({
-  locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
+  locationId: locationInQuery(),
 });
 
 interface ListRoute {
@@ -140,10 +140,7 @@ export const replaceCatalogRoute = defineRoute({
       }),
     }),
     query: z.object({
-      locationId: z
-        .guid()
-        .optional()
-        .meta({ description: "The location whose catalogue it is: the key's own, unless the key may act for any" }),
+      locationId: locationInQuery("The location whose catalogue it is: the key's own, unless the key may act for any"),
     }),
     body: catalogBody,
   },

@@ -5,7 +5,7 @@ import type { Principal } from "@pragma/contracts/principal";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
 import { jsonBody } from "@pragma/runtime/define-route";
 import { refuseFaults } from "@pragma/runtime/faults";
-import { namedLocation, ownLocation } from "@pragma/runtime/locations";
+import { locationInQuery, namedLocation, ownLocation } from "@pragma/runtime/locations";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import { json, taggedByContent } from "@pragma/runtime/reply";
 import type { RequestContext } from "@pragma/runtime/request-context";
@@ -26,7 +26,7 @@ import { checkRepeat, latestDate } from "../repeat.ts";
 import { scheduleRun } from "../run-job.ts";
 
 const locationQuery = z.object({
-  locationId: z.guid().optional().meta({ description: "For keys that may act for any location" }),
+  locationId: locationInQuery("For keys that may act for any location"),
 });
 
 export const getJob = defineRoute({

@@ -3,9 +3,9 @@ import { locationIdExample, orderLiveInputExample } from "@pragma/contracts/exam
 import { leftReasons, OrderLive } from "@pragma/contracts/order-live";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { listOf } from "@pragma/runtime/join-json";
-import { namedLocation, ownLocation, readableLocation } from "@pragma/runtime/locations";
+import { locationInQuery, namedLocation, ownLocation, readableLocation } from "@pragma/runtime/locations";
 import { tagged, text } from "@pragma/runtime/reply";
-import { instantInToken, replyWithLargePage } from "@pragma/runtime/reply-with-page";
+import { createdPlace, replyWithLargePage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
 import { filterOf, filterQuery } from "../order-filter.ts";
 import { defineRoute } from "../order-live.ts";
@@ -32,10 +32,9 @@ export const upsertOrdersRoute = defineRoute({
     "Ids of orders are the location's own: the same id at another location is another order.",
   request: {
     query: z.object({
-      locationId: z
-        .guid()
-        .optional()
-        .meta({ description: "The location that the orders belong to: the key's own, unless the key may act for any" }),
+      locationId: locationInQuery(
+        "The location that the orders belong to: the key's own, unless the key may act for any",
+      ),
     }),
     body: ordersBody,
   },
@@ -54,11 +53,8 @@ export const upsertOrdersRoute = defineRoute({
 /** Which orders lists and streams show. */
 const query = z.object({
   ...filterQuery,
-  locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
+  locationId: locationInQuery(),
 });
-
-/** The last order of a page. */
-const placeSchema = z.object({ at: instantInToken, id: z.guid() });
 
 const readingRoute = { tag: "Live orders", audience: "public", scope: "orders:read" } as const;
 
@@ -76,7 +72,7 @@ export const listOrdersRoute = defineRoute({
   async handle({ query, principal, services: { db, config }, url, origin }) {
     const locationId = ownLocation(principal, query.locationId);
     const filter = filterOf(query);
-    return replyWithLargePage({ query, principal, url, origin }, placeSchema, async (range) => {
+    return replyWithLargePage({ query, principal, url, origin }, createdPlace, async (range) => {
       const [total, { orders, hasMore }] = await Promise.all([
         countListed(db.sql, locationId, filter),
         findListed(db.sql, { locationId, filter }, { ...range, maxBytes: config.PAGE_MAX_BYTES }),

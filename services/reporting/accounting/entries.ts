@@ -7,7 +7,6 @@ import { EntryLines, type JournalLine } from "./journal.ts";
 import type { TillFacts } from "./till-facts.ts";
 
 type PaymentMode = keyof AccountingRules["payments"];
-type Movement = ReportV2["reportEntries"][number];
 
 /**
  * What was sold and how it was paid.
@@ -91,20 +90,16 @@ function percentText(taxRate: number): string {
  */
 export function movementsEntry(report: ReportV2, config: AccountingRules): JournalLine[] {
   const entry = new EntryLines();
-  for (const movement of report.reportEntries) {
-    const { entryAmount, entryName, paymentMode, paymentName } = movement;
+  const { deposits, unpaid, cashIn, cashOut } = config;
+  const purposes = { deposit: deposits, customerAccount: unpaid, "cash-in": cashIn, "cash-out": cashOut };
+  for (const { entryType, entryAmount, entryName, paymentMode, paymentName } of report.reportEntries) {
     const money = paymentAccount(config, { name: paymentName, mode: paymentMode ?? "cash" });
-    const purpose = purposeOf(movement, config);
+    const purpose = purposes[entryType];
     const text = entryName ?? purpose.label;
     entry.debit(entryAmount, { account: money, auxiliary: auxiliaryOf(config, money), text });
     entry.credit(entryAmount, { account: purpose, auxiliary: auxiliaryOf(config, purpose), text });
   }
   return entry.lines;
-}
-
-function purposeOf({ entryType }: Movement, { deposits, unpaid, cashIn, cashOut }: AccountingRules): AccountingAccount {
-  const purposes = { deposit: deposits, customerAccount: unpaid, "cash-in": cashIn, "cash-out": cashOut };
-  return purposes[entryType];
 }
 
 /** What the counted cash differs by from what should be there: a loss when it is less, a gain when it is more. */

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { computeReport } from "../calculate/compute-report.ts";
 import { makeDiscount, makeMenu, makeOrder, makePayment, makeRow, makeTill } from "../testing/make-till.ts";
-import { journalOfTill } from "./journal-of-till.ts";
 import { tillFacts } from "./till-facts.ts";
+import { journalOfTill } from "./write-till.ts";
 
 type Rules = z.input<typeof ReplaceAccountingConfig>;
 type Orders = TillV2Input["orderList"];

@@ -5,8 +5,8 @@ import { expect, it } from "vitest";
 import { computeReport } from "../calculate/compute-report.ts";
 import { convertTillV1 } from "../convert-till-v1.ts";
 import { sample } from "../testing/sample.ts";
-import { journalOfTill } from "./journal-of-till.ts";
 import { tillFacts } from "./till-facts.ts";
+import { journalOfTill } from "./write-till.ts";
 
 function sampleTill(name: string): TillV2 {
   const body = sample(`${name}.till`);

@@ -2,9 +2,11 @@ import { type AccountingRules, ReplaceAccountingConfig } from "@pragma/contracts
 import type { AccountingFailure } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { PlannedFile, TillReport } from "../queries/accounting-exports.ts";
+import { cashEntry, movementsEntry, salesEntry } from "./entries.ts";
 import { fileFormats } from "./fec/formats.ts";
 import { fecLines, fecRows } from "./fec/write-fec.ts";
-import { journalOfTill } from "./journal-of-till.ts";
+import { findGaps } from "./gaps.ts";
+import type { JournalLine } from "./journal.ts";
 import type { TillFacts } from "./till-facts.ts";
 
 /** A till to write into a file: what the service has of it, undefined when it has no report. */
@@ -53,4 +55,36 @@ export function failed(
   gaps: AccountingFailure["gaps"] = [],
 ): FailedTill {
   return { failure: { code, message, gaps } };
+}
+
+/**
+ * The journal entries of a till, at most three: sales and their payments, movements of the drawer, and what the counted
+ * cash differs by. In each debit is credit, to the cent. A till whose figures contradict each other has none, but the
+ * gaps between them.
+ */
+export function journalOfTill(report: ReportV2, facts: TillFacts, config: AccountingRules) {
+  const gaps = findGaps(report, facts);
+  if (gaps.length > 0) return { entries: null, gaps };
+  const piece = `Z${report.reportNumber}`;
+  const entries = [
+    salesEntry(report, facts, config),
+    movementsEntry(report, config),
+    cashEntry(report, facts, config),
+  ].filter((lines) => lines.length > 0);
+  return {
+    entries: entries.map((lines) => ({
+      day: facts.day,
+      validFrom: facts.closedOn,
+      piece,
+      lines: balanced(lines).map((line) => ({ ...line, text: `${config.entryLabel} ${piece} ${line.text}` })),
+    })),
+    gaps: null,
+  };
+}
+
+/** What holds by construction once there are no gaps; if it does not, nothing may be exported. */
+function balanced(lines: JournalLine[]): JournalLine[] {
+  const balance = lines.reduce((sum, { debit, credit }) => sum + debit - credit, 0);
+  if (balance !== 0) throw new Error(`The lines of an entry differ by ${balance} between debit and credit.`);
+  return lines;
 }

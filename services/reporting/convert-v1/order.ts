@@ -123,7 +123,8 @@ export function orderData(ticket: TicketV1, tillId: string, toInstant: ToInstant
   const menus = ticket.menus.map((menu, index) => menuRow(menu, `${ticket.order_id}#${index}`, toInstant));
   const standing = allRows({ productRowList: products, menuRowList: menus }).filter(rowCounts);
   const totalTax = standing.reduce((sum, row) => plus(sum, row.taxAmount), 0);
-  const leftToPay = Math.max(0, plus(ticket.price, -paidBy(payments)));
+  const settling = payments.filter((payment) => payment.status === "validated" && isSettling(payment));
+  const leftToPay = Math.max(0, plus(ticket.price, -settling.reduce((sum, { amount }) => plus(sum, amount), 0)));
   return {
     ...orderDefaults,
     id: ticket.order_id,
@@ -172,10 +173,4 @@ function menuRow(menu: TicketV1["menus"][number], id: string, toInstant: ToInsta
     totalRow: menu.price,
     productRowList: menu.items.map((item) => productRow(item, id, toInstant)),
   };
-}
-
-function paidBy(payments: PaymentRow[]): number {
-  return payments
-    .filter((payment) => payment.status === "validated" && isSettling(payment))
-    .reduce((sum, payment) => plus(sum, payment.amount), 0);
 }

@@ -8,7 +8,7 @@ import {
 import { ApiError } from "@pragma/contracts/errors";
 import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { jsonBody } from "@pragma/runtime/define-route";
-import { namedLocation, ownLocation, readableLocation } from "@pragma/runtime/locations";
+import { locationInQuery, namedLocation, ownLocation, readableLocation } from "@pragma/runtime/locations";
 import { entityTagOf, tagged, text } from "@pragma/runtime/reply";
 import { createdPlace, replyWithLargePage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
@@ -51,7 +51,7 @@ export const createAccountingConfig = defineRoute({
 
 const listQuery = z.object({
   ...pageQuery,
-  locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
+  locationId: locationInQuery(),
 });
 
 export const listAccountingConfigs = defineRoute({

@@ -5,7 +5,7 @@ import { dayInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { RouteInput } from "@pragma/runtime/define-route";
-import { ownLocation, readableLocation } from "@pragma/runtime/locations";
+import { locationInQuery, ownLocation, readableLocation } from "@pragma/runtime/locations";
 import { type Reply, tagged } from "@pragma/runtime/reply";
 import { dayInToken, instantInToken, replyWithLargePage } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
@@ -18,7 +18,7 @@ const listQuery = z.object({
   ...pageQuery,
   since: dayInQuery.optional(),
   until: dayInQuery.optional(),
-  locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
+  locationId: locationInQuery(),
 });
 
 /** The last record of a page. */

@@ -33,11 +33,7 @@ export async function findTill(sql: Sql | Transaction, id: string): Promise<Till
 }
 
 /** Inserts a till as its first revision, unless its id is taken; waits for whoever is inserting one of the same id. */
-export async function insertTill(
-  tx: Transaction,
-  till: NewTill,
-  { sweepAfter }: { sweepAfter: number },
-): Promise<TillRow | undefined> {
+export async function insertTill(tx: Transaction, till: NewTill, sweepAfter: number): Promise<TillRow | undefined> {
   const first = { ...till, revision: 1 };
   const [inserted] = await tx<TillRow[]>`
     insert into tills ${tx({ ...first, ...awaitingResult(first, sweepAfter) })}

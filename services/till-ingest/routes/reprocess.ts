@@ -3,7 +3,7 @@ import { ApiError } from "@pragma/contracts/errors";
 import { integerInQuery } from "@pragma/contracts/pagination";
 import { allows } from "@pragma/contracts/scopes";
 import { ReprocessedTill, Reprocessing } from "@pragma/contracts/till";
-import { ownLocation, readableLocation } from "@pragma/runtime/locations";
+import { locationInQuery, ownLocation, readableLocation } from "@pragma/runtime/locations";
 import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { findReprocessing, insertReprocessing, type ReprocessingRow } from "../queries/reprocessings.ts";
@@ -48,9 +48,9 @@ const query = z.object({
     minimum: 0,
     example: 1,
   }),
-  locationId: z.guid().optional().meta({
-    description: "The location of the key. A key that may act for any, and names none, means the tills of all",
-  }),
+  locationId: locationInQuery(
+    "The location of the key. A key that may act for any, and names none, means the tills of all",
+  ),
 });
 
 export const reprocessTills = defineRoute({

@@ -5,7 +5,7 @@ import { pageOf, pageQuery } from "@pragma/contracts/pagination";
 import { PushedTill, ReplacedTill, Till } from "@pragma/contracts/till";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { namedLocation, ownLocation } from "@pragma/runtime/locations";
+import { locationInQuery, namedLocation, ownLocation } from "@pragma/runtime/locations";
 import { json, tagged, taggedByContent, unchanged } from "@pragma/runtime/reply";
 import { replyWithNewest } from "@pragma/runtime/reply-with-page";
 import { z } from "zod";
@@ -33,10 +33,9 @@ export const pushTillV2 = defineRoute({
     "The body may be sent with gzip, and be 50 MB large at most after inflating.",
   request: {
     query: z.object({
-      locationId: z
-        .guid()
-        .optional()
-        .meta({ description: "The location that the till belongs to: the key's own, unless the key may act for any" }),
+      locationId: locationInQuery(
+        "The location that the till belongs to: the key's own, unless the key may act for any",
+      ),
     }),
     body: tillBody("V2", TillV2),
   },
@@ -85,7 +84,7 @@ const query = z.object({
     example: "2026-05-29T00:00:00Z",
   }),
   ...pageQuery,
-  locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
+  locationId: locationInQuery(),
 });
 
 const readingRoute = { tag: "Tills", audience: "public", scope: "tills:read" } as const;
