@@ -21,7 +21,7 @@ export function readConfig<Schema extends z.ZodType>(schema: Schema, environment
 }
 
 /** A whole number in the environment, from `min` to `max`. */
-export const numberFromEnv = (min: number, max = Number.MAX_SAFE_INTEGER) =>
+export const numberFromEnv = (min: number, max = Number.POSITIVE_INFINITY) =>
   z.string().regex(/^\d+$/, "must be a whole number").transform(Number).pipe(z.number().int().min(min).max(max));
 
 function namesNatsServers(text: string): boolean {

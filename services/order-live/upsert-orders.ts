@@ -160,7 +160,7 @@ function devicesOf(orders: GivenOrder[]): SeenDevice[] {
  * Notes devices as told, and gives those that accounts must be told of: not told within the hour, or by another name.
  * A device without a name keeps the one that it had. Of a location's devices those that were told last are kept.
  */
-export async function takeUntold(tx: Transaction, locationId: string, devices: SeenDevice[]): Promise<SeenDevice[]> {
+async function takeUntold(tx: Transaction, locationId: string, devices: SeenDevice[]): Promise<SeenDevice[]> {
   const untold = await tx<SeenDevice[]>`
     insert into devices (location_id, id, name, told_at)
     select ${locationId}, device_id, name, now()

@@ -204,7 +204,7 @@ function reached(name: string, maximum: number, unit: string): ApiError {
 const fates = ["failParentOnFailure", "ignoreDependencyOnFailure", "removeDependencyOnFailure"] as const;
 
 /** What an installation does not allow of a job, and what contradicts itself, each with the reason. */
-export function checkJob({ message, duration, jobOptions }: NewJob, config: JobsConfig, now: number): Fault[] {
+function checkJob({ message, duration, jobOptions }: NewJob, config: JobsConfig, now: number): Fault[] {
   const { JOBS_LONGEST_DURATION: longest, JOBS_MOST_ATTEMPTS: maxAttempts, JOBS_SHORTEST_REPEAT: shortest } = config;
   const { attempts = 1, sizeLimit = 0, repeat } = jobOptions;
   const faults: Fault[] = [];
