@@ -41,3 +41,6 @@ export interface Reporting {
 }
 
 export const defineRoute = routesOf<Reporting>();
+
+/** What the routes about accounting have in common. */
+export const accountingRoute = { tag: "Accounting", audience: "public", scope: "accounting:write" } as const;

@@ -45,3 +45,6 @@ export interface TillIngest {
 }
 
 export const defineRoute = routesOf<TillIngest>();
+
+/** What the routes that change tills have in common. */
+export const tillRoute = { tag: "Tills", audience: "public", scope: "tills:write" } as const;

@@ -29,13 +29,13 @@ const locationQuery = z.object({
   locationId: locationInQuery("For keys that may act for any location"),
 });
 
+const jobRoute = { tag: "Jobs", audience: "public", scope: "jobs:write" } as const;
+
 export const getJob = defineRoute({
   method: "get",
   path: "/v1/jobs/{id}/",
   operationId: "getJob",
-  tag: "Jobs",
-  audience: "public",
-  scope: "jobs:write",
+  ...jobRoute,
   summary: "Get a job",
   description: "A job, where it is, how far it is, and what it came to. Jobs that were forgotten are not there.",
   request: { params: z.object({ id: JobId }), query: locationQuery },
@@ -88,9 +88,7 @@ export const createJobRoute = defineRoute({
   method: "post",
   path: "/v1/jobs/",
   operationId: "createJob",
-  tag: "Jobs",
-  audience: "public",
-  scope: "jobs:write",
+  ...jobRoute,
   summary: "Create a job",
   description:
     "Puts a job in the queue of a location. It takes as long as its duration says, reports how far it is, and comes back with its message. " +

@@ -21,17 +21,15 @@ import {
   lockConfig,
   updateConfig,
 } from "../queries/accounting-configs.ts";
-import { defineRoute } from "../reporting.ts";
+import { accountingRoute, defineRoute } from "../reporting.ts";
 
 const params = z.object({ id: z.guid().meta({ description: "Id of the config" }) });
-
-const configRoute = { tag: "Accounting", audience: "public", scope: "accounting:write" } as const;
 
 export const createAccountingConfig = defineRoute({
   method: "post",
   path: "/v1/accounting/configs/",
   operationId: "createAccountingConfig",
-  ...configRoute,
+  ...accountingRoute,
   summary: "Make an accounting config",
   description:
     "Says how a location's reports become journal entries: into which journal, and onto which accounts. Everything has a default from the French chart of accounts (plan comptable général), so that `{}` makes a config that works; name only what your accountant has otherwise. A list that is given takes the place of the whole default list; accounts of payments are given mode by mode.\n\n" +
@@ -58,7 +56,7 @@ export const listAccountingConfigs = defineRoute({
   method: "get",
   path: "/v1/accounting/configs/",
   operationId: "listAccountingConfigs",
-  ...configRoute,
+  ...accountingRoute,
   summary: "List accounting configs",
   description: "The configs of the location, newest first, each whole.",
   request: { query: listQuery },
@@ -76,7 +74,7 @@ export const getAccountingConfig = defineRoute({
   method: "get",
   path: "/v1/accounting/configs/{id}",
   operationId: "getAccountingConfig",
-  ...configRoute,
+  ...accountingRoute,
   summary: "Get an accounting config",
   description: "A config with every field, those too that are as the French chart of accounts has them.",
   request: { params },
@@ -96,7 +94,7 @@ export const replaceAccountingConfig = defineRoute({
   method: "put",
   path: "/v1/accounting/configs/{id}",
   operationId: "replaceAccountingConfig",
-  ...configRoute,
+  ...accountingRoute,
   summary: "Replace an accounting config",
   description:
     "Puts a whole config in the place of this one: what is left out goes back to its default. Exports that were asked for before are made by the config as it was then.",
@@ -120,7 +118,7 @@ export const deleteAccountingConfig = defineRoute({
   method: "delete",
   path: "/v1/accounting/configs/{id}",
   operationId: "deleteAccountingConfig",
-  ...configRoute,
+  ...accountingRoute,
   summary: "Delete an accounting config",
   description: "Deletes a config. Exports that were asked for before are made all the same, and stay readable.",
   request: { params },

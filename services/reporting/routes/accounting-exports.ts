@@ -24,7 +24,7 @@ import {
   findPiece,
   type ItemRow,
 } from "../queries/accounting-exports.ts";
-import { defineRoute } from "../reporting.ts";
+import { accountingRoute, defineRoute } from "../reporting.ts";
 
 const exportParams = z.object({ id: z.guid().meta({ description: "Id of the export" }) });
 
@@ -41,9 +41,7 @@ export const createAccountingExport = defineRoute({
   method: "post",
   path: "/v1/accounting/exports/",
   operationId: "createAccountingExport",
-  tag: "Accounting",
-  audience: "public",
-  scope: "accounting:write",
+  ...accountingRoute,
   summary: "Export tills to accounting software",
   description:
     `Has journal entries made from the reports of 1 to ${maxExportedTills} tills, and files of them that accounting software imports. Tills of the same location, config and provider come into one file, in the order in which they were closed. ` +
@@ -65,9 +63,7 @@ export const getAccountingExport = defineRoute({
   method: "get",
   path: "/v1/accounting/exports/{id}",
   operationId: "getAccountingExport",
-  tag: "Accounting",
-  audience: "public",
-  scope: "accounting:write",
+  ...accountingRoute,
   summary: "See what became of an accounting export",
   description:
     "How far an export is, what became of each till, and where its files are. A till that failed has the reason; when its debit and credit would differ, each gap is named with both figures. An export of several locations is seen by keys that may act for any. Exports are kept for 400 days; later the same tills can be exported again.",
@@ -88,9 +84,7 @@ export const getAccountingFile = defineRoute({
   method: "get",
   path: "/v1/accounting/exports/{id}/files/{number}",
   operationId: "getAccountingExportFile",
-  tag: "Accounting",
-  audience: "public",
-  scope: "accounting:write",
+  ...accountingRoute,
   summary: "Get a file of an accounting export",
   description: `The file as accounting software imports it.\n\n${formatsDescribed}\n\n${columnsDescribed}`,
   request: { params: fileParams },

@@ -8,11 +8,9 @@ import { acceptTill } from "../accept-till.ts";
 import { applicationQuery, askedBackoffice, listLegacyTills } from "../legacy/backoffice.ts";
 import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
 import { tillBody } from "../till-body.ts";
-import { defineRoute } from "../till-ingest.ts";
+import { defineRoute, tillRoute } from "../till-ingest.ts";
 import { legacyLocation } from "../till-location.ts";
 import { pushReply } from "../till-reply.ts";
-
-const tillRoute = { tag: "Tills", audience: "public", scope: "tills:write" } as const;
 
 export const pushTillV1 = defineRoute({
   method: "post",

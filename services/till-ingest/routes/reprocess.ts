@@ -8,11 +8,9 @@ import { json } from "@pragma/runtime/reply";
 import { z } from "zod";
 import { findReprocessing, insertReprocessing, type ReprocessingRow } from "../queries/reprocessings.ts";
 import { reprocessTill } from "../reprocess-tills.ts";
-import { defineRoute } from "../till-ingest.ts";
+import { defineRoute, tillRoute } from "../till-ingest.ts";
 import { tillReply } from "../till-reply.ts";
 import { tillParams } from "./tills.ts";
-
-const tillRoute = { tag: "Tills", audience: "public", scope: "tills:write" } as const;
 
 export const reprocessTillRoute = defineRoute({
   method: "post",

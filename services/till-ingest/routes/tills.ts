@@ -12,7 +12,7 @@ import { z } from "zod";
 import { acceptTill, replaceTill } from "../accept-till.ts";
 import { listOfTills, type TillRow } from "../queries/tills.ts";
 import { tillBody } from "../till-body.ts";
-import { defineRoute } from "../till-ingest.ts";
+import { defineRoute, tillRoute } from "../till-ingest.ts";
 import { knownTill, replacedLocation } from "../till-location.ts";
 import { pushReply, tillReply } from "../till-reply.ts";
 
@@ -23,9 +23,7 @@ export const pushTillV2 = defineRoute({
   method: "post",
   path: "/v2/tills/",
   operationId: "pushTillV2",
-  tag: "Tills",
-  audience: "public",
-  scope: "tills:write",
+  ...tillRoute,
   summary: "Push a till",
   description:
     "Accepts the till of a closed shift. Its report and orders can be read moments later. " +
@@ -55,9 +53,7 @@ export const replaceTillRoute = defineRoute({
   method: "put",
   path: "/v1/tills/{id}",
   operationId: "replaceTill",
-  tag: "Tills",
-  audience: "public",
-  scope: "tills:write",
+  ...tillRoute,
   summary: "Replace a till",
   description:
     "Puts another body, in either format, in the place of a till's. Its report is made again and keeps its id; orders " +
