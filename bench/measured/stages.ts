@@ -9,12 +9,12 @@ import { join } from "node:path";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { computeReport } from "@pragma/reporting/calculate/compute-report";
 import calculateTill, { type CalculatedReport } from "@pragma/reporting/calculate-till";
-import { lockLocation, takeTill } from "@pragma/reporting/queries/tills";
+import { takeTill } from "@pragma/reporting/queries/tills";
 import { storeReport } from "@pragma/reporting/store-report";
 import { createLogger } from "@pragma/runtime/logger";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { parseJson } from "@pragma/runtime/parse-json";
-import { openDatabase } from "@pragma/runtime/postgres";
+import { lockUntilCommit, openDatabase } from "@pragma/runtime/postgres";
 import { readTill } from "@pragma/till-ingest/read-till";
 import { createTillCopier } from "../load/till-copies.ts";
 import { percentile } from "../spread.ts";
@@ -67,7 +67,7 @@ async function store({ id, report }: ReturnType<typeof calculateCopy>): Promise<
     ...{ version: "V2" as const, object: { key: "", hash: "" }, timeZone: "Europe/Paris" },
   };
   await db.transaction(async (tx) => {
-    await lockLocation(tx, locationId);
+    await lockUntilCommit(tx, db, `location ${locationId}`);
     await takeTill(tx, pushed);
     await storeReport(tx, pushed, report);
   });

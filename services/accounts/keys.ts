@@ -5,7 +5,7 @@ import { allows, type Scope } from "@pragma/contracts/scopes";
 import { createApiKey, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
 import { publish } from "@pragma/runtime/outbox";
 import { readableLocation } from "@pragma/runtime/own-location";
-import type { Transaction } from "@pragma/runtime/postgres";
+import { lockUntilCommit, type Transaction } from "@pragma/runtime/postgres";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import type { Accounts } from "./accounts.ts";
 import { demandAllScopes, requireNoHigherLimit } from "./authority.ts";
@@ -18,7 +18,6 @@ import {
   keyByHash,
   keyForUpdate,
   locationsConsumer,
-  lockAdminKey,
   markRevoked,
   type NewKey,
   operatorsConsumer,
@@ -111,7 +110,7 @@ export async function ensureAdminKey(
   given: string | undefined,
 ): Promise<string | undefined> {
   return db.transaction(async (tx) => {
-    await lockAdminKey(tx, db.schema);
+    await lockUntilCommit(tx, db, "admin key");
     const consumerId = await ensureAdminConsumer(tx);
     if (given !== undefined) {
       const outcome = await takeGivenKey(tx, given, consumerId);

@@ -1,7 +1,7 @@
 import type { Consumer, RateLimit } from "@pragma/contracts/consumer";
 import type { KeyFacts, LocationFacts } from "@pragma/contracts/principal";
 import type { Scope } from "@pragma/contracts/scopes";
-import { advisoryLockKey, type Database, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import type { Database, Sql, Transaction } from "@pragma/runtime/postgres";
 import type { Stored } from "../accounts.ts";
 
 type ConsumerRow = Stored<Consumer>;
@@ -184,11 +184,6 @@ export async function keyByHash(tx: Transaction, hash: string): Promise<KnownKey
     select id, hash, location_id, consumer_id, revoked_at is not null as is_revoked
     from api_keys where hash = ${hash}`;
   return row;
-}
-
-/** Whoever sees to the operator's own key does so after the other, until the transaction ends. */
-export async function lockAdminKey(tx: Transaction, schema: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(${advisoryLockKey(`admin key ${schema}`)}::bigint)`;
 }
 
 /** Whether this consumer ever had a key, good or revoked. */

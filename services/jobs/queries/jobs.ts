@@ -1,5 +1,5 @@
 import type { JobOptions, JobResult } from "@pragma/contracts/job";
-import { advisoryLockKey, type Database, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { type Database, lockUntilCommit, type Sql, type Transaction } from "@pragma/runtime/postgres";
 import { PRIORITY_LIMIT } from "bullmq";
 
 /** What tells a job apart from all others. */
@@ -55,10 +55,8 @@ type NewJobRow = Pick<
 > & { runOf?: string };
 
 /** Whoever creates jobs of a location, or with a key, does so after the other. */
-export async function lockCreation(tx: Transaction, locationId: string, keyId: string): Promise<void> {
-  for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) {
-    await tx`select pg_advisory_xact_lock(${advisoryLockKey(name)}::bigint)`;
-  }
+export async function lockCreation(tx: Transaction, db: Database, locationId: string, keyId: string): Promise<void> {
+  for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await lockUntilCommit(tx, db, name);
 }
 
 export async function findJob(sql: Sql, { locationId, id }: JobKey): Promise<JobRow | undefined> {
@@ -162,7 +160,7 @@ export async function admitJobs(db: Database, maxPerLocation: number): Promise<J
   if (!due) return [];
   return db.transaction(async (tx) => {
     // Two processes that count at the same time would admit too many, and not in their order.
-    await tx`select pg_advisory_xact_lock(${advisoryLockKey("admit jobs")}::bigint)`;
+    await lockUntilCommit(tx, db, "admit jobs");
     return tx<JobRow[]>`
       update jobs set queued_at = now()
       from (select distinct location_id as id from jobs where ${isDue(tx)}) location, lateral (

@@ -1,10 +1,5 @@
-import { advisoryLockKey, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import type { Sql, Transaction } from "@pragma/runtime/postgres";
 import { PermanentError } from "@pragma/runtime/transient-error";
-
-/** Lets one transaction at a time write a location's reports and orders. */
-export async function lockLocation(tx: Transaction, locationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(${advisoryLockKey(`location ${locationId}`)}::bigint)`;
-}
 
 /** The highest revision of a till that was applied; 0 when none was. */
 export async function findRevision(sql: Sql, tillId: string): Promise<number> {

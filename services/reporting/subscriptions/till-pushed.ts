@@ -1,13 +1,13 @@
 import type { EventData } from "@pragma/contracts/events";
 import { publish } from "@pragma/runtime/outbox";
-import type { Transaction } from "@pragma/runtime/postgres";
+import { type Database, lockUntilCommit, type Transaction } from "@pragma/runtime/postgres";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import { on } from "@pragma/runtime/subscription";
 import { v5 as uuidV5 } from "uuid";
 import { reportIdOf } from "../calculate/report-id.ts";
 import type { CalculatedTill } from "../calculate-till.ts";
 import { findFinalized } from "../queries/reports.ts";
-import { findRevision, lockLocation, takeTill } from "../queries/tills.ts";
+import { findRevision, takeTill } from "../queries/tills.ts";
 import type { Reporting } from "../reporting.ts";
 import { removeReport, storeReport } from "../store-report.ts";
 
@@ -21,7 +21,7 @@ export const tillPushed = on<Reporting, "till.pushed">(
     const till = applied === data.revision ? null : await calculate(data, services, context);
     context.addToLog({ tillId: data.tillId, revision: data.revision, orders: till?.orders.length });
     await context.step({ name: "store the report" }, ({ traceparent }) =>
-      once((tx) => apply(tx, { data, till, traceparent })),
+      once((tx) => apply(tx, services.db, { data, till, traceparent })),
     );
   },
   // Slow work is in threads; a few at a time keep them busy while others are stored. One of a location at a time, as they
@@ -48,11 +48,11 @@ interface Announced {
   traceparent: string;
 }
 
-async function apply(tx: Transaction, { data, till, traceparent }: Announced): Promise<void> {
+async function apply(tx: Transaction, db: Database, { data, till, traceparent }: Announced): Promise<void> {
   const { tillId, locationId, revision } = data;
   const reportId = reportIdOf(tillId);
   // One till of a location at a time: orders move between tills, and counters must agree with what is counted.
-  await lockLocation(tx, locationId);
+  await lockUntilCommit(tx, db, `location ${locationId}`);
   const applied = await takeTill(tx, data);
   if (applied > revision) return;
   const isNew = applied < revision;
