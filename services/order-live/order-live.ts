@@ -16,7 +16,7 @@ export const orderLiveConfig = z.object({
   ...pageConfig,
   /** How long a stream can be taken up again where it broke off. */
   LIVE_LOG_KEPT_HOURS: numberFromEnv(z.number().int().min(1).max(168)).default(24),
-  /** How long orders are kept that departed, and live ones that nobody changes. */
+  /** How long orders are kept that departed, and live ones that nobody changes, and which tills are final. */
   LIVE_ORDERS_KEPT_DAYS: numberFromEnv(z.number().int().min(2).max(365)).default(30),
   /** Bytes of one order as it is kept; an event that carries it must fit a message of the bus, which takes a mebibyte. */
   LIVE_ORDER_MAX_BYTES: numberFromEnv(
@@ -38,9 +38,11 @@ export const orderLiveConfig = z.object({
 export interface LiveRetention {
   /** How long a stream can be taken up again where it broke off. */
   logHours: number;
-  /** How long a departed order is remembered, and an order stays live that nobody changes. */
+  /** How long a departed order and a final till are remembered, and an order stays live that nobody changes. */
   orderDays: number;
 }
+
+export const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
 
 /** What the order-live service stands on. */
 export interface OrderLiveService {

@@ -1,24 +1,24 @@
 import type { PeriodicTask } from "@pragma/runtime/define-service";
 import { afterCommit } from "@pragma/runtime/postgres";
 import { showLeaving } from "../finish-till.ts";
-import type { OrderLiveService } from "../order-live.ts";
+import { daysAgo, type OrderLiveService } from "../order-live.ts";
 import * as orders from "../queries/orders.ts";
 import { lockStream, removeRevisions } from "../queries/streams.ts";
 
-const hour = 60 * 60 * 1000;
-const day = 24 * hour;
 const batch = 5_000;
 
 /**
  * Forgets the orders that departed longer ago than they are remembered: an upsert that is later than that makes them live again. Live
- * orders that nobody has changed for as long leave, and are forgotten: their till will not come any more.
+ * orders that nobody has changed for as long leave, and are forgotten: their till will not come any more. So are the tills
+ * whose report was final by then.
  */
 export const forgetOrders: PeriodicTask<Pick<OrderLiveService, "db" | "hub" | "log" | "kept">> = {
   name: "forget old orders",
   everySeconds: 60 * 60,
   async run({ db, hub, log, kept }) {
-    const since = new Date(Date.now() - kept.orderDays * day);
+    const since = daysAgo(kept.orderDays);
     while ((await orders.forgetDeparted(db.sql, since, batch)) === batch);
+    while ((await orders.forgetFinalTills(db.sql, since, batch)) === batch);
     let forgotten = 0;
     for (const locationId of await orders.findLocationsWithUnchanged(db.sql, since)) {
       forgotten += await db.transaction(async (tx) => {
@@ -39,7 +39,7 @@ export const shortenLog: PeriodicTask<Pick<OrderLiveService, "db" | "kept">> = {
   name: "shorten the log of changes",
   everySeconds: 300,
   async run({ db, kept }) {
-    const before = new Date(Date.now() - kept.logHours * hour);
+    const before = new Date(Date.now() - kept.logHours * 3_600_000);
     while ((await removeRevisions(db.sql, before, batch)) === batch);
   },
 };

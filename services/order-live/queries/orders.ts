@@ -140,6 +140,13 @@ export async function noteFinalTill(
   return count > 0;
 }
 
+/** Removes the notes of tills whose report was final before then, so many at most; gives how many. */
+export async function forgetFinalTills(sql: Sql, before: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from final_tills where ctid in (select ctid from final_tills where finished_at < ${before} limit ${limit})`;
+  return count;
+}
+
 /** Those of these tills whose report is final. */
 export async function findFinalTills(
   tx: Transaction,
