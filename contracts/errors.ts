@@ -60,6 +60,7 @@ export const errorCatalogue = {
   quota_exceeded: { status: 429, title: "The location's quota for today is used up" },
   headers_too_large: { status: 431, title: "The request has too many headers, or too large ones" },
   internal_error: { status: 500, title: "Something went wrong on our side" },
+  unsupported_transfer_encoding: { status: 501, title: "The transfer encoding is not supported" },
   legacy_unavailable: { status: 502, title: "The legacy backoffice did not give what it was asked for" },
   legacy_not_configured: { status: 503, title: "No legacy backoffice is configured for this application" },
   service_unavailable: { status: 503, title: "The service is not available for a moment", retryAfter: 2 },

@@ -14,7 +14,7 @@ import { storeReport } from "@pragma/reporting/store-report";
 import { createLogger } from "@pragma/runtime/logger";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { parseJson } from "@pragma/runtime/parse-json";
-import { lockUntilEnd, openDatabase } from "@pragma/runtime/postgres";
+import { lockUntilCommit, openDatabase } from "@pragma/runtime/postgres";
 import { readTill } from "@pragma/till-ingest/read-till";
 import { createTillCopier } from "../load/till-copies.ts";
 import { percentile } from "../spread.ts";
@@ -67,7 +67,7 @@ async function store({ id, report }: ReturnType<typeof calculateCopy>): Promise<
     ...{ version: "V2" as const, object: { key: "", hash: "" }, timeZone: "Europe/Paris" },
   };
   await db.transaction(async (tx) => {
-    await lockUntilEnd(tx, `location ${locationId}`);
+    await lockUntilCommit(tx, db, `location ${locationId}`);
     await takeTill(tx, pushed);
     await storeReport(tx, pushed, report);
   });

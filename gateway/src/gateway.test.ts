@@ -113,6 +113,25 @@ describe("what the gateway answers itself", () => {
     expect(await sendBytes("this is not HTTP\r\n\r\n")).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
   });
 
+  it("answers 501 to a transfer encoding other than chunked, and closes the connection", async () => {
+    const next = "GET /health/ HTTP/1.1\r\nhost: x\r\n\r\n";
+    for (const encoding of ["gzip, chunked", "gzip\r\ntransfer-encoding: chunked", "Identity,chunked"]) {
+      const head = `POST /v2/reports/ HTTP/1.1\r\nhost: x\r\nauthorization: ${key}\r\ntransfer-encoding: ${encoding}`;
+      const text = await sendBytes(`${head}\r\n\r\n3\r\nabc\r\n0\r\n\r\n${next}`);
+      expect(text).toMatch(/^HTTP\/1\.1 501 Not Implemented\r\n/);
+      expect(text).toMatch(/\r\nconnection: close\r\n/i);
+      expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1);
+      expect(problemSchema.parse(JSON.parse(text.split("\r\n\r\n")[1] ?? "")).code).toBe(
+        "unsupported_transfer_encoding",
+      );
+    }
+    const chunked = `POST /v2/reports/ HTTP/1.1\r\nhost: x\r\nauthorization: ${key}\r\nconnection: close`;
+    for (const encoding of ["Chunked", ", chunked"]) {
+      const text = await sendBytes(`${chunked}\r\ntransfer-encoding: ${encoding}\r\n\r\n0\r\n\r\n`);
+      expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    }
+  });
+
   it("refuses more headers than any client has, and larger ones, with a problem", async () => {
     const many = Object.fromEntries(Array.from({ length: 1_980 }, (_, at) => [`x${at}`, "1"]));
     for (const headers of [many, { x: "x".repeat(20_000) }]) {

@@ -5,9 +5,12 @@ const maxHeaders = 100;
 /** Less than half of what services take, so that the gateway's own headers always fit. */
 const maxHeaderBytes = 16 * 1024;
 
-/** Refuses requests whose headers are more or larger than any client's, before anything reads them. */
+/**
+ * Refuses requests whose headers are more or larger than any client's, or say that the body is encoded in a way that
+ * node:http leaves as it is, before anything reads them.
+ */
 export const headerLimits: GatewayMiddleware = async (context, next) => {
-  const { rawHeaders } = context.env.incoming;
+  const { rawHeaders, headers } = context.env.incoming;
   if (rawHeaders.length > 2 * maxHeaders) throw tooLarge(`A request may have ${maxHeaders} headers`);
   let bytes = 0;
   let hosts = 0;
@@ -19,6 +22,13 @@ export const headerLimits: GatewayMiddleware = async (context, next) => {
   if (bytes > maxHeaderBytes) throw tooLarge(`The headers of a request may have ${maxHeaderBytes / 1024} KB`);
   if (hosts > 1) {
     throw new ApiError("invalid_request", { detail: "The header host may come only once." });
+  }
+  const codings = headers["transfer-encoding"]?.split(",").map((coding) => coding.trim().toLowerCase()) ?? [];
+  if (codings.some((coding) => coding !== "chunked" && coding !== "")) {
+    throw new ApiError("unsupported_transfer_encoding", {
+      detail: `The transfer encoding ${headers["transfer-encoding"]} is not supported: send chunked, or a content-length.`,
+      headers: { connection: "close" },
+    });
   }
   await next();
 };

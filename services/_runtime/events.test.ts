@@ -143,6 +143,20 @@ describe("a handler that fails", () => {
     expect(await isParked(bad)).toBeUndefined();
   });
 
+  it("because a statement always takes too long is tried several times, then has its message parked", async () => {
+    let calls = 0;
+    beforeEffect = async () => {
+      calls++;
+      await service.db.transaction(async (tx) => {
+        await tx`set local statement_timeout = 10`;
+        await tx`select pg_sleep(1)`;
+      });
+    };
+    const locationId = await tell();
+    await eventually("the message to be parked", () => isParked(locationId));
+    expect(calls).toBe(5);
+  });
+
   it("for a reason that nobody knows is tried several times, then has its message parked", async () => {
     let calls = 0;
     beforeEffect = () => {

@@ -20,7 +20,7 @@ export function openLeadership(config: ServerConfig, schema: string) {
     onclose: () => held.clear(),
     onnotice: () => {},
   });
-  const keyOf = (name: string) => advisoryLockKey(`${schema} ${name}`);
+  const keyOf = (name: string) => advisoryLockKey(schema, name);
   return {
     /** Whether this instance leads from now on, or did already. */
     async tryLead(name: string): Promise<boolean> {

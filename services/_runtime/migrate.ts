@@ -40,7 +40,7 @@ export async function prepareSchema(
 }
 
 async function migrate(database: Database, known: Migration[], log: Logger): Promise<void> {
-  const lock = advisoryLockKey(`migrate ${database.schema}`);
+  const lock = advisoryLockKey(database.schema, "migrate");
   const connection = await database.sql.reserve();
   try {
     // Waiting for another instance's migration, and a migration itself, may take longer than a request's query.

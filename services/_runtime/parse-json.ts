@@ -3,6 +3,27 @@ import { type ParseErrorCode, printParseErrorCode, visit } from "jsonc-parser";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
+/** What JSON must have at the place of an error, by the parser's name for the error. */
+const expectations: Record<ReturnType<typeof printParseErrorCode>, string> = {
+  InvalidSymbol: "a number, true, false, null or text in double quotes",
+  InvalidNumberFormat: "a number",
+  PropertyNameExpected: "a property name in double quotes",
+  ValueExpected: "a value",
+  ColonExpected: "a colon after the property name",
+  CommaExpected: "a comma, or the end of the object or array",
+  CloseBraceExpected: "the rest of the object, up to its closing }",
+  CloseBracketExpected: "the rest of the array, up to its closing ]",
+  EndOfFileExpected: "the end of the body",
+  InvalidCommentToken: "something other than a comment",
+  UnexpectedEndOfComment: "something other than a comment",
+  UnexpectedEndOfString: "a closing double quote, on the same line, of the string",
+  UnexpectedEndOfNumber: "more digits in the number",
+  InvalidUnicode: "four hexadecimal digits after each \\u in the string",
+  InvalidEscapeCharacter: 'one of " \\ / b f n r t u after each backslash in the string',
+  InvalidCharacter: "an escape such as \\t for each control character in the string",
+  "<unknown ParseErrorCode>": "something else",
+};
+
 /** Parses a JSON body; throws `ApiError` malformed_json that says where it breaks. */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) throw new ApiError("malformed_json", { detail: "The body is empty; JSON was expected." });
@@ -22,7 +43,8 @@ export function parseJson(bytes: Uint8Array): unknown {
 function whereItBreaks(text: string): string {
   let place = "";
   const onError = (code: ParseErrorCode, offset: number, _length: number, line: number, character: number) => {
-    place = `: ${printParseErrorCode(code)} at position ${offset} (line ${line + 1}, column ${character + 1})`;
+    const expected = expectations[printParseErrorCode(code)];
+    place = `: expected ${expected} at position ${offset} (line ${line + 1}, column ${character + 1})`;
     // The first error ends the search: a large body may have millions.
     throw new Error(place);
   };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfig, runtimeConfig } from "./config.ts";
 import { createLogger } from "./logger.ts";
-import { afterCommit, type Database, openDatabase } from "./postgres.ts";
+import { afterCommit, type Database, lockUntilCommit, openDatabase } from "./postgres.ts";
 import { createTestEnvironment, type TestEnvironment } from "./testing/test-environment.ts";
 
 let environment: TestEnvironment;
@@ -48,5 +48,22 @@ describe("what follows a commit", () => {
     });
     await expect(failing).rejects.toThrow(/duplicate/);
     expect(happened).toBe(false);
+  });
+});
+
+describe("a lock of a name", () => {
+  it("is held by one transaction of a service at a time, and is another one in another installation", async () => {
+    const lockIn = async (schema: string) => {
+      await database.transaction(async (tx) => {
+        await tx`set local lock_timeout = 100`;
+        await lockUntilCommit(tx, { ...database, schema }, "admit things");
+      });
+    };
+    await database.transaction(async (tx) => {
+      await lockUntilCommit(tx, database, "admit things");
+      await lockIn(`other_${database.schema}`);
+      await expect(lockIn(database.schema)).rejects.toThrow("lock timeout");
+    });
+    await lockIn(database.schema);
   });
 });

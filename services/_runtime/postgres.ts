@@ -110,12 +110,12 @@ export function recordset(sql: Sql | Transaction, rows: readonly object[]) {
   );
 }
 
-/** A key for PostgreSQL's advisory locks, the same in every instance for the same name. */
-export function advisoryLockKey(name: string): string {
-  return createHash("sha256").update(name).digest().readBigInt64BE().toString();
+/** A key for PostgreSQL's advisory locks, the same in every instance for the same name in the same schema. */
+export function advisoryLockKey(schema: string, name: string): string {
+  return createHash("sha256").update(`${schema} ${name}`).digest().readBigInt64BE().toString();
 }
 
-/** Waits for the lock of this name, and holds it until the transaction ends. */
-export async function lockUntilEnd(tx: Transaction, name: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(${advisoryLockKey(name)}::bigint)`;
+/** Waits for the lock of this name among those of a service, and holds it until the transaction ends. */
+export async function lockUntilCommit(tx: Transaction, { schema }: Database, name: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${advisoryLockKey(schema, name)}::bigint)`;
 }

@@ -10,14 +10,14 @@ import { reasonOf } from "./reason-of.ts";
 import type { RequestContext } from "./request-context.ts";
 import { retryDelay } from "./retry-delay.ts";
 import { failSpan } from "./tracing.ts";
-import { isTransient, PermanentError } from "./transient-error.ts";
+import { isCanceledStatement, isTransient, PermanentError } from "./transient-error.ts";
 
 export interface SettlerOptions<Services> extends HandleOptions<Services> {
   log: Logger;
   metrics: Metrics;
 }
 
-/** How often an event whose failure nobody can explain is tried before it is parked. */
+/** How often an event that fails for an unknown reason, or takes too long, is tried before it is parked. */
 const triesUnexplained = 5;
 /**
  * How often the process may have ended during the recorded handlings of an event (those after its first delivery) before
@@ -79,7 +79,8 @@ export function createSettler<Services>(options: SettlerOptions<Services>) {
       metrics.eventHandled(seconds(), { service, event, outcome: hadEffect ? "done" : "repeated" });
       log.info({ ...fields, ...logFields, hadEffect, milliseconds: seconds() * 1000 }, "event");
     } catch (error) {
-      const tries = isTransient(error) ? 0 : (unexplained.get(eventId) ?? 0) + 1;
+      const passes = isTransient(error) && !isCanceledStatement(error);
+      const tries = passes ? 0 : (unexplained.get(eventId) ?? 0) + 1;
       unexplained.set(eventId, tries);
       const isHopeless = error instanceof PermanentError || tries >= triesUnexplained;
       failSpan(span, error);

@@ -41,7 +41,8 @@ export interface Subscription<Services, Type extends EventType = EventType> exte
 
 /**
  * Subscribes a service to an event. A handler that throws for a passing cause is called again for as long as the cause
- * lasts; one that throws `PermanentError`, or anything else several times, has the message parked.
+ * lasts; one that throws `PermanentError`, or anything else several times, a statement that took too long included, has
+ * the message parked.
  */
 export function on<Services, Type extends EventType>(
   type: Type,

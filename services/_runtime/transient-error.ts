@@ -52,6 +52,14 @@ export function isTransient(error: unknown): boolean {
   return error.cause !== undefined && isTransient(error.cause);
 }
 
+/**
+ * Whether PostgreSQL canceled a statement, mostly for taking too long: the server may be busy for a while, or what the
+ * statement has to do may always be too much.
+ */
+export function isCanceledStatement(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.code === "57014";
+}
+
 /** Repeats what fails for a cause that passes, later and later up to 2 s, until the signal is given. */
 export async function retryTransient<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let tries = 1; ; tries += 1) {

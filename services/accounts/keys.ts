@@ -5,7 +5,7 @@ import { allows, type Scope } from "@pragma/contracts/scopes";
 import { createApiKey, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
 import { readableLocation } from "@pragma/runtime/locations";
 import { publish } from "@pragma/runtime/outbox";
-import { lockUntilEnd, type Transaction } from "@pragma/runtime/postgres";
+import { lockUntilCommit, type Transaction } from "@pragma/runtime/postgres";
 import type { RequestContext } from "@pragma/runtime/request-context";
 import type { Accounts } from "./accounts.ts";
 import { demandAllScopes, requireNoHigherLimit } from "./authority.ts";
@@ -110,7 +110,7 @@ export async function ensureAdminKey(
   given: string | undefined,
 ): Promise<string | undefined> {
   return db.transaction(async (tx) => {
-    await lockUntilEnd(tx, `admin key ${db.schema}`);
+    await lockUntilCommit(tx, db, "admin key");
     const consumerId = await ensureAdminConsumer(tx);
     if (given !== undefined) {
       const outcome = await takeGivenKey(tx, given, consumerId);

@@ -152,6 +152,22 @@ describe("what is forgotten", () => {
     expect(await remembered()).toBe(0);
   });
 
+  it("is a till that was finished more than a month ago: calculated again, its orders are not remembered anew", async () => {
+    const { locationId, tillId, held, principal } = await closedTill();
+    const { sql } = orderLive.db;
+    const finished = (days: number) => sql`
+      update final_tills set finished_at = now() - make_interval(days => ${days}) where location_id = ${locationId}`;
+    await finished(29);
+    await run();
+    expect(await sql`select from final_tills where location_id = ${locationId}`).toHaveLength(1);
+    await Promise.all([finished(31), age(locationId, "leftAt", 31)]);
+    await run();
+    expect(await sql`select from final_tills where location_id = ${locationId}`).toHaveLength(0);
+    await orderLive.finish({ locationId, tillId, orderIds: [held.id], revision: 2 }, closedAt);
+    expect(await sql`select from orders where location_id = ${locationId}`).toHaveLength(0);
+    expect(await orderLive.upsert(principal, held)).toEqual([]);
+  });
+
   it("is a live order that nobody changed for a month: it leaves, and may come again", async () => {
     const { principal, locationId } = posKey();
     const order = makeOrder();

@@ -3,7 +3,7 @@ import type { EventData } from "@pragma/contracts/events";
 import type { LeftReason, OrderLeft } from "@pragma/contracts/order-live";
 import { afterCommit, type Transaction } from "@pragma/runtime/postgres";
 import { on } from "@pragma/runtime/subscription";
-import type { OrderLiveService } from "./order-live.ts";
+import { daysAgo, type OrderLiveConfig, type OrderLiveService } from "./order-live.ts";
 import { listedFacts, type OrderState } from "./order-state.ts";
 import { departOrders, findLiveStates, noteDeparted, noteFinalTill } from "./queries/orders.ts";
 import { appendRevisions, lockStream, type Revision } from "./queries/streams.ts";
@@ -18,6 +18,7 @@ import { appendRevisions, lockStream, type Revision } from "./queries/streams.ts
 async function finishTill(
   tx: Transaction,
   { locationId, tillId, orderIds, ...report }: EventData<"report.finalized">,
+  config: OrderLiveConfig,
 ): Promise<number> {
   const closedAt = toUtc(report.finalizedAt);
   const last = await lockStream(tx, locationId);
@@ -29,8 +30,9 @@ async function finishTill(
   const ids = [...live.keys()];
   await departOrders(tx, { locationId, ids: ids.filter((id) => held.has(id)), closedAt });
   await departOrders(tx, { locationId, ids: ids.filter((id) => !held.has(id)), closedAt: null });
-  // A till that is calculated again may be of long ago: what it holds is not remembered anew.
-  if (isNews) await noteDeparted(tx, { locationId, tillId, ids: orderIds, closedAt });
+  // A till that is calculated again may be of long ago, and forgotten: what it holds is not remembered anew.
+  const isRecent = report.revision === 1 || closedAt > daysAgo(config.LIVE_ORDERS_KEPT_DAYS).toISOString();
+  if (isNews && isRecent) await noteDeparted(tx, { locationId, tillId, ids: orderIds, closedAt });
   return showLeaving(tx, { locationId, last, orders: live, reason: "till" });
 }
 
@@ -61,7 +63,7 @@ export const reportFinalized = on<OrderLiveService, "report.finalized">(
   "report.finalized",
   async ({ data, services, once }) => {
     await once(async (tx) => {
-      const position = await finishTill(tx, data);
+      const position = await finishTill(tx, data, services.config);
       afterCommit(tx, () => services.hub.tell(data.locationId, position));
     });
   },

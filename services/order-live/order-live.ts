@@ -14,7 +14,7 @@ export const orderLiveConfig = z.object({
   ...pageConfig,
   /** How long a stream can be taken up again where it broke off. */
   LIVE_LOG_KEPT_HOURS: numberFromEnv(1, 168).default(24),
-  /** How long orders are kept that departed, and live ones that nobody changes. */
+  /** How long orders are kept that departed, and live ones that nobody changes, and which tills are final. */
   LIVE_ORDERS_KEPT_DAYS: numberFromEnv(2, 365).default(30),
   /** Bytes of one order as it is kept; an event that carries it must fit a message of the bus, which takes a mebibyte. */
   LIVE_ORDER_MAX_BYTES: numberFromEnv(10_000, 1000 * 1024).default(512 * 1024),
@@ -27,6 +27,8 @@ export const orderLiveConfig = z.object({
 });
 
 export type OrderLiveConfig = z.output<typeof orderLiveConfig>;
+
+export const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
 
 /** What the order-live service stands on. */
 export interface OrderLiveService {

@@ -5,15 +5,21 @@ import { OrderV1 } from "@pragma/contracts/order-v1";
 import { pageOf } from "@pragma/contracts/pagination";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
+import { handleEvent } from "@pragma/runtime/handle-event";
 import { openObjectStore } from "@pragma/runtime/object-store/object-store";
 import { publish } from "@pragma/runtime/outbox";
+import type { Database } from "@pragma/runtime/postgres";
+import { withRequestContext } from "@pragma/runtime/request-context";
 import { eventually } from "@pragma/runtime/testing/eventually";
+import { sentEnvelopes } from "@pragma/runtime/testing/sent-events";
 import { openStreamControl } from "@pragma/runtime/testing/stream-control";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
+import type { Reporting } from "./reporting.ts";
 import reporting from "./service.ts";
+import { tillPushed } from "./subscriptions/till-pushed.ts";
 
 let environment: TestEnvironment;
 let service: TestService;
@@ -180,6 +186,34 @@ describe("revisions", () => {
     await untilAcknowledged();
     expect(await service.running.parked.list()).toEqual([]);
     expect((await listReports(locationId)).meta.totalCount).toBe(1);
+  });
+
+  it.each([
+    ["its report is finalized", {}, 1, "report.finalized"],
+    ["its report is gone", { isTraining: true }, 2, "report.removed"],
+  ])("needs no body of the revision that it has, and states again that %s", async (_, fields, revision, type) => {
+    const till = { ...tillLike(), ...fields };
+    const locationId = randomUUID();
+    await push(till, { locationId, revision });
+    await untilAcknowledged();
+    const sent = (await sentEnvelopes(environment)).filter((event) => JSON.stringify(event).includes(till.id));
+    const [pushed, announced] = sent;
+    const context = await withRequestContext({}, async (given) => given);
+    const nowhere = { get: () => Promise.reject(new Error("The body was loaded.")) };
+    const outbox: unknown[] = [];
+    const database: Database = {
+      ...service.db,
+      transaction: (work) =>
+        service.db.transaction(async (tx) => {
+          const result = await work(tx);
+          outbox.push(...(await tx`select id, type from outbox`));
+          return result;
+        }),
+    };
+    const services = { db: database, objects: nowhere } as unknown as Reporting;
+    const again = { ...(pushed ?? expect.unreachable()), id: randomUUID() };
+    await handleEvent(again, { service: "reporting", subscription: tillPushed, database, services, context });
+    expect(outbox).toEqual([{ id: announced?.id, type }]);
   });
 
   it.each([

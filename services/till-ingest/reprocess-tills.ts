@@ -1,6 +1,8 @@
 import type { Principal } from "@pragma/contracts/principal";
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/claim-loop";
 import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
+import type { PeriodicTask } from "@pragma/runtime/define-service";
+import { removeRows } from "@pragma/runtime/periodic";
 import type { Transaction } from "@pragma/runtime/postgres";
 import { type RequestContext, withRequestContext } from "@pragma/runtime/request-context";
 import { announceTill } from "./announce-till.ts";
@@ -104,3 +106,12 @@ async function reprocessPortion(
     if (tills.length === 0) log.info({ reprocessing: order.id, tills: order.done }, "reprocessing finished");
   });
 }
+
+/** Removes what is known of reprocessings that finished more than 30 days ago. */
+export const removeOldReprocessings: PeriodicTask<Pick<TillIngest, "db">> = {
+  name: "remove old reprocessings",
+  everySeconds: 3_600,
+  async run({ db }) {
+    await removeRows(db.sql, "reprocessings", db.sql`finished_at < now() - interval '30 days'`);
+  },
+};

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { removeOrphans, removeReplaced } from "./periodic/remove-bodies.ts";
 import { sweepUnfinished } from "./periodic/sweep-unfinished.ts";
 import { countOverdue, hastenSweep, listUnfinished } from "./queries/tills.ts";
-import { startReprocessing } from "./reprocess-tills.ts";
+import { removeOldReprocessings, startReprocessing } from "./reprocess-tills.ts";
 import { fetchLegacyTillsRoute, listLegacyTillsRoute, pushTillV1 } from "./routes/legacy-tills.ts";
 import { getReprocessing, reprocessTillRoute, reprocessTills } from "./routes/reprocess.ts";
 import { getTill, getTillObject, listTills, pushTillV2, replaceTillRoute } from "./routes/tills.ts";
@@ -80,5 +80,5 @@ export default defineService<typeof tillIngestConfig, TillIngest>({
     getReprocessing,
   ],
   subscriptions: [markProcessed, markRemoved, ordersErased],
-  periodic: [sweepUnfinished, removeOrphans, removeReplaced],
+  periodic: [sweepUnfinished, removeOrphans, removeReplaced, removeOldReprocessings],
 });

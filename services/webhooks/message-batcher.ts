@@ -86,8 +86,9 @@ export function openMessageBatcher({ db, clock, config, scheduler }: BatcherOpti
   return {
     findListeners: find,
     send(webhookIds, message) {
-      const { messageId, event, traceparent } = message;
-      return write({ messageId, event, traceparent, body: messageBody(message), webhookIds });
+      const { messageId, event, traceparent, data } = message;
+      const subject = "id" in data ? data.id : messageId;
+      return write({ messageId, event, subject, traceparent, body: messageBody(message), webhookIds });
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { JobOptions, JobResult } from "@pragma/contracts/job";
-import { type Database, lockUntilEnd, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { type Database, lockUntilCommit, type Sql, type Transaction } from "@pragma/runtime/postgres";
 import { PRIORITY_LIMIT } from "bullmq";
 
 /** What tells a job apart from all others. */
@@ -55,9 +55,8 @@ type NewJobRow = Pick<
 > & { runOf?: string };
 
 /** Whoever creates jobs of a location, or with a key, does so after the other. */
-export async function lockCreation(tx: Transaction, locationId: string, keyId: string): Promise<void> {
-  await lockUntilEnd(tx, `jobs of ${locationId}`);
-  await lockUntilEnd(tx, `jobs by ${keyId}`);
+export async function lockCreation(tx: Transaction, db: Database, locationId: string, keyId: string): Promise<void> {
+  for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await lockUntilCommit(tx, db, name);
 }
 
 export async function findJob(sql: Sql, { locationId, id }: JobKey): Promise<JobRow | undefined> {
@@ -161,7 +160,7 @@ export async function admitJobs(db: Database, maxPerLocation: number): Promise<J
   if (!due) return [];
   return db.transaction(async (tx) => {
     // Two processes that count at the same time would admit too many, and not in their order.
-    await lockUntilEnd(tx, "admit jobs");
+    await lockUntilCommit(tx, db, "admit jobs");
     return tx<JobRow[]>`
       update jobs set queued_at = now()
       from (select distinct location_id as id from jobs where ${isDue(tx)}) location, lateral (

@@ -132,7 +132,7 @@ async function createJob(
   const { jobId, deduplication, timestamp = Date.now(), delay = 0 } = options;
   const { keyId, consumer } = principal;
   return db.transaction(async (tx) => {
-    await lockCreation(tx, locationId, keyId);
+    await lockCreation(tx, db, locationId, keyId);
     const known = await findSame(tx, { locationId, jobId: jobId ?? null, duplicateOf: deduplication?.id ?? null });
     if (known) return { job: known, isNew: false };
     if (options.parent) await addChild(tx, { locationId, parent: options.parent }, config.JOBS_CHILDREN_PER_PARENT);

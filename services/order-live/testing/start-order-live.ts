@@ -40,7 +40,7 @@ export interface TestOrderLive extends TestService {
   told(orderId: string): Promise<ToldOrder[]>;
   /** Tells the service, as reporting does, that a till was closed and has its report; returns once it is handled. */
   finish(
-    till: Pick<EventData<"report.finalized">, "locationId" | "tillId" | "orderIds">,
+    till: Pick<EventData<"report.finalized">, "locationId" | "tillId" | "orderIds"> & { revision?: number },
     closedAt?: string,
   ): Promise<void>;
   /** Another instance of the service, on the same servers, with settings of its own if need be. */
@@ -97,9 +97,9 @@ export async function startOrderLive(variables: Record<string, string> = {}): Pr
         select type, body from written where subject = ${orderId} order by position`;
       return rows.map(({ type, body }) => ({ type, ...JSON.parse(body).data }));
     },
-    async finish({ locationId, tillId, orderIds }, closedAt = new Date().toISOString()) {
+    async finish({ locationId, tillId, orderIds, revision = 1 }, closedAt = new Date().toISOString()) {
       const id = randomUUID();
-      const report = { reportId: randomUUID(), revision: 1, reportVersion: 1, reportNumber: 1, totalSales: 0 };
+      const report = { reportId: randomUUID(), revision, reportVersion: 1, reportNumber: 1, totalSales: 0 };
       const times = { startedAt: "2026-05-29T08:00:00.000Z", finalizedAt: closedAt };
       await service.db.transaction((tx) =>
         publish(tx, "report.finalized", {

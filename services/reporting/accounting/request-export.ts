@@ -30,7 +30,7 @@ export async function requestExport(
   const locationId = locations.size === 1 ? (items[0]?.locationId ?? null) : null;
   const { keyId, consumer } = principal;
   await db.transaction(async (tx) => {
-    if ((await countUnfinishedOf(tx, { locationId, keyId })) >= maximum) {
+    if ((await countUnfinishedOf(tx, db, { locationId, keyId })) >= maximum) {
       throw new ApiError("limit_reached", {
         detail: `This location has ${maximum} exports that have not come to their end. Wait until one has.`,
         limit: { name: "unfinished_exports", maximum, unit: "exports per location" },

@@ -1,5 +1,5 @@
 import type { AccountingExport, AccountingProvider } from "@pragma/contracts/accounting-export";
-import { type Database, lockUntilEnd, recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { type Database, lockUntilCommit, recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
 
 export interface ExportRow {
   id: string;
@@ -152,9 +152,9 @@ export async function releaseClaim(sql: Sql, claim: Claim, { afterSeconds = 0 } 
 }
 
 /** How many exports of a location have not come to their end, or of a key where they are of several locations. */
-export async function countUnfinishedOf(tx: Transaction, owner: Pick<NewExport, "locationId" | "keyId">) {
+export async function countUnfinishedOf(tx: Transaction, db: Database, owner: Pick<NewExport, "locationId" | "keyId">) {
   const id = owner.locationId ?? owner.keyId;
-  await lockUntilEnd(tx, `exports of ${id}`);
+  await lockUntilCommit(tx, db, `exports of ${id}`);
   const [row] = await tx<[{ count: number }]>`
     select count(*) from accounting_exports
     where state in ('pending', 'running') and coalesce(location_id, key_id) = ${id}`;

@@ -40,8 +40,8 @@ export async function remove(tx: Transaction, tillId: string): Promise<void> {
   await tx`delete from reports where till_id = ${tillId}`;
 }
 
-/** What `report.finalized` said of a report. */
-export async function finalizedAgain(tx: Transaction, id: string): Promise<EventData<"report.finalized"> | undefined> {
+/** What `report.finalized` said of a report; undefined when there is none. */
+export async function findFinalized(tx: Transaction, id: string): Promise<EventData<"report.finalized"> | undefined> {
   const [row] = await tx<{ finalized: string }[]>`select finalized from reports where id = ${id}`;
   return row && JSON.parse(row.finalized);
 }

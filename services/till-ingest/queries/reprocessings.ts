@@ -1,4 +1,4 @@
-import { lockUntilEnd, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { type Database, lockUntilCommit, type Sql, type Transaction } from "@pragma/runtime/postgres";
 import type { TillRow } from "./tills.ts";
 
 /** An order to process many tills again. */
@@ -21,8 +21,12 @@ type NewReprocessing = Pick<ReprocessingRow, "id" | "locationId" | "lteReportVer
  * Returns the order of a location to process its tills again: the one that is not finished when it means these tills,
  * too, and else a new one in its place. So a location has one at a time, however often it asks.
  */
-export async function insertReprocessing(tx: Transaction, row: NewReprocessing): Promise<ReprocessingRow> {
-  await lockUntilEnd(tx, `reprocessing of ${row.locationId}`);
+export async function insertReprocessing(
+  tx: Transaction,
+  db: Database,
+  row: NewReprocessing,
+): Promise<ReprocessingRow> {
+  await lockUntilCommit(tx, db, `reprocessing of ${row.locationId}`);
   const [unfinished] = await tx<ReprocessingRow[]>`
     select * from reprocessings
     where finished_at is null and location_id is not distinct from ${row.locationId}

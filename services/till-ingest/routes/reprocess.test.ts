@@ -4,6 +4,7 @@ import { sleep } from "@pragma/runtime/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { testPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { removeOldReprocessings } from "../reprocess-tills.ts";
 import { makeTill } from "../testing/make-till.ts";
 import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
 
@@ -166,5 +167,19 @@ describe("POST /v1/tills/reprocess", () => {
     expect(await service.refusal("GET", answer.headers.get("location") ?? "", { principal: stranger })).toMatchObject({
       code: "reprocessing_not_found",
     });
+  });
+
+  it("is known for a month after it has finished", async () => {
+    const answer = await service.ask("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
+    const location = answer.headers.get("location") ?? "";
+    const { id } = await finished(location);
+    const statusAfter = async (days: number) => {
+      await service.db
+        .sql`update reprocessings set finished_at = now() - make_interval(days => ${days}) where id = ${id}`;
+      await removeOldReprocessings.run(service);
+      return (await service.ask("GET", location, { principal })).status;
+    };
+    expect(await statusAfter(29)).toBe(200);
+    expect(await statusAfter(31)).toBe(404);
   });
 });

@@ -72,7 +72,7 @@ export const reprocessTills = defineRoute({
       keyId: principal.keyId,
       consumer: principal.consumer,
     };
-    const reprocessing = await db.transaction((tx) => insertReprocessing(tx, row));
+    const reprocessing = await db.transaction((tx) => insertReprocessing(tx, db, row));
     wakeReprocessing();
     return json(202, reprocessingReply(reprocessing), { location: `/v1/tills/reprocess/${reprocessing.id}` });
   },

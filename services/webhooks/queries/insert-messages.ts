@@ -6,6 +6,8 @@ export interface NewMessage {
   messageId: string;
   event: SentEvent;
   body: string;
+  /** The id of the order that it tells of, else its own. */
+  subject: string;
   /** Of what the message tells of (W3C). */
   traceparent: string;
 }
@@ -50,16 +52,16 @@ export async function insertMessages(
     with given_message as (
       select * from unnest(
         ${sorted.map(({ messageId }) => messageId)}::uuid[], ${sorted.map(({ event }) => event)}::text[],
-        ${sorted.map(({ traceparent }) => traceparent)}::text[],
+        ${sorted.map(({ traceparent }) => traceparent)}::text[], ${sorted.map(({ subject }) => subject)}::uuid[],
         -- As one text: to read it from JSON would double what a message costs PostgreSQL.
         string_to_array(${sorted.map(({ body }) => body).join(separator)}, ${separator})
-      ) as message (message_id, event, traceparent, body)
+      ) as message (message_id, event, traceparent, subject, body)
     ), noted as (
       insert into inbox (event_id, subscription) select message_id, event from given_message
       on conflict do nothing returning event_id
     ), message as (
-      insert into messages (id, body, traceparent, created_at)
-      select m.message_id, m.body, m.traceparent, ${now} from given_message m join noted on event_id = m.message_id
+      insert into messages (id, subject, body, traceparent, created_at)
+      select m.message_id, m.subject, m.body, m.traceparent, ${now} from given_message m join noted on event_id = m.message_id
       on conflict (id) do nothing
     ), delivery as (
       insert into deliveries (

@@ -1,5 +1,5 @@
 import type { Recipient } from "@pragma/contracts/recipient";
-import { advisoryLockKey, type Database, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { type Database, lockUntilCommit, type Sql, type Transaction } from "@pragma/runtime/postgres";
 import { type Dated, isOfLocation, type Which } from "./rows.ts";
 
 /** A recipient as replies show it, with dates. */
@@ -24,8 +24,8 @@ export async function lockRecipient(tx: Transaction, which: Which): Promise<bool
 }
 
 /** Until the transaction ends, no other that locks the location adds recipients or webhooks to it. */
-export async function lockLocation(tx: Transaction, { schema }: Database, locationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(${advisoryLockKey(`location ${schema} ${locationId}`)}::bigint)`;
+export async function lockLocation(tx: Transaction, db: Database, locationId: string): Promise<void> {
+  await lockUntilCommit(tx, db, `location ${locationId}`);
 }
 
 /** Copies of what is needed to send to a recipient's webhooks are stale from now on. */

@@ -181,7 +181,7 @@ export const testWebhookRoute = defineRoute({
     const [id, messageId, event, now] = [randomUUID(), randomUUID(), "test" as const, clock()];
     const data = { locationId, webhookId, message: "It works." };
     const body = messageBody({ messageId, event, time: now.toISOString(), sequence: null, data, traceparent });
-    const messages = [{ messageId, event, body, traceparent }];
+    const messages = [{ messageId, event, subject: messageId, body, traceparent }];
     const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
     await insertMessages(db.sql, { messages, deliveries }, { now, lapsesAt: now });
     delivering.tests.wake();

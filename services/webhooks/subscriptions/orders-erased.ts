@@ -1,4 +1,5 @@
 import { withoutPersonalData } from "@pragma/contracts/personal-data";
+import type { Sql } from "@pragma/runtime/postgres";
 import { on } from "@pragma/runtime/subscription";
 import type { Webhooks } from "../webhooks.ts";
 
@@ -8,15 +9,13 @@ const erased = (body: string) => JSON.stringify(withoutPersonalData(JSON.parse(b
  * The personal data of orders is to be erased: from what was sent or waits to be, from what receivers answered, which
  * may repeat it, and from events that could not be handled and wait for an operator.
  */
-export const ordersErased = on<Webhooks, "orders.erased">("orders.erased", async ({ data, once }) => {
+export const ordersErased = on<Webhooks, "orders.erased">("orders.erased", async ({ data, services, once }) => {
   const { locationId, orderIds } = data;
+  await fillSubjects(services.db.sql);
   await once(async (tx) => {
     const messages = await tx<{ id: string; body: string }[]>`
       select id, body from messages
-      where id in (
-        select d.message_id from webhooks w join deliveries d on d.webhook_id = w.id
-        where w.location_id = ${locationId} and d.event like 'order.%'
-      ) and body::json #>> '{data,id}' = any(${orderIds}::text[])`;
+      where subject = any(${orderIds}::uuid[]) and body::json #>> '{data,locationId}' = ${locationId}`;
     for (const { id, body } of messages) {
       await tx`update messages set body = ${erased(body)} where id = ${id}`;
       await tx`
@@ -31,3 +30,13 @@ export const ordersErased = on<Webhooks, "orders.erased">("orders.erased", async
     }
   });
 });
+
+const portion = 1_000;
+
+/** Fills in the subjects of messages that versions wrote which had none. Once no such version runs, it is not needed. */
+async function fillSubjects(sql: Sql): Promise<void> {
+  const fill = () => sql`
+    update messages set subject = coalesce((body::json #>> '{data,id}')::uuid, id)
+    where id in (select id from messages where subject is null limit ${portion} for update)`;
+  while ((await fill()).count === portion);
+}

@@ -37,7 +37,7 @@ const { data, ...head } = OrderLiveInput.parse(orderLiveInputExample);
 /** An order's event at a location. */
 export function orderEvent(
   locationId: string,
-  { id = randomUUID(), sequence = 1, isPaid = true } = {},
+  { id = randomUUID() as string, sequence = 1, isPaid = true } = {},
 ): EventData<"order.paid"> {
   const order = { ...head, ...data, id, isPaid, locationId, tillId: head.tillId, revisionHash: head.revisionHash };
   return { locationId, sequence, order };
