@@ -35,6 +35,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "together",
+          globalSetup: "tests/harness/share-product.ts",
           include: ["**/*.test.ts"],
           exclude: [...exclude, ...alone, ...isolated],
           // Loading what tests import takes longer than most tests: files share processes, and what these have loaded.
