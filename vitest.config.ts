@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Tests that look at how long others wait, or at memory: they run one by one, when all others are done. */
 const alone = [
   "tests/attacks.test.ts",
   "tests/costly-bodies.test.ts",
-  "tests/isolation.test.ts",
   "tests/large-replies.test.ts",
   "tests/location-turns.test.ts",
 ];
@@ -17,6 +17,19 @@ const isolated = [
   "services/till-ingest/routes/push-large-till.test.ts",
 ];
 
+/** Small files that take long: vitest starts the largest files first, and would leave these for the end. */
+const long = ["equivalence", "key-rotation", "rolling-restart", "browser/routes"].map(
+  (name) => `/tests/${name}.test.ts`,
+);
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => long.some((path) => moduleId.endsWith(path));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 const exclude = ["**/node_modules/**", "**/dist/**"];
 
 export default defineConfig({
@@ -25,6 +38,7 @@ export default defineConfig({
   resolve: { conditions: ["source"] },
   test: {
     globalSetup: "deploy/local/setup.mjs",
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Whole-system tests kill processes and race them on machines whose load nobody knows: CI tries once more. But not
