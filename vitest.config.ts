@@ -17,16 +17,25 @@ const isolated = [
   "services/till-ingest/routes/push-large-till.test.ts",
 ];
 
-/** Small files that take long: vitest starts the largest files first, and would leave these for the end. */
-const long = ["equivalence", "key-rotation", "rolling-restart", "browser/routes"].map(
-  (name) => `/tests/${name}.test.ts`,
-);
+/**
+ * Small files that take long, in the order in which they start: vitest starts the largest files first, and would leave
+ * these for the end. The two that restart fleets of processes do not start together.
+ */
+const long = [
+  "tests/key-rotation.test.ts",
+  "services/_runtime/take-turns.test.ts",
+  "tests/equivalence.test.ts",
+  "tests/browser/routes.test.ts",
+  "tests/rolling-restart.test.ts",
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => long.some((path) => moduleId.endsWith(path));
-    const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const placeOf = ({ moduleId }: TestSpecification) => {
+      const place = long.findIndex((path) => moduleId.endsWith(`/${path}`));
+      return place === -1 ? long.length : place;
+    };
+    return (await super.sort(files)).sort((one, other) => placeOf(one) - placeOf(other));
   }
 }
 
