@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Tests that look at how long others wait, or at memory: they run one by one, when all others are done. */
 const alone = [
   "tests/attacks.test.ts",
   "tests/costly-bodies.test.ts",
-  "tests/isolation.test.ts",
   "tests/large-replies.test.ts",
   "tests/location-turns.test.ts",
 ];
@@ -17,6 +17,28 @@ const isolated = [
   "services/till-ingest/routes/push-large-till.test.ts",
 ];
 
+/**
+ * Small files that take long, in the order in which they start: vitest starts the largest files first, and would leave
+ * these for the end. The two that restart fleets of processes do not start together.
+ */
+const long = [
+  "tests/key-rotation.test.ts",
+  "services/_runtime/take-turns.test.ts",
+  "tests/equivalence.test.ts",
+  "tests/browser/routes.test.ts",
+  "tests/rolling-restart.test.ts",
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ moduleId }: TestSpecification) => {
+      const place = long.findIndex((path) => moduleId.endsWith(`/${path}`));
+      return place === -1 ? long.length : place;
+    };
+    return (await super.sort(files)).sort((one, other) => placeOf(one) - placeOf(other));
+  }
+}
+
 const exclude = ["**/node_modules/**", "**/dist/**"];
 
 export default defineConfig({
@@ -25,6 +47,7 @@ export default defineConfig({
   resolve: { conditions: ["source"] },
   test: {
     globalSetup: "deploy/local/setup.mjs",
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Whole-system tests kill processes and race them on machines whose load nobody knows: CI tries once more. But not
@@ -35,6 +58,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "together",
+          globalSetup: "tests/harness/share-product.ts",
           include: ["**/*.test.ts"],
           exclude: [...exclude, ...alone, ...isolated],
           // Loading what tests import takes longer than most tests: files share processes, and what these have loaded.

@@ -2,21 +2,17 @@ import type { ErrorCode } from "@pragma/contracts/errors";
 import type { Scope } from "@pragma/contracts/scopes";
 import { createApiKey } from "@pragma/runtime/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type Answer, askOperation } from "./contract/ask-operation.ts";
 import { type Ask, ordinaryAsking } from "./contract/contract.ts";
 import { expectDocumented } from "./contract/expect-documented.ts";
 import { type Operation, type Outcome, operations } from "./contract/operations.ts";
 import { contractTable } from "./contract/table.ts";
 import { openWorld, shopScopes, type World } from "./contract/world.ts";
-import { type LegacyBackoffice, startLegacyBackoffice } from "./harness/legacy-backoffice.ts";
-import { legacyVariables } from "./harness/legacy-variables.ts";
-import { type Product, startProduct } from "./harness/product.ts";
+import type { ReachableProduct } from "./harness/product.ts";
+import { sharedProduct } from "./harness/shared-product.ts";
 
-let environment: TestEnvironment;
-let product: Product;
-let backoffice: LegacyBackoffice;
+let product: ReachableProduct;
 let world: World;
 let revokedKey: string;
 /** Keys of the shop that may do everything but what needs one scope, by that scope. */
@@ -26,22 +22,13 @@ const closed = operations.flatMap(({ scope, ...operation }) => (scope ? [{ ...op
 const open = operations.filter(({ scope }) => scope === undefined);
 
 beforeAll(async () => {
-  backoffice = await startLegacyBackoffice();
-  const unlimited = { RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" };
-  const subscribed = { RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" };
-  environment = await createTestEnvironment({ ...unlimited, ...subscribed, ...legacyVariables(backoffice) });
-  product = await startProduct(environment.variables);
+  product = await sharedProduct();
   world = await openWorld(product);
   for (const scope of new Set(closed.map((operation) => operation.scope))) {
     lacking.set(scope, await world.keyWith([...shopScopes.filter((each) => each !== scope), "locations:any"]));
   }
   revokedKey = await makeRevokedKey();
 }, 120_000);
-afterAll(async () => {
-  await product?.stop();
-  await backoffice?.stop();
-  await environment?.remove();
-});
 
 async function makeRevokedKey(): Promise<string> {
   const key = await world.keyWith(shopScopes);

@@ -2,14 +2,13 @@ import { randomUUID } from "node:crypto";
 import { ApiProblem, NotModified, nullOn } from "@pragma/client/api-problem";
 import { createAdminClient, createClient } from "@pragma/client/create-client";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Product, startProduct } from "./harness/product.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { ReachableProduct } from "./harness/product.ts";
+import { sharedProduct } from "./harness/shared-product.ts";
 import { adminOf, openShop, type Shop } from "./harness/shop.ts";
 
-let environment: TestEnvironment;
-let product: Product;
+let product: ReachableProduct;
 let shop: Shop;
 
 const tills = Array.from({ length: 5 }, (_, index) =>
@@ -17,16 +16,11 @@ const tills = Array.from({ length: 5 }, (_, index) =>
 );
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  product = await startProduct(environment.variables);
+  product = await sharedProduct();
   shop = await openShop(product);
   for (const till of tills) await shop.api.POST("/v2/tills", { body: till });
   await shop.reports(tills.length);
 }, 120_000);
-afterAll(async () => {
-  await product?.stop();
-  await environment?.remove();
-});
 
 const reportOf = (id: string) => shop.api.GET("/v2/reports/{id}", { params: { path: { id } } });
 

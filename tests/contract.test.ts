@@ -211,10 +211,16 @@ describe("in trouble", () => {
     const stalling = () =>
       new ReadableStream({ start: (controller) => controller.enqueue(Buffer.alloc(100 * 1024, " ")) });
     try {
+      const asks: [Operation, Ask][] = [];
       for (const operation of documenting("request_timeout")) {
-        const ask = { ...(await askFor(operation)), body: stalling() };
-        expectDocumented(operation, await askOperation(single.url, operation, ask), "request_timeout");
+        asks.push([operation, { ...(await askFor(operation)), body: stalling() }]);
       }
+      // They wait together.
+      await Promise.all(
+        asks.map(async ([operation, ask]) =>
+          expectDocumented(operation, await askOperation(single.url, operation, ask), "request_timeout"),
+        ),
+      );
     } finally {
       await single.stop();
     }

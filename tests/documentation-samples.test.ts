@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { catalogExample } from "@pragma/contracts/examples/catalog";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { shopScopes } from "./contract/world.ts";
 import { languagesHere, type RunningSample, sampleOf } from "./documentation/run-sample.ts";
-import { type Product, startProduct } from "./harness/product.ts";
+import type { ReachableProduct } from "./harness/product.ts";
+import { sharedProduct } from "./harness/shared-product.ts";
 import { openShop, type Shop } from "./harness/shop.ts";
 
 /*
@@ -14,22 +14,16 @@ import { openShop, type Shop } from "./harness/shop.ts";
  * run them.
  */
 
-let environment: TestEnvironment;
-let product: Product;
+let product: ReachableProduct;
 let shop: Shop;
 const tills = ["2026-05-28", "2026-05-29"].map((day) => generateTill({ seed: "samples", orders: 3, day }));
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  product = await startProduct(environment.variables);
+  product = await sharedProduct();
   shop = await openShop(product, { scopes: shopScopes });
   for (const till of tills) await shop.pushUntilAnswered(till);
   await shop.reports(tills.length);
 }, 120_000);
-afterAll(async () => {
-  await product?.stop();
-  await environment?.remove();
-});
 
 /** What each language has a character for that means something to it. */
 const awkward = `L'Été "chez" Zoë \\ $HOME \${x} {$y} %s \\n <b> 🍷`;

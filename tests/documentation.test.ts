@@ -35,7 +35,8 @@ afterAll(async () => {
 });
 
 describe("the examples of the documentation", () => {
-  it("are what the product answers", async () => {
+  // Never tried again: what one play leaves behind is answered otherwise to the next.
+  it("are what the product answers", { timeout: 90_000, retry: 0 }, async () => {
     await playReading(stage);
     await playRefusals(stage);
     await playEdgeCases(stage);
@@ -44,7 +45,7 @@ describe("the examples of the documentation", () => {
     await playWebhooks(stage);
     for (const [name, example] of stage.recorder.told())
       await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(join(examples, `${name}.json`));
-  }, 90_000);
+  });
 });
 
 describe("the day that the home page draws", () => {

@@ -1,14 +1,14 @@
 import { computeReport } from "@pragma/reporting/calculate/compute-report";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { catalogOf } from "@pragma/simulator/ensure-location";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { bookTakings } from "./field/accounting-client.ts";
 import type { FieldApi } from "./field/field-api.ts";
 import { copyOrders, listOrders } from "./field/order-client.ts";
 import { countStock } from "./field/stock-client.ts";
-import { type Product, startProduct } from "./harness/product.ts";
+import type { ReachableProduct } from "./harness/product.ts";
+import { sharedProduct } from "./harness/shared-product.ts";
 import { openShop, type Shop } from "./harness/shop.ts";
 
 /*
@@ -23,14 +23,12 @@ const tills = Array.from({ length: 106 }, (_, index) => {
   return generateTill({ seed, day, orders: index % 53 === 50 ? 60 : 1 });
 });
 
-let environment: TestEnvironment;
-let product: Product;
+let product: ReachableProduct;
 let shop: Shop;
 let api: FieldApi;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  product = await startProduct(environment.variables);
+  product = await sharedProduct();
   const scopes = ["reports:read", "orders:read", "catalog:read", "catalog:write", "tills:write"] as const;
   shop = await openShop(product, { scopes: [...scopes] });
   const { locationId, key } = shop;
@@ -40,10 +38,6 @@ beforeAll(async () => {
   for (const till of tills) expect((await shop.pushUntilAnswered(till)).status).toBe(201);
   await shop.reports(tills.length);
 }, 120_000);
-afterAll(async () => {
-  await product?.stop();
-  await environment?.remove();
-});
 
 /** The reports that the tills yield in their first shape. */
 function expectedReports() {

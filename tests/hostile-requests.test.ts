@@ -1,14 +1,12 @@
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { askOperation } from "./contract/ask-operation.ts";
 import { type Ask, ordinaryAsking } from "./contract/contract.ts";
 import { type Operation, operations } from "./contract/operations.ts";
 import { contractTable } from "./contract/table.ts";
 import { openWorld, type World } from "./contract/world.ts";
 import { impostors, numbers, texts } from "./harness/hostile-values.ts";
-import { type LegacyBackoffice, startLegacyBackoffice } from "./harness/legacy-backoffice.ts";
-import { legacyVariables } from "./harness/legacy-variables.ts";
-import { type Product, startProduct } from "./harness/product.ts";
+import type { ReachableProduct } from "./harness/product.ts";
+import { sharedProduct } from "./harness/shared-product.ts";
 import { spoiledBodies } from "./hostile/spoiled-bodies.ts";
 
 // Nothing that a request can carry makes the product stumble: what it cannot take it refuses, in a documented way.
@@ -18,31 +16,11 @@ const shortTexts = texts.filter(({ length }) => length < 300);
 /** Refusals that come before the rest of a request was looked at: they would say nothing of it. */
 const premature = ["scope_missing", "key_revoked", "rate_limited"];
 
-let environment: TestEnvironment;
-let product: Product;
-let backoffice: LegacyBackoffice;
+let product: ReachableProduct;
 
 beforeAll(async () => {
-  backoffice = await startLegacyBackoffice();
-  const unlimited = {
-    RATE_LIMIT_PER_SECOND: "1000000",
-    RATE_LIMIT_BURST: "10000000",
-    AUTH_FAILURES_BURST: "10000000",
-    JOBS_UNFINISHED_PER_KEY: "100000",
-    ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
-    JOBS_UNFINISHED_PER_LOCATION: "100000",
-    JOBS_REPEATING_PER_LOCATION: "100000",
-    JOBS_PER_DAY: "1000000",
-    JOBS_BYTES_PER_DAY: "10000000000",
-  };
-  environment = await createTestEnvironment({ ...unlimited, ...legacyVariables(backoffice) });
-  product = await startProduct(environment.variables);
+  product = await sharedProduct();
 }, 120_000);
-afterAll(async () => {
-  await product?.stop();
-  await backoffice?.stop();
-  await environment?.remove();
-});
 
 /** For all operations that cannot change it. */
 let sharedWorld: Promise<World> | undefined;

@@ -18,7 +18,7 @@ let sql: postgres.Sql;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({ SWEEP_AFTER_SECONDS: "1" });
-  product = await startProduct(environment.variables, { split: true });
+  product = await startProduct(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   shop = await openShop(product);
   stream = await openStreamControl(environment);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });

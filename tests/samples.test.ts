@@ -1,24 +1,18 @@
 import { readFile } from "node:fs/promises";
 import type { Application } from "@pragma/contracts/application";
 import { packageFolder } from "@pragma/runtime/package-folder";
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Product, startProduct } from "./harness/product.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { ReachableProduct } from "./harness/product.ts";
+import { sharedProduct } from "./harness/shared-product.ts";
 import { openShop, type Shop } from "./harness/shop.ts";
 
 const samples = `${packageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples`;
 const sample = async (name: string) => JSON.parse(await readFile(`${samples}/${name}.json`, "utf8"));
 
-let environment: TestEnvironment;
-let product: Product;
+let product: ReachableProduct;
 
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  product = await startProduct(environment.variables);
-});
-afterAll(async () => {
-  await product?.stop();
-  await environment?.remove();
+  product = await sharedProduct();
 });
 
 /** What differs between what was expected and what came, as `path: expected, came`; more may have come than was expected. */

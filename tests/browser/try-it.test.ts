@@ -1,28 +1,22 @@
-import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Product, startProduct } from "../harness/product.ts";
+import type { ReachableProduct } from "../harness/product.ts";
+import { sharedProduct } from "../harness/shared-product.ts";
 import { openShop, type Shop } from "../harness/shop.ts";
 import { openSite, type Site } from "./open-site.ts";
 
-let environment: TestEnvironment;
-let product: Product;
+let product: ReachableProduct;
 let shop: Shop;
 let site: Site;
 beforeAll(async () => {
-  environment = await createTestEnvironment();
-  product = await startProduct(environment.variables);
+  product = await sharedProduct();
   shop = await openShop(product);
   await shop.pushUntilAnswered(generateTill({ seed: "try it", orders: 3, day: "2026-05-29" }));
   await shop.reports(1);
   // The reference asks at the usual address of the gateway: that is where this one is, for the browser.
   site = await openSite({ flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`] });
 }, 120_000);
-afterAll(async () => {
-  await site?.close();
-  await product?.stop();
-  await environment?.remove();
-});
+afterAll(() => site?.close());
 
 describe("the form beside an operation", () => {
   it("sends a request with a key that is typed in, and shows the reply", async () => {

@@ -5,7 +5,7 @@ import { eventually } from "@pragma/runtime/testing/eventually";
 import { catalogOf } from "@pragma/simulator/ensure-location";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import type { Product } from "../harness/product.ts";
+import type { ReachableProduct } from "../harness/product.ts";
 import { openShop, type Shop } from "../harness/shop.ts";
 import { newLiveOrder } from "./live-order.ts";
 
@@ -14,7 +14,7 @@ export const shopScopes: Scope[] = scopeNames.filter((scope) => scope !== "admin
 
 /** Two locations, one of which has everything that there is to read. */
 export interface World {
-  product: Product;
+  product: ReachableProduct;
   shop: Shop;
   /** Another location, whose key has the same scopes. */
   other: Shop;
@@ -33,7 +33,7 @@ export interface World {
 }
 
 /** A world whose shop has something of everything; with `mark` in everything there that has a name. */
-export async function openWorld(product: Product, { mark = "" } = {}): Promise<World> {
+export async function openWorld(product: ReachableProduct, { mark = "" } = {}): Promise<World> {
   const [shop, other] = await Promise.all([
     openShop(product, { scopes: shopScopes }),
     openShop(product, { scopes: shopScopes }),

@@ -10,6 +10,12 @@ import type { Stage } from "./stage.ts";
 const secret = "4f2d8c0b7a6e5d4c3b2a19080f7e6d5c4b3a29180f7e6d5c4b3a291807f6e5d4";
 const shownEndpoint = "https://stock.example/webhooks/pragma";
 
+interface Delivery {
+  id: string;
+  messageId: string;
+  state: string;
+}
+
 interface Message {
   headers: IncomingHttpHeaders;
   body: string;
@@ -38,26 +44,29 @@ export async function playWebhooks({ recorder }: Stage): Promise<void> {
   });
 
   await exchange("webhook-test", { method: "POST", path: `/v1/webhooks/${webhook.id}/test` });
-  await eventually("the test to arrive", async () => endpoint.messages.length === 1);
-  tell("webhook-test-message", messageOf(endpoint.messages[0], settle));
+  const testMessage = await eventually("the test to arrive", () => endpoint.messagesWith('"event":"test"')[0]);
+  tell("webhook-test-message", messageOf(testMessage, settle));
 
-  endpoint.answerNext(503);
   const wine = product(3001, "Verre de vin", 600);
   const paid = order(3000, { products: [wine], payments: [payment(3002, 600)] }, { tableName: "7" });
   const tillId = exampleId(3003);
   recorder.keep([paid, tillId]);
+  endpoint.failOnce(paid.id);
   await ask({
     method: "POST",
     path: "/v1/orders-live/",
     body: [{ id: paid.id, tillId, revisionHash: "rev-1", data: paid }],
   });
-  await eventually("the message to arrive", async () => endpoint.messages.length === 3, { withinSeconds: 30 });
-  tell("webhook-message", messageOf(endpoint.messages[2], settle));
+  const secondAttempt = await eventually("the second attempt", () => endpoint.messagesWith(paid.id)[1], {
+    withinSeconds: 30,
+  });
+  tell("webhook-message", messageOf(secondAttempt, settle));
 
   const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;
   const delivered = await eventually("the delivery to be settled", async () => {
     const { body } = await ask({ path: `${deliveries}?event=order.paid` });
-    return body.data[0]?.state === "succeeded" && body.data[0];
+    const { "webhook-id": messageId } = secondAttempt.headers;
+    return body.data.find((delivery: Delivery) => delivery.messageId === messageId && delivery.state === "succeeded");
   });
   await exchange("webhook-delivery", { path: `/v1/webhooks/deliveries/${delivered.id}` });
   await exchange("webhook-replay", { method: "POST", path: `/v1/webhooks/deliveries/${delivered.id}/replay` });
@@ -79,9 +88,7 @@ export async function playWebhooks({ recorder }: Stage): Promise<void> {
  * A message as it came, made the same in each run and then signed again: whoever tries the snippets on it finds it
  * right. What really came is checked first.
  */
-function messageOf(message: Message | undefined, settle: <Value>(value: Value) => Value) {
-  if (!message) throw new Error("There is no message.");
-  const { headers, body } = message;
+function messageOf({ headers, body }: Message, settle: <Value>(value: Value) => Value) {
   const came = String(headers["webhook-timestamp"]);
   const signed = signaturesOf(String(headers["webhook-id"]), came, body);
   for (const [name, value] of Object.entries(signed))
@@ -113,22 +120,26 @@ function signaturesOf(id: string, timestamp: string, body: string): Record<strin
   };
 }
 
+/** An endpoint that also receives messages of what happened just before it was subscribed: a message is found by its text. */
 async function openEndpoint() {
   const messages: Message[] = [];
-  let next = 204;
+  let failing: string | undefined;
   const server = createServer(async (request, response) => {
-    messages.push({ headers: request.headers, body: await text(request) });
-    response.writeHead(next).end();
-    next = 204;
+    const body = await text(request);
+    messages.push({ headers: request.headers, body });
+    const isFailing = failing !== undefined && body.includes(failing);
+    if (isFailing) failing = undefined;
+    response.writeHead(isFailing ? 503 : 204).end();
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
-    messages,
-    /** The answer to the next message, and to that only. */
-    answerNext(status: number) {
-      next = status;
+    /** The messages so far whose body contains this text, in the order in which they came. */
+    messagesWith: (part: string) => messages.filter(({ body }) => body.includes(part)),
+    /** Answers 503 to the next message whose body contains this text. */
+    failOnce(part: string) {
+      failing = part;
     },
     close() {
       server.closeAllConnections();

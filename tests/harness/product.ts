@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
-import { packageFolder } from "@pragma/runtime/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { freePort } from "../../deploy/local/free-port.js";
 
@@ -37,7 +37,7 @@ export interface ProductProcess {
   stop(): Promise<void>;
 }
 
-const main = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "dist", "main.js");
+const main = fileURLToPath(new URL("../../services/dist/main.js", import.meta.url));
 
 interface ProductOptions {
   /** Whether each part is a process of its own; or the services that run so beside the gateway, as far as a test needs them. */

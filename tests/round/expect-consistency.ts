@@ -1,15 +1,21 @@
-import { serviceNames } from "@pragma/contracts/service-names";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
 import { schemaOf } from "@pragma/runtime/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
 import { expect } from "vitest";
 
-/** Looks behind the API: every event was sent, nothing is parked, and what is counted is what is there. */
-export async function expectConsistency({ namespace, variables }: TestEnvironment): Promise<void> {
+/**
+ * Looks behind the API of the services that run: every event was sent, nothing is parked, and what is counted is what is
+ * there.
+ */
+export async function expectConsistency(
+  { namespace, variables }: TestEnvironment,
+  services: readonly ServiceName[] = serviceNames,
+): Promise<void> {
   const sql = postgres(variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
   try {
-    for (const service of serviceNames) {
+    for (const service of services) {
       const schema = sql(schemaOf(namespace, service));
       await eventually(
         `the outbox of ${service} to be empty`,

@@ -1,10 +1,11 @@
+import type { ServiceName } from "@pragma/contracts/service-names";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { PrivateServers } from "@pragma/runtime/testing/private-servers";
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { Random } from "@pragma/simulator/random";
 import { expect } from "vitest";
 import { asRead, expectedReport } from "../harness/expected-report.ts";
-import type { Product, Role } from "../harness/product.ts";
+import type { Product } from "../harness/product.ts";
 import type { Shop } from "../harness/shop.ts";
 import { expectConsistency } from "./expect-consistency.ts";
 import { makeTrouble } from "./make-trouble.ts";
@@ -19,8 +20,8 @@ export interface Round {
   clients: number;
   /** Clients that read all the while. */
   readers: number;
-  /** Processes that are killed. */
-  roles: readonly Role[];
+  /** The services that run, each in a process of its own, which is killed; so is the gateway. */
+  services: readonly ServiceName[];
   /** How long each server is away, in milliseconds. */
   outage: number;
   tell: (what: string) => void;
@@ -51,7 +52,8 @@ export async function runRound(place: Place, round: Round): Promise<void> {
 
   const over = new AbortController();
   const reading = Array.from({ length: round.readers }, () => keepReading({ product, shop, tally }, over.signal));
-  const options = { product, servers, random: random.fork("trouble"), roles: round.roles, outage: round.outage, tell };
+  const roles = ["gateway", ...round.services] as const;
+  const options = { product, servers, random: random.fork("trouble"), roles, outage: round.outage, tell };
   const trouble = makeTrouble(options).then(() => tell("everything is there again"));
   const expectedTime = 4 * (round.outage * 1.25 + 1_000);
   const pushing = Array.from({ length: round.clients }, (_, client) =>
@@ -80,7 +82,7 @@ export async function runRound(place: Place, round: Round): Promise<void> {
   tell(`reads: ${tally.answered} answered, ${tally.putOff} put off, ${tally.cutOff} cut off`);
   expect(tally.answered).toBeGreaterThan(0);
   await expectEverything(place, tills);
-  await expectConsistency(environment);
+  await expectConsistency(environment, round.services);
   tell("every till has its report, and nothing is left over");
 }
 

@@ -1,0 +1,55 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where test files ask for the product that they share. */
+    sharedProductUrl: string;
+  }
+}
+
+/** What vitest calls before the test files of a project: they share a product, which starts when the first asks for it. */
+export default async function shareProduct(project: TestProject): Promise<() => Promise<void>> {
+  let starting: ReturnType<typeof start> | undefined;
+  const server = createServer((_, reply) => {
+    starting ??= start();
+    starting.then(
+      ({ product: { url, adminKey } }) => reply.end(JSON.stringify({ url, adminKey })),
+      (error) => reply.writeHead(500).end(inspect(error)),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  project.provide("sharedProductUrl", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return async () => {
+    server.close();
+    server.closeAllConnections();
+    await (await starting?.catch(() => undefined))?.stop();
+  };
+}
+
+async function start() {
+  // Not before they are needed: most runs of a few files need none of this.
+  const { createTestEnvironment } = await import("@pragma/runtime/testing/test-environment");
+  const { startLegacyBackoffice } = await import("./legacy-backoffice.ts");
+  const { legacyVariables } = await import("./legacy-variables.ts");
+  const { startProduct } = await import("./product.ts");
+  const backoffice = await startLegacyBackoffice();
+  const environment = await createTestEnvironment({
+    ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" },
+    ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
+    ...{ JOBS_UNFINISHED_PER_KEY: "100000", JOBS_UNFINISHED_PER_LOCATION: "100000" },
+    ...{ JOBS_REPEATING_PER_LOCATION: "100000", JOBS_PER_DAY: "1000000", JOBS_BYTES_PER_DAY: "10000000000" },
+    ...legacyVariables(backoffice),
+  });
+  const product = await startProduct(environment.variables);
+  return {
+    product,
+    async stop() {
+      await product.stop();
+      await backoffice.stop();
+      await environment.remove();
+    },
+  };
+}
