@@ -4,9 +4,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Tests that look at how long others wait, or at memory: they run one by one, when all others are done. */
 const alone = [
   "tests/attacks.test.ts",
-  "tests/costly-bodies.test.ts",
-  "tests/large-replies.test.ts",
-  "tests/location-turns.test.ts",
+  "tests/expensive-bodies.test.ts",
+  "tests/large-responses.test.ts",
+  "tests/location-fairness.test.ts",
 ];
 
 /** Tests that look at the memory, CPU time, signals or children of the process they run in: each has one of its own. */
@@ -23,7 +23,7 @@ const isolated = [
  */
 const long = [
   "tests/key-rotation.test.ts",
-  "services/_runtime/take-turns.test.ts",
+  "services/_runtime/messaging/event-ordering.test.ts",
   "tests/equivalence.test.ts",
   "tests/browser/routes.test.ts",
   "tests/rolling-restart.test.ts",

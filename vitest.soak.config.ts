@@ -10,7 +10,7 @@ export default defineConfig({
     ...test,
     include: [
       ...["kill", "fuzz", "races", "isolation", "revocation", "webhooks"].map((name) => `tests/${name}.test.ts`),
-      "services/order-live/random-turns.test.ts",
+      "services/order-live/random-changes.test.ts",
     ],
     env: {
       SOAK_ROUNDS: "5",

@@ -1,27 +1,27 @@
-import { figureOf, type Goal, type Pair } from "./figure.ts";
-import type { Lab } from "./lab.ts";
-import { fineCpuSecondsOfTree } from "./process-usage.ts";
-import type { Outcome } from "./row.ts";
-import type { Side } from "./same-replies.ts";
-import { spreadOf } from "./spread.ts";
+import type { BenchEnvironment } from "./bench-environment.ts";
+import type { BenchmarkOutcome } from "./benchmark.ts";
+import { type MeasurementPair, type RatioGoal, summarizeMeasurements } from "./benchmark-figure.ts";
+import { computeMeasurementSpread } from "./measurement-spread.ts";
+import { readPreciseTreeCpuSeconds } from "./process-usage.ts";
+import type { ComparedServer } from "./same-responses.ts";
 
 /** Requests a second at each hop, which saturate nobody. */
-const easyRates = [200, 400];
-const connections = 16;
+const lowRequestRates = [200, 400];
+const connectionCount = 16;
 
-interface Hop extends Side {
+interface MeasuredHop extends ComparedServer {
   pid: number;
 }
 
-interface Comparison {
+interface GatewayCpuComparison {
   what: string;
   path: string;
-  ours: Hop;
+  ours: MeasuredHop;
   /** @fastify/http-proxy with the same features. */
-  fastify: Hop;
+  fastify: MeasuredHop;
   /** The gateway without key, limit and log. */
-  bare: Hop;
-  nginx: Hop | undefined;
+  bare: MeasuredHop;
+  nginx: MeasuredHop | undefined;
   tell(detail: string): void;
 }
 
@@ -29,11 +29,14 @@ interface Comparison {
  * Compares the CPU that a request costs at the hop before a service, of several hops that serve the same rate at the
  * same time: what disturbs the machine disturbs all of them.
  */
-export async function compareGatewayCpu(lab: Lab, comparison: Comparison): Promise<Outcome> {
+export async function compareGatewayCpu(
+  lab: BenchEnvironment,
+  comparison: GatewayCpuComparison,
+): Promise<BenchmarkOutcome> {
   const { what, path, ours, fastify, bare, nginx, tell } = comparison;
   const seconds = lab.isQuick ? 3 : 10;
   const repetitions = lab.isQuick ? 3 : 5;
-  const others: { name: string; hop: Hop; goal?: Goal }[] = [
+  const others: { name: string; hop: MeasuredHop; goal?: RatioGoal }[] = [
     { name: "against @fastify/http-proxy", hop: fastify, goal: { atMost: 1 } },
     { name: "against itself without key, limit and log", hop: bare, goal: { atMost: 1.25 } },
     ...(nginx ? [{ name: "against nginx", hop: nginx }] : []),
@@ -44,24 +47,37 @@ export async function compareGatewayCpu(lab: Lab, comparison: Comparison): Promi
   // V8 compiles what is hot for thousands of requests yet: that is no cost of a request.
   for (let turn = 0; turn < 2; turn += 1) {
     for (const { origin, headers } of hops) {
-      await lab.load.run("saturate", { origin, headers, path, connections, seconds: lab.isQuick ? 2 : 5 });
+      await lab.loadGenerator.run("saturate", {
+        origin,
+        headers,
+        path,
+        connections: connectionCount,
+        seconds: lab.isQuick ? 2 : 5,
+      });
     }
   }
 
-  const outcome: Outcome = { figures: [], notes: [] };
-  for (const perSecond of easyRates) {
-    const pairs = others.map((): Pair[] => []);
+  const outcome: BenchmarkOutcome = { figures: [], notes: [] };
+  for (const perSecond of lowRequestRates) {
+    const pairs = others.map((): MeasurementPair[] => []);
     const shares: number[] = [];
     let dropped = 0;
     while (shares.length < repetitions && dropped <= repetitions * 2) {
       tell(`${what} at ${perSecond} requests/s, ${shares.length + 1} of ${repetitions}`);
-      const before = hops.map(({ pid }) => fineCpuSecondsOfTree(pid));
-      const answers = await lab.load.run(
+      const before = hops.map(({ pid }) => readPreciseTreeCpuSeconds(pid));
+      const answers = await lab.loadGenerator.run(
         "steady",
-        hops.map(({ origin, headers }) => ({ origin, headers, path, connections, seconds, perSecond })),
+        hops.map(({ origin, headers }) => ({
+          origin,
+          headers,
+          path,
+          connections: connectionCount,
+          seconds,
+          perSecond,
+        })),
       );
       const costs = hops.map(
-        ({ pid }, index) => ((fineCpuSecondsOfTree(pid) - (before[index] ?? 0)) / (perSecond * seconds)) * 1e6,
+        ({ pid }, index) => ((readPreciseTreeCpuSeconds(pid) - (before[index] ?? 0)) / (perSecond * seconds)) * 1e6,
       );
       const [mine, ...theirs] = costs;
       // A machine that did not keep up with the rate measured something else.
@@ -79,9 +95,9 @@ export async function compareGatewayCpu(lab: Lab, comparison: Comparison): Promi
         unit: "µs",
         ...(goal && { goal }),
       };
-      outcome.figures.push(figureOf(pairs[index] ?? [], figure));
+      outcome.figures.push(summarizeMeasurements(pairs[index] ?? [], figure));
     }
-    const busy = Math.round(spreadOf(shares).most * 100);
+    const busy = Math.round(computeMeasurementSpread(shares).most * 100);
     outcome.notes.push(
       `${what} at ${perSecond}/s: the gateway used at most ${busy} % of a core. Turns dropped because the rate was not kept: ${dropped}.`,
     );

@@ -1,32 +1,46 @@
-import { type Figure, figureOf, type Goal, type Pair } from "./figure.ts";
-import type { Lab } from "./lab.ts";
-import type { Side } from "./same-replies.ts";
+import type { BenchEnvironment } from "./bench-environment.ts";
+import {
+  type BenchmarkFigure,
+  type MeasurementPair,
+  type RatioGoal,
+  summarizeMeasurements,
+} from "./benchmark-figure.ts";
+import type { ComparedServer } from "./same-responses.ts";
 
-const connections = 8;
+const connectionCount = 8;
 
-interface MeasuredSide extends Side {
+interface MeasuredServer extends ComparedServer {
   cpuSeconds(): number;
 }
 
-interface Comparison {
+interface ThroughputComparison {
   what: string;
   path: string;
-  goal: Goal;
-  ours: MeasuredSide;
-  theirs: MeasuredSide;
+  goal: RatioGoal;
+  ours: MeasuredServer;
+  theirs: MeasuredServer;
   /** The bare query sent as text, measured in the same turns. */
-  bareQuery: MeasuredSide | undefined;
+  bareQuery: MeasuredServer | undefined;
   tell(detail: string): void;
 }
 
 /** Compares how many requests two servers answer in a second that are asked as fast as they answer, in turns. */
-export async function compareThroughput(lab: Lab, comparison: Comparison): Promise<Figure[]> {
+export async function compareThroughput(
+  lab: BenchEnvironment,
+  comparison: ThroughputComparison,
+): Promise<BenchmarkFigure[]> {
   const { what, path, goal, ours, theirs, bareQuery, tell } = comparison;
   const seconds = lab.isQuick ? 1 : 3;
   const repetitions = lab.isQuick ? 3 : 7;
-  const measure = async ({ origin, headers, cpuSeconds }: MeasuredSide) => {
+  const measure = async ({ origin, headers, cpuSeconds }: MeasuredServer) => {
     const before = cpuSeconds();
-    const answer = await lab.load.run("saturate", { origin, headers, path, connections, seconds });
+    const answer = await lab.loadGenerator.run("saturate", {
+      origin,
+      headers,
+      path,
+      connections: connectionCount,
+      seconds,
+    });
     return { rate: answer.requests / answer.seconds, perCpuSecond: answer.requests / (cpuSeconds() - before) };
   };
   tell(`${what}: warming up`);
@@ -34,9 +48,9 @@ export async function compareThroughput(lab: Lab, comparison: Comparison): Promi
     for (const side of [ours, theirs]) await measure(side);
     if (bareQuery) await measure(bareQuery);
   }
-  const rates: Pair[] = [];
-  const costs: Pair[] = [];
-  const bareRates: Pair[] = [];
+  const rates: MeasurementPair[] = [];
+  const costs: MeasurementPair[] = [];
+  const bareRates: MeasurementPair[] = [];
   for (let turn = 1; turn <= repetitions; turn += 1) {
     tell(`${what}, ${turn} of ${repetitions}`);
     const mine = await measure(ours);
@@ -46,8 +60,10 @@ export async function compareThroughput(lab: Lab, comparison: Comparison): Promi
     if (bareQuery) bareRates.push({ ours: (await measure(bareQuery)).rate, limit: other.rate });
   }
   return [
-    figureOf(rates, { what: `${what}: requests as fast as it goes`, unit: "/s", goal }),
-    figureOf(costs, { what: `${what}: requests`, unit: "/CPU s" }),
-    ...(bareQuery ? [figureOf(bareRates, { what: `${what}: the bare query as text, not ours`, unit: "/s" })] : []),
+    summarizeMeasurements(rates, { what: `${what}: requests as fast as it goes`, unit: "/s", goal }),
+    summarizeMeasurements(costs, { what: `${what}: requests`, unit: "/CPU s" }),
+    ...(bareQuery
+      ? [summarizeMeasurements(bareRates, { what: `${what}: the bare query as text, not ours`, unit: "/s" })]
+      : []),
   ];
 }

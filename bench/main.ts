@@ -4,25 +4,25 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endGuarded } from "../deploy/local/guarded.mjs";
-import { explain, say, withProgress } from "../deploy/local/terminal.mjs";
-import { fallSilent } from "./complain.ts";
-import { type Lab, openLab } from "./lab.ts";
-import { describeMachine } from "./machine.ts";
-import { readOptions } from "./options.ts";
-import { hottest } from "./profile.ts";
-import { type Result, type Row, Skip } from "./row.ts";
-import { rows } from "./rows.ts";
-import { tableOf } from "./table.ts";
+import { cleanUpAndWait } from "../deploy/local/process-cleanup.mjs";
+import { describeError, printLine, withProgress } from "../deploy/local/terminal.mjs";
+import { type BenchEnvironment, createBenchEnvironment } from "./bench-environment.ts";
+import { readBenchOptions } from "./bench-options.ts";
+import { type Benchmark, type BenchmarkResult, BenchmarkSkippedError } from "./benchmark.ts";
+import { benchmarks } from "./benchmarks.ts";
+import { formatHottestFunctions } from "./cpu-profile.ts";
+import { describeMachine } from "./describe-machine.ts";
+import { silenceErrorReporting } from "./report-error.ts";
+import { formatResultsTable } from "./results-table.ts";
 
-const results = join(import.meta.dirname, "results");
+const resultsFolder = join(import.meta.dirname, "results");
 
 let isInterrupted = false;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
   process.once(signal, async () => {
     isInterrupted = true;
-    fallSilent();
-    await endGuarded();
+    silenceErrorReporting();
+    await cleanUpAndWait();
     process.exit(130);
   });
 
@@ -30,46 +30,49 @@ try {
   await main();
 } catch (error) {
   if (isInterrupted) await new Promise(() => {});
-  say(explain(error));
+  printLine(describeError(error));
   process.exitCode = 1;
 }
-await endGuarded();
+await cleanUpAndWait();
 
 async function main(): Promise<void> {
-  const { only, quick, profile } = readOptions(
+  const { only, quick, profile } = readBenchOptions(
     process.argv.slice(2),
-    rows.map(({ id }) => id),
+    benchmarks.map(({ id }) => id),
   );
-  const profiles = profile ? join(results, "profiles") : undefined;
-  mkdirSync(results, { recursive: true });
+  const profiles = profile ? join(resultsFolder, "profiles") : undefined;
+  mkdirSync(resultsFolder, { recursive: true });
   const machine = [...describeMachine(), quick ? "quick: too short to judge by" : "full"];
-  for (const line of machine) say(line);
+  for (const line of machine) printLine(line);
 
-  const lab = await withProgress("Starting servers", () => openLab({ isQuick: quick, profiles }));
-  const outcomes: Result[] = [];
+  const lab = await withProgress("Starting servers", () => createBenchEnvironment({ isQuick: quick, profiles }));
+  const outcomes: BenchmarkResult[] = [];
   try {
-    for (const row of rows) {
+    for (const row of benchmarks) {
       if (only !== undefined && !only.includes(row.id)) continue;
-      outcomes.push(await measure(row, lab));
-      keep(machine, outcomes);
+      outcomes.push(await runBenchmark(row, lab));
+      writeResults(machine, outcomes);
     }
   } finally {
     await withProgress("Stopping", () => lab.close());
   }
 
-  say(`\n${keep(machine, outcomes)}`);
-  if (profiles) say(hottest(profiles));
+  printLine(`\n${writeResults(machine, outcomes)}`);
+  if (profiles) printLine(formatHottestFunctions(profiles));
 }
 
 /** Writes what has been measured so far: a run that is cut short has not been for nothing. @returns the table. */
-function keep(machine: string[], outcomes: Result[]): string {
-  const table = tableOf(outcomes.toSorted((a, b) => a.id.localeCompare(b.id)));
-  writeFileSync(join(results, "latest.md"), `${machine.join("  \n")}\n\n${table}\n`);
-  writeFileSync(join(results, "latest.json"), `${JSON.stringify({ machine, results: outcomes }, undefined, 2)}\n`);
+function writeResults(machine: string[], outcomes: BenchmarkResult[]): string {
+  const table = formatResultsTable(outcomes.toSorted((a, b) => a.id.localeCompare(b.id)));
+  writeFileSync(join(resultsFolder, "latest.md"), `${machine.join("  \n")}\n\n${table}\n`);
+  writeFileSync(
+    join(resultsFolder, "latest.json"),
+    `${JSON.stringify({ machine, results: outcomes }, undefined, 2)}\n`,
+  );
   return table;
 }
 
-async function measure(row: Row, lab: Lab): Promise<Result> {
+async function runBenchmark(row: Benchmark, lab: BenchEnvironment): Promise<BenchmarkResult> {
   const { id, title, limit } = row;
   try {
     const outcome = await withProgress(`Row ${id}`, (tell) => row.run(lab, tell));
@@ -77,8 +80,8 @@ async function measure(row: Row, lab: Lab): Promise<Result> {
   } catch (error) {
     // What is measured now fails because its servers end; nothing may be started any more.
     if (isInterrupted) await new Promise(() => {});
-    if (error instanceof Skip) return { id, title, limit, skipped: error.message };
+    if (error instanceof BenchmarkSkippedError) return { id, title, limit, skipped: error.message };
     process.exitCode = 1;
-    return { id, title, limit, failed: explain(error) };
+    return { id, title, limit, failed: describeError(error) };
   }
 }

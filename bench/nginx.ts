@@ -1,20 +1,20 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { canInstall, installPackages } from "../deploy/local/find-servers.js";
-import { freePort } from "../deploy/local/free-port.js";
-import { runServer } from "../deploy/local/run-server.js";
-import { complain } from "./complain.ts";
-import { Skip } from "./row.ts";
+import { canInstallDebianPackages, installDebianPackages } from "../deploy/local/find-servers.js";
+import { findFreePort } from "../deploy/local/free-port.js";
+import { launchServer } from "../deploy/local/run-server.js";
+import { BenchmarkSkippedError } from "./benchmark.ts";
+import { reportError } from "./report-error.ts";
 
 /** A private nginx with one worker. */
-export interface Nginx {
+export interface NginxProxy {
   url: string;
   /** Of the process whose child the worker is. */
   pid: number;
   stop(): Promise<void>;
 }
 
-interface NginxSetting {
+interface NginxOptions {
   folder: string;
   /** Where requests go. */
   upstream: string;
@@ -26,17 +26,17 @@ interface NginxSetting {
  *
  * @throws Skip when there is none on this machine and none can be installed.
  */
-export async function startNginx({ folder, upstream }: NginxSetting): Promise<Nginx> {
+export async function startNginx({ folder, upstream }: NginxOptions): Promise<NginxProxy> {
   const command = await findNginx();
   mkdirSync(folder, { recursive: true });
-  const port = await freePort();
+  const port = await findFreePort();
   const file = join(folder, "nginx.conf");
-  writeFileSync(file, configuration({ folder, port, upstream: new URL(upstream).host }));
-  const { pid, stop } = await runServer({
+  writeFileSync(file, nginxConfiguration({ folder, port, upstream: new URL(upstream).host }));
+  const { pid, stop } = await launchServer({
     name: "nginx",
     logFile: join(folder, "server.log"),
     port,
-    log: complain,
+    log: reportError,
     command,
     args: ["-p", folder, "-c", file, "-e", join(folder, "error.log")],
     isReady: async () => {
@@ -51,20 +51,21 @@ export async function startNginx({ folder, upstream }: NginxSetting): Promise<Ng
   return { url: `http://127.0.0.1:${port}`, pid, stop };
 }
 
-const places = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx", "/opt/homebrew/bin/nginx"];
+const nginxPaths = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx", "/opt/homebrew/bin/nginx"];
 
 async function findNginx(): Promise<string> {
-  const find = () => places.find((path) => existsSync(path));
+  const find = () => nginxPaths.find((path) => existsSync(path));
   const found = find();
   if (found) return found;
-  if (!canInstall()) throw new Skip("nginx is not on this machine. Install it (Debian: apt-get install nginx-light).");
-  await installPackages("Installing nginx with apt-get", ["nginx"]);
+  if (!canInstallDebianPackages())
+    throw new BenchmarkSkippedError("nginx is not on this machine. Install it (Debian: apt-get install nginx-light).");
+  await installDebianPackages("Installing nginx with apt-get", ["nginx"]);
   const installed = find();
-  if (!installed) throw new Skip("nginx was installed and is not where it should be.");
+  if (!installed) throw new BenchmarkSkippedError("nginx was installed and is not where it should be.");
   return installed;
 }
 
-function configuration({ folder, port, upstream }: NginxSetting & { port: number }): string {
+function nginxConfiguration({ folder, port, upstream }: NginxOptions & { port: number }): string {
   return `
 ${process.getuid?.() === 0 ? "user root;" : ""}
 daemon off;

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Principal } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import { createRequestSigner } from "@pragma/runtime/signed-request";
-import type { Product } from "./product.ts";
+import { createInternalRequestSigner } from "@pragma/runtime/service-calls/internal-request-signing";
+import type { ProductUnderLoad } from "./product-under-load.ts";
 
 /** For whom a service is asked where the bench takes the gateway's place; it can be sent to another process. */
-export interface SignedAs {
+export interface RequestSigningOptions {
   service: ServiceName;
   /** By the variables that configure them. */
   internalKeys: Record<string, string>;
@@ -13,12 +13,15 @@ export interface SignedAs {
 }
 
 /** Returns what signs requests to reporting as the gateway does for a key of this location. */
-export function signedForLocation({ internalKeys }: Pick<Product, "internalKeys">, locationId: string): SignedAs {
-  return { service: "reporting", internalKeys, principal: principalOf(locationId) };
+export function signingOptionsForLocation(
+  { internalKeys }: Pick<ProductUnderLoad, "internalKeys">,
+  locationId: string,
+): RequestSigningOptions {
+  return { service: "reporting", internalKeys, principal: createBenchPrincipal(locationId) };
 }
 
 /** Returns who a key of this location with the scopes of the bench stands for. */
-export function principalOf(locationId: string): Principal {
+export function createBenchPrincipal(locationId: string): Principal {
   return {
     keyId: randomUUID(),
     consumer: "bench",
@@ -28,12 +31,12 @@ export function principalOf(locationId: string): Principal {
 }
 
 /** Returns the headers of a GET to a path and query: each request needs its own, which are good for a minute. */
-export function createSigner({
+export function createGetRequestSigner({
   service,
   internalKeys,
   principal,
-}: SignedAs): (target: string) => Record<string, string> {
-  const sign = createRequestSigner(internalKeys, "gateway", service);
+}: RequestSigningOptions): (target: string) => Record<string, string> {
+  const sign = createInternalRequestSigner(internalKeys, "gateway", service);
   return (target) =>
     sign({
       method: "GET",

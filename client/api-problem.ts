@@ -6,7 +6,7 @@ type Problem = components["schemas"]["Problem"];
 export type ProblemCode = Problem["code"];
 
 /** One fault of a request: where it is, what it is, and how to mend it. */
-export type Fault = components["schemas"]["Fault"];
+export type ProblemIssue = components["schemas"]["Fault"];
 
 /** The API refused a call, or could not answer it, and said why. */
 export class ApiProblem extends Error {
@@ -20,7 +20,7 @@ export class ApiProblem extends Error {
   /** What happened this time. */
   readonly detail: string;
   /** Everything that is wrong with the request, as far as the API tells; empty for most codes. */
-  readonly faults: readonly Fault[];
+  readonly issues: readonly ProblemIssue[];
   /** Names the request when you ask for help. */
   readonly requestId: string;
 
@@ -33,21 +33,21 @@ export class ApiProblem extends Error {
     this.code = code;
     this.title = title;
     this.detail = detail;
-    this.faults = errors;
+    this.issues = errors;
     this.requestId = requestId;
   }
 }
 
 /** The error that a reply without success stands for. Reads its body. */
-export async function errorOf(call: string, response: Response): Promise<Error> {
+export async function errorFromResponse(call: string, response: Response): Promise<Error> {
   if (response.status === 304) return new NotModified(call);
   const text = await response.text();
-  const problem = parsed(text);
-  return isProblem(problem) ? new ApiProblem(call, problem) : new UnexpectedReply(call, response.status, text);
+  const problem = parseJson(text);
+  return isProblem(problem) ? new ApiProblem(call, problem) : new UnexpectedResponse(call, response.status, text);
 }
 
 /** What a call gives, or null when it fails with a problem of one of these codes; others are thrown. */
-export async function nullOn<Result>(call: Promise<Result>, ...codes: ProblemCode[]): Promise<Result | null> {
+export async function nullOnProblem<Result>(call: Promise<Result>, ...codes: ProblemCode[]): Promise<Result | null> {
   try {
     return await call;
   } catch (error) {
@@ -56,7 +56,7 @@ export async function nullOn<Result>(call: Promise<Result>, ...codes: ProblemCod
   }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -71,7 +71,7 @@ function isProblem(value: unknown): value is Problem {
 }
 
 /** Something between answered in the place of the API, or the address is not the API's. */
-export class UnexpectedReply extends Error {
+export class UnexpectedResponse extends Error {
   override name = "UnexpectedReply";
   readonly status: number;
 
@@ -93,7 +93,7 @@ export class NotModified extends Error {
 }
 
 /** Nobody answered, also not when it was tried again. The cause is what `fetch` threw last. */
-export class NoReply extends Error {
+export class NoResponse extends Error {
   override name = "NoReply";
 
   /** `call` is its method and address. */

@@ -8,30 +8,33 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const client = fileURLToPath(new URL(".", import.meta.url));
-const contracts = join(client, "..", "contracts");
-const generated = join(client, "generated");
+const clientFolder = fileURLToPath(new URL(".", import.meta.url));
+const contractsFolder = join(clientFolder, "..", "contracts");
+const generatedFolder = join(clientFolder, "generated");
 
 const documents = { "public-api.ts": "openapi.json", "full-api.ts": "openapi.full.json" };
-const generator = readFileSync(createRequire(import.meta.url).resolve("openapi-typescript/package.json"), "utf8");
-const recipe = readFileSync(fileURLToPath(import.meta.url), "utf8");
+const generatorPackage = readFileSync(
+  createRequire(import.meta.url).resolve("openapi-typescript/package.json"),
+  "utf8",
+);
+const generatorSource = readFileSync(fileURLToPath(import.meta.url), "utf8");
 
 for (const [name, document] of Object.entries(documents)) {
-  const source = readFileSync(join(contracts, document), "utf8");
+  const source = readFileSync(join(contractsFolder, document), "utf8");
   const hash = createHash("sha256")
-    .update(JSON.stringify([source, generator, recipe]))
+    .update(JSON.stringify([source, generatorPackage, generatorSource]))
     .digest("hex");
   const head = `// Made from contracts/${document} by generate-types.mjs: ${hash}\n`;
-  const file = join(generated, name);
+  const file = join(generatedFolder, name);
   if (existsSync(file) && readFileSync(file, "utf8").startsWith(head)) continue;
-  writeWhole(file, `${head}\n${await typesOf(JSON.parse(source))}`);
+  writeFileAtomically(file, `${head}\n${await generateTypes(JSON.parse(source))}`);
 }
 
 /**
  * @param {import("openapi-typescript").OpenAPI3} document
  * @returns {Promise<string>} TypeScript
  */
-async function typesOf(document) {
+async function generateTypes(document) {
   const { default: openapiTS, astToString } = await import("openapi-typescript");
   // What has a default may be left out of a request; a reply's schema says itself what is always there.
   return astToString(await openapiTS(document, { defaultNonNullable: false, silent: true }));
@@ -42,8 +45,8 @@ async function typesOf(document) {
  * @param {string} file
  * @param {string} text
  */
-function writeWhole(file, text) {
-  mkdirSync(generated, { recursive: true });
+function writeFileAtomically(file, text) {
+  mkdirSync(generatedFolder, { recursive: true });
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, text);
   renameSync(unfinished, file);

@@ -1,19 +1,19 @@
 import { expect, it } from "vitest";
-import { retryingFetch, waitFor } from "./retrying-fetch.ts";
+import { abortableDelay, createRetryingFetch } from "./retrying-fetch.ts";
 
 type Outcome = Response | Error;
 
-const replyOf = (status: number, retryAfter?: string) =>
+const createResponse = (status: number, retryAfter?: string) =>
   new Response("said", { status, headers: retryAfter === undefined ? {} : { "retry-after": retryAfter } });
 
-const post = (signal?: AbortSignal) =>
+const createPost = (signal?: AbortSignal) =>
   new Request("http://localhost/things", { method: "POST", body: "what is sent", ...(signal && { signal }) });
 
 /** Sends a request that gets these outcomes in turn. */
-function sending(outcomes: Outcome[], retries = 5) {
+function createTestFetch(outcomes: Outcome[], retries = 5) {
   const bodies: string[] = [];
   const waits: number[] = [];
-  const send = retryingFetch(
+  const send = createRetryingFetch(
     async (request) => {
       bodies.push(await request.text());
       const outcome = outcomes.shift();
@@ -26,27 +26,30 @@ function sending(outcomes: Outcome[], retries = 5) {
 }
 
 it.each([408, 429, 502, 503, 504])("sends the same again after a %i", async (status) => {
-  const { send, bodies } = sending([replyOf(status), new Error("reset"), replyOf(201)]);
-  expect((await send(post())).status).toBe(201);
+  const { send, bodies } = createTestFetch([createResponse(status), new Error("reset"), createResponse(201)]);
+  expect((await send(createPost())).status).toBe(201);
   expect(bodies).toEqual(["what is sent", "what is sent", "what is sent"]);
 });
 
 it.each([200, 304, 400, 401, 404, 409, 500])("takes a %i as the answer", async (status) => {
   const body = status === 304 ? null : "said";
-  const { send, bodies } = sending([new Response(body, { status })]);
-  expect((await send(post())).status).toBe(status);
+  const { send, bodies } = createTestFetch([new Response(body, { status })]);
+  expect((await send(createPost())).status).toBe(status);
   expect(bodies).toHaveLength(1);
 });
 
 it("asks again when a conflict says when to come back", async () => {
-  const { send, waits } = sending([replyOf(409, "1"), replyOf(201)]);
-  expect((await send(post())).status).toBe(201);
+  const { send, waits } = createTestFetch([createResponse(409, "1"), createResponse(201)]);
+  expect((await send(createPost())).status).toBe(201);
   expect(waits[0]).toBeGreaterThanOrEqual(1000);
 });
 
 it("waits longer each time, and a random part less than it could", async () => {
-  const { send, waits } = sending([...Array.from({ length: 7 }, () => new Error("reset")), replyOf(200)], 7);
-  await send(post());
+  const { send, waits } = createTestFetch(
+    [...Array.from({ length: 7 }, () => new Error("reset")), createResponse(200)],
+    7,
+  );
+  await send(createPost());
   const longest = [500, 1000, 2000, 4000, 8000, 10_000, 10_000];
   expect(waits).toHaveLength(longest.length);
   for (const [index, most] of longest.entries()) {
@@ -59,30 +62,32 @@ it.each([
   ["seconds", "8", 8000],
   ["a date", new Date(Date.now() + 20_000).toUTCString(), 18_000],
 ])("does not come back before the time that Retry-After gives as %s", async (_, retryAfter, least) => {
-  const { send, waits } = sending([replyOf(503, retryAfter), replyOf(200)]);
-  await send(post());
+  const { send, waits } = createTestFetch([createResponse(503, retryAfter), createResponse(200)]);
+  await send(createPost());
   expect(waits[0]).toBeGreaterThanOrEqual(least);
   expect(waits[0]).toBeLessThanOrEqual(least * 1.5);
 });
 
 it("gives the reply rather than wait for more than a minute", async () => {
-  const { send, waits } = sending([replyOf(503, "3600")]);
-  expect((await send(post())).status).toBe(503);
+  const { send, waits } = createTestFetch([createResponse(503, "3600")]);
+  expect((await send(createPost())).status).toBe(503);
   expect(waits).toEqual([]);
 });
 
 it("gives the last reply, to be read, or throws the last error, when nothing else comes", async () => {
-  const busy = await sending([replyOf(503), replyOf(503), replyOf(503)], 2).send(post());
+  const busy = await createTestFetch([createResponse(503), createResponse(503), createResponse(503)], 2).send(
+    createPost(),
+  );
   expect([busy.status, await busy.text()]).toEqual([503, "said"]);
-  const { send, bodies } = sending([new Error("first"), new Error("last")], 1);
-  await expect(send(post())).rejects.toThrow("last");
+  const { send, bodies } = createTestFetch([new Error("first"), new Error("last")], 1);
+  await expect(send(createPost())).rejects.toThrow("last");
   expect(bodies).toHaveLength(2);
 });
 
 it("stops waiting when the caller gives up", async () => {
   const giveUp = new AbortController();
-  const send = retryingFetch(async () => replyOf(503, "50"), { retries: 3, wait: waitFor });
-  const answer = send(post(giveUp.signal));
+  const send = createRetryingFetch(async () => createResponse(503, "50"), { retries: 3, wait: abortableDelay });
+  const answer = send(createPost(giveUp.signal));
   giveUp.abort(new Error("enough"));
   await expect(answer).rejects.toThrow("enough");
 });

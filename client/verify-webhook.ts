@@ -3,7 +3,7 @@ import type { components } from "./generated/public-api.ts";
 type Schemas = components["schemas"];
 
 /** The messages that webhooks post, by what they tell of. */
-export interface WebhookMessages {
+export interface WebhookMessageByEvent {
   "order.call": Schemas["OrderCallWebhook"];
   "order.paid": Schemas["OrderPaidWebhook"];
   "order.canceled": Schemas["OrderCanceledWebhook"];
@@ -15,28 +15,28 @@ export interface WebhookMessages {
 }
 
 /** A message as a webhook posts it: `meta.event` tells what `data` is. */
-export type WebhookMessage = WebhookMessages[keyof WebhookMessages];
+export type WebhookMessage = WebhookMessageByEvent[keyof WebhookMessageByEvent];
 
 /** Whether a message tells of this event. */
-export function isMessageOf<Event extends keyof WebhookMessages>(
+export function isWebhookMessageOf<Event extends keyof WebhookMessageByEvent>(
   message: WebhookMessage,
   event: Event,
-): message is WebhookMessages[Event] {
+): message is WebhookMessageByEvent[Event] {
   return message.meta.event === event;
 }
 
 /** What was posted is no message of this API, or not one for whoever holds the secret. */
-export class WebhookNotVerified extends Error {
+export class WebhookVerificationError extends Error {
   override name = "WebhookNotVerified";
 }
 
-interface Posted {
+interface PostedWebhook {
   headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The body as it came, not yet parsed: parsing and writing it again changes it. */
   body: string | Uint8Array<ArrayBuffer>;
 }
 
-interface Verifying {
+interface VerifyWebhookOptions {
   /** The recipient's secret, as it is or in the form that begins with `whsec_`; several while you change it. */
   secret: string | readonly string[];
   /**
@@ -45,7 +45,7 @@ interface Verifying {
    */
   scheme?: "standard" | "popina";
   /** How old a message of the standard scheme may be, in seconds; five minutes unless given. */
-  tolerance?: number;
+  toleranceSeconds?: number;
   /** Milliseconds since 1970. For tests. */
   now?: number;
 }
@@ -57,41 +57,42 @@ interface Verifying {
  * @throws `WebhookNotVerified`: answer 401, and do nothing.
  */
 export async function verifyWebhook(
-  { headers, body }: Posted,
-  { secret, scheme = "standard", tolerance = 300, now = Date.now() }: Verifying,
+  { headers, body }: PostedWebhook,
+  { secret, scheme = "standard", toleranceSeconds = 300, now = Date.now() }: VerifyWebhookOptions,
 ): Promise<WebhookMessage> {
   const bytes = typeof body === "string" ? encoder.encode(body) : body;
   const signed =
     scheme === "standard"
-      ? await signedByStandard(headers, bytes, { tolerance, now })
+      ? await parseStandardSignature(headers, bytes, { tolerance: toleranceSeconds, now })
       : { content: bytes, signatures: [fromHex(headerOf(headers, "x-popina-hmac-signature") ?? "")] };
   const secrets = typeof secret === "string" ? [secret] : secret;
   for (const each of secrets) {
     if (await isSignedWith(each, signed)) return JSON.parse(decoder.decode(bytes));
   }
-  throw new WebhookNotVerified("The message is not signed with this secret.");
+  throw new WebhookVerificationError("The message is not signed with this secret.");
 }
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** What was signed, and what is said to be its signatures. */
-interface Signed {
+interface SignedContent {
   content: Uint8Array<ArrayBuffer>;
   signatures: (Uint8Array<ArrayBuffer> | undefined)[];
 }
 
-async function signedByStandard(
-  headers: Posted["headers"],
+async function parseStandardSignature(
+  headers: PostedWebhook["headers"],
   body: Uint8Array<ArrayBuffer>,
   { tolerance, now }: { tolerance: number; now: number },
-): Promise<Signed> {
+): Promise<SignedContent> {
   const [id, timestamp, signatures] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>
     headerOf(headers, name),
   );
-  if (!id || !timestamp || !signatures) throw new WebhookNotVerified("The headers that sign a message are missing.");
+  if (!id || !timestamp || !signatures)
+    throw new WebhookVerificationError("The headers that sign a message are missing.");
   if (!(Math.abs(now / 1_000 - Number(timestamp)) <= tolerance)) {
-    throw new WebhookNotVerified("The message is too old, or from the future.");
+    throw new WebhookVerificationError("The message is too old, or from the future.");
   }
   return {
     content: new Uint8Array(await new Blob([`${id}.${timestamp}.`, body]).arrayBuffer()),
@@ -102,22 +103,24 @@ async function signedByStandard(
   };
 }
 
-function headerOf(headers: Posted["headers"], name: string): string | undefined {
+function headerOf(headers: PostedWebhook["headers"], name: string): string | undefined {
   if (headers instanceof Headers) return headers.get(name) ?? undefined;
   const entry = Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
   return typeof entry === "object" ? entry[0] : entry;
 }
 
 /** Compares in a time that tells nothing of where the signatures differ. */
-async function isSignedWith(secret: string, { content, signatures }: Signed): Promise<boolean> {
-  const key = await crypto.subtle.importKey("raw", keyOf(secret), { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
+async function isSignedWith(secret: string, { content, signatures }: SignedContent): Promise<boolean> {
+  const key = await crypto.subtle.importKey("raw", hmacKeyOf(secret), { name: "HMAC", hash: "SHA-256" }, false, [
+    "verify",
+  ]);
   for (const signature of signatures) {
     if (signature && (await crypto.subtle.verify("HMAC", key, signature, content))) return true;
   }
   return false;
 }
 
-function keyOf(secret: string): Uint8Array<ArrayBuffer> {
+function hmacKeyOf(secret: string): Uint8Array<ArrayBuffer> {
   const prefix = "whsec_";
   if (!secret.startsWith(prefix)) return encoder.encode(secret);
   const bytes = fromBase64(secret.slice(prefix.length));

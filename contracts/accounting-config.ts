@@ -1,8 +1,13 @@
 import { z } from "zod";
-import { paymentAccounts, salesAccounts, singleAccounts, vatAccounts } from "./chart-of-accounts.ts";
+import {
+  defaultLedgerAccounts,
+  defaultPaymentLedgerAccounts,
+  defaultSalesLedgerAccounts,
+  defaultVatLedgerAccounts,
+} from "./chart-of-accounts.ts";
 import { UtcDateTime } from "./date-time.ts";
 import { accountingConfigExample } from "./examples/accounting.ts";
-import { limitedList, limitedText, orNull, storable, withoutDefaults } from "./fields.ts";
+import { boundedArray, boundedString, nullWhenAbsent, rejectUnstorableText, withoutFieldDefaults } from "./fields.ts";
 
 /** How discounts are booked: sales are net of them, or gross with the discounts on an account of their own. Never both. */
 const discountBookings = ["net", "gross"] as const;
@@ -15,12 +20,12 @@ const accountNumber = z
   .meta({ description: "Number of the account", example: "706" });
 
 /** What files separate by is refused here, so that a label comes out as it went in. */
-const label = (longest: number) =>
-  limitedText(longest, { min: 1 }).refine((text) => !/[\p{Cc}|]/u.test(text), {
+const labelField = (maxLength: number) =>
+  boundedString(maxLength, { min: 1 }).refine((text) => !/[\p{Cc}|]/u.test(text), {
     error: "Must have no control characters and no |",
   });
 
-const accountLabel = label(100).meta({ description: "Name of the account", example: "Prestations de services" });
+const accountLabel = labelField(100).meta({ description: "Name of the account", example: "Prestations de services" });
 
 const taxRate = z
   .int()
@@ -43,7 +48,7 @@ const RateAccount = z.object({ taxRate, account: accountNumber, label: accountLa
 
 const MethodAccount = z
   .object({
-    name: limitedText(255, { min: 1 }).meta({ description: "Name of the payment method, exactly as tills have it" }),
+    name: boundedString(255, { min: 1 }).meta({ description: "Name of the payment method, exactly as tills have it" }),
     account: accountNumber,
     label: accountLabel,
   })
@@ -63,7 +68,7 @@ const accountWithDefault = ({ account, label: name }: AccountingAccount) =>
     .prefault({});
 
 /** The same field for each entry of a table. */
-function fieldsOf<Name extends string, Entry, Field>(
+function mapToFields<Name extends string, Entry, Field>(
   table: Record<Name, Entry>,
   field: (entry: Entry, name: Name) => Field,
 ): Record<Name, Field> {
@@ -71,24 +76,30 @@ function fieldsOf<Name extends string, Entry, Field>(
   return Object.fromEntries(entries.map(([name, entry]) => [name, field(entry, name)])) as Record<Name, Field>;
 }
 
-function eachOnce<Item>(items: readonly Item[], keyOf: (item: Item) => unknown): boolean {
+function areKeysUnique<Item>(items: readonly Item[], keyOf: (item: Item) => unknown): boolean {
   return new Set(items.map(keyOf)).size === items.length;
 }
 
-const GivenPaymentAccounts = z.object(fieldsOf(paymentAccounts, accountWithDefault)).meta({
+const PaymentAccountsInput = z.object(mapToFields(defaultPaymentLedgerAccounts, accountWithDefault)).meta({
   id: "GivenAccountingPaymentAccounts",
   description: "Accounts of payments, by mode; a mode that is left out is as the French chart of accounts has it",
 });
 
-const listOfRates = limitedList(RateAccount, 20).refine((list) => eachOnce(list, ({ taxRate: rate }) => rate), {
-  error: "Must have no rate twice",
-});
+const rateAccountsSchema = boundedArray(RateAccount, 20).refine(
+  (list) => areKeysUnique(list, ({ taxRate: rate }) => rate),
+  {
+    error: "Must have no rate twice",
+  },
+);
 
-const listOfMethods = limitedList(MethodAccount, 100).refine((list) => eachOnce(list, ({ name }) => name), {
-  error: "Must have no name twice",
-});
+const methodAccountsSchema = boundedArray(MethodAccount, 100).refine(
+  (list) => areKeysUnique(list, ({ name }) => name),
+  {
+    error: "Must have no name twice",
+  },
+);
 
-const auxiliary = z
+const auxiliaryAccountSchema = z
   .object({
     account: z
       .string()
@@ -99,8 +110,8 @@ const auxiliary = z
   .meta({ id: "AccountingAuxiliary", example: { account: "CLIDIVERS", label: "Clients divers" } });
 
 /** What a config says, every field with its default. */
-const givenFields = {
-  name: label(100)
+const accountingConfigInputShape = {
+  name: labelField(100)
     .default(accountingConfigExample.name)
     .meta({ description: "Name of the config", example: accountingConfigExample.name }),
   journalCode: z
@@ -108,8 +119,8 @@ const givenFields = {
     .regex(/^[\dA-Z]{1,8}$/, { error: "Must be 1 to 8 digits or capitals" })
     .default("CA")
     .meta({ description: "Code of the journal that entries go into", example: "CA" }),
-  journalLabel: label(100).default("Caisse").meta({ description: "Name of the journal", example: "Caisse" }),
-  entryLabel: label(20).default("Caisse").meta({
+  journalLabel: labelField(100).default("Caisse").meta({ description: "Name of the journal", example: "Caisse" }),
+  entryLabel: labelField(20).default("Caisse").meta({
     description: "What the text of each line begins with; the report's number and what the line is follow",
     example: "Caisse",
   }),
@@ -120,26 +131,26 @@ const givenFields = {
   cashDifference: z.boolean().default(true).meta({
     description: "Whether the difference between counted and expected cash is booked, when the cash was counted",
   }),
-  sales: listOfRates
-    .default(salesAccounts)
+  sales: rateAccountsSchema
+    .default(defaultSalesLedgerAccounts)
     .meta({ description: "Sales without VAT, by VAT rate. The whole list is replaced" }),
-  collectedVat: listOfRates
-    .default(vatAccounts)
+  collectedVat: rateAccountsSchema
+    .default(defaultVatLedgerAccounts)
     .meta({ description: "Collected VAT, by its rate. The whole list is replaced" }),
-  ...fieldsOf(singleAccounts, ({ purpose, ...account }) =>
+  ...mapToFields(defaultLedgerAccounts, ({ purpose, ...account }) =>
     accountWithDefault(account).meta({ description: purpose, default: account }),
   ),
-  payments: GivenPaymentAccounts.prefault({}),
-  paymentMethods: listOfMethods.default([]).meta({
+  payments: PaymentAccountsInput.prefault({}),
+  paymentMethods: methodAccountsSchema.default([]).meta({
     description: "Payment methods with accounts of their own, by their name; all others go by their mode",
   }),
-  customerAuxiliary: orNull(auxiliary).meta({
+  customerAuxiliary: nullWhenAbsent(auxiliaryAccountSchema).meta({
     description: "The auxiliary account that lines of `unpaid` and `owedToCustomers` carry; null: none",
   }),
 };
 
 /** What a config is to be from now on: what is left out is as the French chart of accounts has it. */
-export const ReplaceAccountingConfig = storable(z.object(givenFields)).meta({
+export const ReplaceAccountingConfig = rejectUnstorableText(z.object(accountingConfigInputShape)).meta({
   id: "ReplaceAccountingConfig",
   description: "What a config is to be; what is left out is as the French chart of accounts has it",
   example: {
@@ -154,10 +165,10 @@ export const ReplaceAccountingConfig = storable(z.object(givenFields)).meta({
 export type AccountingRules = z.infer<typeof ReplaceAccountingConfig>;
 
 /** A config to make. */
-export const CreateAccountingConfig = storable(
+export const CreateAccountingConfig = rejectUnstorableText(
   z.object({
     locationId: z.guid().optional().meta({ description: "Whose config it is; the key's own location if left out" }),
-    ...givenFields,
+    ...accountingConfigInputShape,
   }),
 ).meta({
   id: "CreateAccountingConfig",
@@ -172,10 +183,10 @@ export const AccountingConfig = z
     createdAt: UtcDateTime.meta({ description: "When it was made" }),
     updatedAt: UtcDateTime.meta({ description: "When it was last changed" }),
     locationId: z.guid().meta({ description: "Whose config it is" }),
-    ...withoutDefaults(givenFields),
-    ...fieldsOf(singleAccounts, ({ purpose }) => AccountingAccount.meta({ description: purpose })),
+    ...withoutFieldDefaults(accountingConfigInputShape),
+    ...mapToFields(defaultLedgerAccounts, ({ purpose }) => AccountingAccount.meta({ description: purpose })),
     payments: z
-      .object(fieldsOf(paymentAccounts, () => AccountingAccount))
+      .object(mapToFields(defaultPaymentLedgerAccounts, () => AccountingAccount))
       .meta({ id: "AccountingPaymentAccounts", description: "Accounts of payments, by mode" }),
   })
   .meta({
@@ -183,15 +194,15 @@ export const AccountingConfig = z
     description: "How reports become journal entries: journal, accounts and labels",
     example: {
       ...accountingConfigExample,
-      sales: salesAccounts,
-      collectedVat: vatAccounts,
-      ...fieldsOf(singleAccounts, shown),
-      payments: fieldsOf(paymentAccounts, shown),
+      sales: defaultSalesLedgerAccounts,
+      collectedVat: defaultVatLedgerAccounts,
+      ...mapToFields(defaultLedgerAccounts, pickAccountAndLabel),
+      payments: mapToFields(defaultPaymentLedgerAccounts, pickAccountAndLabel),
     },
   });
 
 export type AccountingConfig = z.infer<typeof AccountingConfig>;
 
-function shown({ account, label: name }: AccountingAccount): AccountingAccount {
+function pickAccountAndLabel({ account, label: name }: AccountingAccount): AccountingAccount {
   return { account, label: name };
 }

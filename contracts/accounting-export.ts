@@ -1,7 +1,11 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
-import { accountingExportExample, accountingExportItemsExample, startedExportExample } from "./examples/accounting.ts";
-import { limitedList } from "./fields.ts";
+import {
+  accountingExportExample,
+  accountingExportItemsExample,
+  startedAccountingExportExample,
+} from "./examples/accounting.ts";
+import { boundedArray } from "./fields.ts";
 
 /** Accounting software that files are made for. */
 export const accountingProviders = ["INEXWEB", "FULLL", "ISACOMPTA"] as const;
@@ -13,7 +17,7 @@ const accountingProvider = z
   .meta({ description: "Accounting software that the file is for", example: "FULLL" });
 
 /** Tills of one export at most: a year of days, and some. */
-export const maxExportedTills = 500;
+export const maxTillsPerExport = 500;
 
 /** A till to export. */
 const AccountingExportItem = z
@@ -28,9 +32,9 @@ const AccountingExportItem = z
   .meta({ id: "AccountingExportItem", description: "A till to export", example: accountingExportItemsExample[0] });
 
 /** What an export is to hold. */
-export const CreateAccountingExport = limitedList(AccountingExportItem, maxExportedTills, { min: 1 }).meta({
+export const CreateAccountingExport = boundedArray(AccountingExportItem, maxTillsPerExport, { min: 1 }).meta({
   id: "CreateAccountingExport",
-  description: `The tills to export: 1 to ${maxExportedTills}`,
+  description: `The tills to export: 1 to ${maxTillsPerExport}`,
   example: accountingExportItemsExample,
 });
 
@@ -45,7 +49,7 @@ const tillsIds = z
 export const StartedAccountingExport = z.object({ id: exportId, tillsIds }).meta({
   id: "StartedAccountingExport",
   description: "An export that was asked for",
-  example: startedExportExample,
+  example: startedAccountingExportExample,
 });
 
 export type StartedAccountingExport = z.infer<typeof StartedAccountingExport>;
@@ -53,7 +57,7 @@ export type StartedAccountingExport = z.infer<typeof StartedAccountingExport>;
 /** What two sides of a till can disagree in. */
 const gapCodes = ["vat", "products", "payments"] as const;
 
-const gap = z.object({
+const imbalanceSchema = z.object({
   code: z.enum(gapCodes).meta({
     description:
       "Which figures disagree. vat: products of a VAT rate, and their VAT and sales without VAT, by more than a cent. products: orders, and their products. payments: orders, and what is paid and left to pay",
@@ -62,7 +66,7 @@ const gap = z.object({
   message: z.string().meta({ description: "The gap in words, with both figures" }),
 });
 
-export type AccountingGap = z.infer<typeof gap>;
+export type AccountingImbalance = z.infer<typeof imbalanceSchema>;
 
 /** Why a till is not in the files. */
 const failureCodes = [
@@ -74,16 +78,16 @@ const failureCodes = [
   "internal_error",
 ] as const;
 
-const failure = z.object({
+const exportFailureSchema = z.object({
   code: z.enum(failureCodes).meta({
     description:
       "no_report: the till was made in school mode, or was since. outdated_report: its report lacks figures that exports need; have the till processed again. unbalanced: debit and credit would differ, by the gaps. too_large: it does not fit in the files, which have 16 MB in all; export it with fewer others. interrupted: what made the export died again and again. internal_error: a fault of ours, which we have noted",
   }),
   message: z.string().meta({ description: "The reason in words" }),
-  gaps: z.array(gap).meta({ description: "What does not add up; empty unless the code is unbalanced" }),
+  gaps: z.array(imbalanceSchema).meta({ description: "What does not add up; empty unless the code is unbalanced" }),
 });
 
-export type AccountingFailure = z.infer<typeof failure>;
+export type AccountingExportFailure = z.infer<typeof exportFailureSchema>;
 
 const fileNumber = z.int().min(1).meta({ description: "Number of the file in the export, from 1" });
 
@@ -93,7 +97,7 @@ const exportedTill = z.object({
   accountingProvider,
   locationId: z.guid().meta({ description: "The location" }),
   state: z.enum(["pending", "done", "failed"]).meta({ description: "Whether it is in its file" }),
-  failure: failure.nullable().meta({ description: "Why it is not; null unless it has failed" }),
+  failure: exportFailureSchema.nullable().meta({ description: "Why it is not; null unless it has failed" }),
   fileNumber: fileNumber.nullable().meta({ description: "The file that it is in; null unless it is done" }),
 });
 

@@ -1,103 +1,112 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import {
+  catalogCategoryExample,
   catalogExample,
-  categoryExample,
-  modifierExample,
-  paymentMethodExample,
-  productExample,
-  taxExample,
+  catalogModifierExample,
+  catalogPaymentExample,
+  catalogProductExample,
+  catalogTaxExample,
 } from "./examples/catalog.ts";
-import { amount, count, flag, limitedList, limitedText, orNull, refuseTwice, withoutDefaults } from "./fields.ts";
+import {
+  amountField,
+  booleanField,
+  boundedArray,
+  boundedString,
+  countField,
+  nullWhenAbsent,
+  uniqueItemsCheck,
+  withoutFieldDefaults,
+} from "./fields.ts";
 
 /** What a location sells and how it is paid: five lists, kept by its point of sale and read as bare arrays. */
 
 /** An id that the point of sale gave; order rows and reports refer to it. */
-const id = (description: string) => limitedText(255, { min: 1 }).meta({ description });
-const name = (description: string) => limitedText(1_024).meta({ description });
+const catalogIdField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
+const nameField = (description: string) => boundedString(1_024).meta({ description });
 
 /** A VAT rate in hundredths of a percent, 1,000% at most. */
-const rate = (description: string) =>
+const vatRateField = (description: string) =>
   z
     .int()
     .min(0)
     .max(100_000)
     .meta({ description: `${description}, in hundredths of a percent: 1000 means 10%` });
 
-const product = {
-  id: id("Id of the product: the productCatalogId of reports, the itemCatalogId of orders"),
-  name: name("Name"),
-  category: name("Name of its category"),
-  categoryId: id("Id of its category, one of the catalogue's categories"),
-  subCategories: limitedList(z.object({ name: name("Name"), id: id("Id of the sub-category") }), 100)
-    .check(refuseTwice("sub-category", "id"))
+const productShape = {
+  id: catalogIdField("Id of the product: the productCatalogId of reports, the itemCatalogId of orders"),
+  name: nameField("Name"),
+  category: nameField("Name of its category"),
+  categoryId: catalogIdField("Id of its category, one of the catalogue's categories"),
+  subCategories: boundedArray(z.object({ name: nameField("Name"), id: catalogIdField("Id of the sub-category") }), 100)
+    .check(uniqueItemsCheck("sub-category", "id"))
     .meta({ description: "Where the point of sale shows it; empty when it is archived: no longer sold" }),
-  priceList: limitedList(
+  priceList: boundedArray(
     z.object({
-      priceTypeId: id("Id of the price list"),
-      priceTypeName: name("Name of the price list"),
-      unitPrice: amount("Price of one unit, VAT included"),
-      taxRate: rate("VAT rate, the percentage of one of the catalogue's taxes, or 0"),
+      priceTypeId: catalogIdField("Id of the price list"),
+      priceTypeName: nameField("Name of the price list"),
+      unitPrice: amountField("Price of one unit, VAT included"),
+      taxRate: vatRateField("VAT rate, the percentage of one of the catalogue's taxes, or 0"),
     }),
     100,
   )
-    .check(refuseTwice("price list", "priceTypeId"))
+    .check(uniqueItemsCheck("price list", "priceTypeId"))
     .meta({ description: "Its prices, one for each price list" }),
-  sku: orNull(limitedText(255)).meta({ description: "Stock keeping unit" }),
+  sku: nullWhenAbsent(boundedString(255)).meta({ description: "Stock keeping unit" }),
 };
 
 /** A product as the point of sale sends it: `sku` may be left out. */
 const ProductInput = z
-  .object(product)
-  .meta({ id: "CatalogProductInput", description: "A product", example: productExample });
+  .object(productShape)
+  .meta({ id: "CatalogProductInput", description: "A product", example: catalogProductExample });
 
 export const CatalogProduct = z
-  .object(withoutDefaults(product))
-  .meta({ id: "CatalogProduct", description: "A product", example: productExample });
+  .object(withoutFieldDefaults(productShape))
+  .meta({ id: "CatalogProduct", description: "A product", example: catalogProductExample });
 
 export const CatalogPayment = z
   .object({
-    id: id("Id of the payment method: the paymentCatalogId of reports and orders"),
-    name: name("Name"),
-    enabled: flag("Whether it can be paid with now"),
+    id: catalogIdField("Id of the payment method: the paymentCatalogId of reports and orders"),
+    name: nameField("Name"),
+    enabled: booleanField("Whether it can be paid with now"),
   })
-  .meta({ id: "CatalogPayment", description: "A payment method", example: paymentMethodExample });
+  .meta({ id: "CatalogPayment", description: "A payment method", example: catalogPaymentExample });
 
 export const CatalogTax = z
   .object({
-    id: id("Id of the tax: the taxCatalogId of reports and orders"),
-    name: name("Name"),
-    percentage: rate("VAT rate"),
+    id: catalogIdField("Id of the tax: the taxCatalogId of reports and orders"),
+    name: nameField("Name"),
+    percentage: vatRateField("VAT rate"),
   })
-  .meta({ id: "CatalogTax", description: "A tax", example: taxExample });
+  .meta({ id: "CatalogTax", description: "A tax", example: catalogTaxExample });
 
 export const CatalogModifier = z
   .object({
-    id: id("Id of the modifier: the modifierGroupId of orders"),
-    name: name("Name"),
-    options: limitedList(
+    id: catalogIdField("Id of the modifier: the modifierGroupId of orders"),
+    name: nameField("Name"),
+    options: boundedArray(
       z.object({
-        id: id("Id of the option: the modifierId of orders"),
-        name: name("Name"),
-        price: amount("What it adds to the price of one unit, VAT included"),
+        id: catalogIdField("Id of the option: the modifierId of orders"),
+        name: nameField("Name"),
+        price: amountField("What it adds to the price of one unit, VAT included"),
       }),
       500,
     )
-      .check(refuseTwice("option", "id"))
+      .check(uniqueItemsCheck("option", "id"))
       .meta({ description: "What there is to choose from" }),
   })
-  .meta({ id: "CatalogModifier", description: "A choice that products come with", example: modifierExample });
+  .meta({ id: "CatalogModifier", description: "A choice that products come with", example: catalogModifierExample });
 
 export const CatalogCategory = z
   .object({
-    id: id("Id of the category"),
-    name: name("Name"),
+    id: catalogIdField("Id of the category"),
+    name: nameField("Name"),
     index: z.int().min(0).meta({ description: "Its place among the categories" }),
   })
-  .meta({ id: "CatalogCategory", description: "A category of products", example: categoryExample });
+  .meta({ id: "CatalogCategory", description: "A category of products", example: catalogCategoryExample });
 
 /** Of each list of a catalogue: what it is made of, the name of that in faults, and how many there may be. */
-export const catalogLists = {
+export const catalogListDefinitions = {
   products: { item: ProductInput, what: "product", most: 20_000 },
   payments: { item: CatalogPayment, what: "payment method", most: 1_000 },
   taxes: { item: CatalogTax, what: "tax", most: 1_000 },
@@ -105,11 +114,11 @@ export const catalogLists = {
   categories: { item: CatalogCategory, what: "category", most: 5_000 },
 } as const;
 
-export type CatalogList = keyof typeof catalogLists;
+export type CatalogListName = keyof typeof catalogListDefinitions;
 
-export const catalogListNames = Object.keys(catalogLists) as CatalogList[];
+export const catalogListNames = Object.keys(catalogListDefinitions) as CatalogListName[];
 
-const listOf = <Item extends z.ZodType<{ id: string }>>({
+const catalogListSchema = <Item extends z.ZodType<{ id: string }>>({
   item,
   what,
   most,
@@ -118,18 +127,18 @@ const listOf = <Item extends z.ZodType<{ id: string }>>({
   what: string;
   most: number;
 }) =>
-  limitedList(item, most)
-    .check(refuseTwice(what, "id"))
+  boundedArray(item, most)
+    .check(uniqueItemsCheck(what, "id"))
     .meta({ description: `Each under an id of its own; ${most.toLocaleString("en")} at most` });
 
 /** A whole catalogue as the point of sale sends it. That its references lead somewhere is checked besides. */
 export const Catalog = z
   .object({
-    products: listOf(catalogLists.products),
-    payments: listOf(catalogLists.payments),
-    taxes: listOf(catalogLists.taxes),
-    modifiers: listOf(catalogLists.modifiers),
-    categories: listOf(catalogLists.categories),
+    products: catalogListSchema(catalogListDefinitions.products),
+    payments: catalogListSchema(catalogListDefinitions.payments),
+    taxes: catalogListSchema(catalogListDefinitions.taxes),
+    modifiers: catalogListSchema(catalogListDefinitions.modifiers),
+    categories: catalogListSchema(catalogListDefinitions.categories),
   })
   .meta({ id: "CatalogInput", description: "A whole catalogue", example: catalogExample });
 
@@ -138,11 +147,11 @@ export type Catalog = z.infer<typeof Catalog>;
 /** How many there are in each list of a catalogue. */
 export const CatalogCounts = z
   .object({
-    products: count("Products, archived ones among them"),
-    payments: count("Payment methods"),
-    taxes: count("Taxes"),
-    modifiers: count("Modifiers"),
-    categories: count("Categories"),
+    products: countField("Products, archived ones among them"),
+    payments: countField("Payment methods"),
+    taxes: countField("Taxes"),
+    modifiers: countField("Modifiers"),
+    categories: countField("Categories"),
   })
   .meta({
     id: "CatalogCounts",
@@ -157,7 +166,7 @@ export const ReplacedCatalog = z
   .object({
     locationId: z.guid().meta({ description: "The location whose catalogue it is" }),
     updatedAt: UtcDateTime.meta({ description: "When the catalogue last changed" }),
-    changed: flag("Whether it differs from the one before; if not, nothing was done"),
+    changed: booleanField("Whether it differs from the one before; if not, nothing was done"),
     etag: z.string().meta({ description: "Stands for the whole catalogue as it is now; for If-Match of the next one" }),
     counts: CatalogCounts,
   })

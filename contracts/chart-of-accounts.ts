@@ -5,13 +5,13 @@ import type { paymentModes } from "./enumerations.ts";
  * chart leaves off, accounts are as they are customary under it: 5115 and 5118 below 511, 4671 below 467.
  */
 
-interface ChartAccount {
+interface LedgerAccount {
   account: string;
   label: string;
 }
 
 /** Accounts that a config has one of, and what each is for. */
-export const singleAccounts = {
+export const defaultLedgerAccounts = {
   otherSales: {
     account: "706",
     label: "Prestations de services",
@@ -56,41 +56,41 @@ export const singleAccounts = {
     label: "Produits divers de gestion courante",
     purpose: "Cash that is too much, and roundings to our credit",
   },
-} as const satisfies Record<string, ChartAccount & { purpose: string }>;
+} as const satisfies Record<string, LedgerAccount & { purpose: string }>;
 
-const cards = { account: "5115", label: "Cartes bancaires à l'encaissement" };
-const vouchers = { account: "5118", label: "Autres valeurs à l'encaissement" };
-const platforms = { account: "4671", label: "Plateformes et tiers encaisseurs" };
+const cardAccount = { account: "5115", label: "Cartes bancaires à l'encaissement" };
+const voucherAccount = { account: "5118", label: "Autres valeurs à l'encaissement" };
+const platformAccount = { account: "4671", label: "Plateformes et tiers encaisseurs" };
 
 /** The account of each mode of payment. */
-export const paymentAccounts: Record<(typeof paymentModes)[number], ChartAccount> = {
+export const defaultPaymentLedgerAccounts: Record<(typeof paymentModes)[number], LedgerAccount> = {
   cash: { account: "531", label: "Caisse" },
-  card: cards,
-  restaurantCheck: vouchers,
+  card: cardAccount,
+  restaurantCheck: voucherAccount,
   check: { account: "5112", label: "Chèques à encaisser" },
-  amex: cards,
-  credit: singleAccounts.owedToCustomers,
-  custom: vouchers,
-  iZettle: cards,
-  debt: singleAccounts.unpaid,
-  foxOrder: platforms,
-  restoFlash: vouchers,
-  mews: platforms,
-  barnaby: platforms,
-  uberEats: platforms,
-  deposit: singleAccounts.deposits,
-  deliveroo: platforms,
-  bananaSplit: platforms,
-  qoodosCashback: platforms,
-  hubrise: platforms,
-  keytchens: platforms,
+  amex: cardAccount,
+  credit: defaultLedgerAccounts.owedToCustomers,
+  custom: voucherAccount,
+  iZettle: cardAccount,
+  debt: defaultLedgerAccounts.unpaid,
+  foxOrder: platformAccount,
+  restoFlash: voucherAccount,
+  mews: platformAccount,
+  barnaby: platformAccount,
+  uberEats: platformAccount,
+  deposit: defaultLedgerAccounts.deposits,
+  deliveroo: platformAccount,
+  bananaSplit: platformAccount,
+  qoodosCashback: platformAccount,
+  hubrise: platformAccount,
+  keytchens: platformAccount,
   bankTransfer: { account: "512", label: "Banques" },
-  obypay: platforms,
-  tablePayment: cards,
+  obypay: platformAccount,
+  tablePayment: cardAccount,
 };
 
 /** The rates of metropolitan France, in hundredths of a percent. */
-const rates = [
+const frenchVatRates = [
   { taxRate: 2000, digits: "20", text: "20 %" },
   { taxRate: 1000, digits: "10", text: "10 %" },
   { taxRate: 550, digits: "55", text: "5,5 %" },
@@ -98,13 +98,13 @@ const rates = [
 ];
 
 /** An account for each VAT rate: the one given, followed by the digits of the rate. */
-function accountsOfRates({ account, label }: ChartAccount) {
-  return rates.map(({ taxRate, digits, text }) => ({
+function ledgerAccountsByVatRate({ account, label }: LedgerAccount) {
+  return frenchVatRates.map(({ taxRate, digits, text }) => ({
     taxRate,
     account: `${account}${digits}`,
     label: `${label} ${text}`,
   }));
 }
 
-export const salesAccounts = accountsOfRates(singleAccounts.otherSales);
-export const vatAccounts = accountsOfRates(singleAccounts.otherVat);
+export const defaultSalesLedgerAccounts = ledgerAccountsByVatRate(defaultLedgerAccounts.otherSales);
+export const defaultVatLedgerAccounts = ledgerAccountsByVatRate(defaultLedgerAccounts.otherVat);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { DateTime, isBefore, OlderDateTime } from "./date-time.ts";
+import { DateTime, DateTimeV1, isUtcBefore } from "./date-time.ts";
 
 describe("a date-time", () => {
   test.each([
@@ -41,12 +41,12 @@ describe("a date-time", () => {
 
 describe("a date-time of the older format", () => {
   test.each(["2026-05-29T10:17:19", "0001-01-02T00:00:00", "9999-12-30T23:59:59.999"])("%s is as it was", (written) => {
-    expect(OlderDateTime.parse(written)).toBe(written);
+    expect(DateTimeV1.parse(written)).toBe(written);
   });
 
   test.each(["0001-01-01T12:00:00", "9999-12-31T00:00:00", "0000-12-31T23:59:59"])(
     "%s is refused: in some time zone it is in no year",
-    (written) => expect(OlderDateTime.safeParse(written).success).toBe(false),
+    (written) => expect(DateTimeV1.safeParse(written).success).toBe(false),
   );
 });
 
@@ -57,5 +57,5 @@ test.each([
   ["2026-05-29T10:17:19.123Z", "2026-05-29T10:17:19.123Z", false],
   ["0999-12-31T00:00:00.000Z", "2026-01-01T00:00:00.000Z", true],
 ])("%s is before %s: %s", (one, other, before) => {
-  expect(isBefore(one, other)).toBe(before);
+  expect(isUtcBefore(one, other)).toBe(before);
 });

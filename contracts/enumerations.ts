@@ -1,11 +1,11 @@
 /** The closed lists of values that tills, orders and reports use, in the order in which older tills number them. */
 
-export const serviceTypes = ["takeout", "eatin", "delivery", "unknown"] as const;
+export const orderServiceTypes = ["takeout", "eatin", "delivery", "unknown"] as const;
 
-export const roomTypes = ["room", "bar", "takeOut", "extOrder"] as const;
+export const diningRoomTypes = ["room", "bar", "takeOut", "extOrder"] as const;
 
 /** Which price list applies: of a room, a product row or a menu row. */
-export const pricingTypes = [
+export const priceListTypes = [
   "custom",
   "normal",
   "happyHour",
@@ -24,7 +24,7 @@ export const pricingTypes = [
 ] as const;
 
 /** Of a payment row or a discount row. Only validated rows count. */
-export const rowStatuses = ["validated", "pending", "cancelled"] as const;
+export const orderRowStatuses = ["validated", "pending", "cancelled"] as const;
 
 export const paymentTypes = ["payment", "change", "discount", "customerAccount", "tip"] as const;
 
@@ -54,9 +54,9 @@ export const paymentModes = [
   "tablePayment",
 ] as const;
 
-export const paymentProtocols = ["manual", "nepting", "concertV3", "payxpert", "cashmatic", "unknown"] as const;
+export const paymentTerminalProtocols = ["manual", "nepting", "concertV3", "payxpert", "cashmatic", "unknown"] as const;
 
-export const categoryColors = [
+export const productCategoryColors = [
   "colorGreen",
   "colorBrown",
   "colorYellow",

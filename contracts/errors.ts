@@ -6,7 +6,7 @@ import { z } from "zod";
  * A reply to an error is RFC 9457 problem details (`application/problem+json`). Its `code` is a key of this
  * catalogue and never changes once published; `title` is the same for every occurrence, `detail` tells of this one.
  */
-export const errorCatalogue = {
+export const apiErrorDefinitions = {
   invalid_request: { status: 400, title: "The request has faults" },
   malformed_json: { status: 400, title: "The body is not valid JSON" },
   malformed_body: { status: 400, title: "The body cannot be read" },
@@ -34,7 +34,7 @@ export const errorCatalogue = {
   accounting_file_not_found: { status: 404, title: "The accounting export has no such file" },
   order_not_found: { status: 404, title: "There is no such order" },
   method_not_allowed: { status: 405, title: "The method is not allowed at this address" },
-  request_timeout: { status: 408, title: "The body came too slowly", retryAfter: 1 },
+  request_timeout: { status: 408, title: "The body came too slowly", retryAfterSeconds: 1 },
   consumer_exists: { status: 409, title: "A consumer of this name exists already" },
   location_exists: { status: 409, title: "A location with this application and legacyId exists already" },
   till_conflict: { status: 409, title: "The till id is taken by other content" },
@@ -47,7 +47,7 @@ export const errorCatalogue = {
   idempotency_key_in_use: {
     status: 409,
     title: "The first request with this Idempotency-Key is being answered",
-    retryAfter: 1,
+    retryAfterSeconds: 1,
   },
   precondition_failed: { status: 412, title: "What If-Match names is not the current state" },
   body_too_large: { status: 413, title: "The body is too large" },
@@ -63,26 +63,26 @@ export const errorCatalogue = {
   unsupported_transfer_encoding: { status: 501, title: "The transfer encoding is not supported" },
   legacy_unavailable: { status: 502, title: "The legacy backoffice did not give what it was asked for" },
   legacy_not_configured: { status: 503, title: "No legacy backoffice is configured for this application" },
-  service_unavailable: { status: 503, title: "The service is not available for a moment", retryAfter: 2 },
-  overloaded: { status: 503, title: "Too much is being received at once", retryAfter: 2 },
+  service_unavailable: { status: 503, title: "The service is not available for a moment", retryAfterSeconds: 2 },
+  overloaded: { status: 503, title: "Too much is being received at once", retryAfterSeconds: 2 },
   upstream_timeout: { status: 504, title: "The service did not answer in time" },
-} as const satisfies Record<string, CatalogueEntry>;
+} as const satisfies Record<string, ApiErrorDefinition>;
 
-interface CatalogueEntry {
+interface ApiErrorDefinition {
   status: number;
   title: string;
   /** Seconds after which trying again helps, unless an occurrence says more. */
-  retryAfter?: number;
+  retryAfterSeconds?: number;
 }
 
 /** A stable error name, as sent in the `code` of a problem. */
-export type ErrorCode = keyof typeof errorCatalogue;
+export type ErrorCode = keyof typeof apiErrorDefinitions;
 
 /** Where the documentation explains each error; a problem's `type` is this plus `#code`. */
-export const errorDocumentation = "https://docs.pragma.example/docs/requests";
+export const errorDocumentationUrl = "https://docs.pragma.example/docs/requests";
 
 /** One fault of a request: where it is, what it is, and how to mend it. */
-export interface Fault {
+export interface RequestIssue {
   in: "body" | "query" | "path" | "header";
   /** Where in that part, e.g. `orderList[3].guestsCount`; empty for the part as a whole. */
   path: string;
@@ -101,12 +101,12 @@ export interface ExceededLimit {
 }
 
 /** How many faults of one request are reported at most. */
-export const maxFaults = 100;
+export const maxReportedIssues = 100;
 
-export interface ErrorDetails {
+export interface ApiErrorOptions {
   /** What happened this time, for the caller's eyes. */
   detail?: string;
-  faults?: Fault[];
+  issues?: RequestIssue[];
   limit?: ExceededLimit;
   headers?: Record<string, string>;
   cause?: unknown;
@@ -115,26 +115,26 @@ export interface ErrorDetails {
 /** An error of the catalogue. Throw it anywhere below a route; the caller gets its problem details. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
-  readonly faults: Fault[] | undefined;
+  readonly issues: RequestIssue[] | undefined;
   readonly limit: ExceededLimit | undefined;
   readonly headers: Record<string, string>;
 
-  constructor(code: ErrorCode, { detail, faults, limit, headers = {}, cause }: ErrorDetails = {}) {
-    const { title, retryAfter }: CatalogueEntry = errorCatalogue[code];
+  constructor(code: ErrorCode, { detail, issues, limit, headers = {}, cause }: ApiErrorOptions = {}) {
+    const { title, retryAfterSeconds }: ApiErrorDefinition = apiErrorDefinitions[code];
     super(detail ?? title, cause === undefined ? undefined : { cause });
     this.name = "ApiError";
     this.code = code;
-    this.faults = faults;
+    this.issues = issues;
     this.limit = limit;
-    this.headers = { ...(retryAfter && { "retry-after": String(retryAfter) }), ...headers };
+    this.headers = { ...(retryAfterSeconds && { "retry-after": String(retryAfterSeconds) }), ...headers };
   }
 
   get status(): number {
-    return errorCatalogue[this.code].status;
+    return apiErrorDefinitions[this.code].status;
   }
 }
 
-const faultSchema = z
+const requestIssueSchema = z
   .object({
     in: z.enum(["body", "query", "path", "header"]).meta({ description: "The part of the request that it is in" }),
     path: z.string().meta({ description: "Where in that part; empty for the part as a whole" }),
@@ -155,7 +155,7 @@ export const problemSchema = z
     status: z.int().meta({ description: "The status of the reply" }),
     detail: z.string().meta({ description: "What happened this time" }),
     code: z
-      .enum(Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]])
+      .enum(Object.keys(apiErrorDefinitions) as [ErrorCode, ...ErrorCode[]])
       .meta({ description: "A stable name of the problem, to decide by" }),
     requestId: z.string().meta({ description: "Name it when you ask for help" }),
     limit: z
@@ -166,14 +166,14 @@ export const problemSchema = z
       })
       .optional()
       .meta({ description: "The limit that the request would exceed" }),
-    errors: z.array(faultSchema).optional().meta({ description: "Every fault of the request, at most 100" }),
+    errors: z.array(requestIssueSchema).optional().meta({ description: "Every fault of the request, at most 100" }),
   })
   .meta({
     id: "Problem",
     description: "An error, as RFC 9457 problem details.",
     example: {
-      type: `${errorDocumentation}#invalid_request`,
-      title: errorCatalogue.invalid_request.title,
+      type: `${errorDocumentationUrl}#invalid_request`,
+      title: apiErrorDefinitions.invalid_request.title,
       status: 400,
       detail: "1 fault: see errors.",
       code: "invalid_request",
@@ -185,16 +185,16 @@ export const problemSchema = z
 export type Problem = z.infer<typeof problemSchema>;
 
 /** The problem details of an error, for the request with this id. */
-export function problemOf(error: ApiError, requestId: string): Problem {
-  const { status, title } = errorCatalogue[error.code];
+export function toProblemDetails(error: ApiError, requestId: string): Problem {
+  const { status, title } = apiErrorDefinitions[error.code];
   return {
-    type: `${errorDocumentation}#${error.code}`,
+    type: `${errorDocumentationUrl}#${error.code}`,
     title,
     status,
     detail: error.message,
     code: error.code,
     requestId,
     ...(error.limit && { limit: error.limit }),
-    ...(error.faults && { errors: error.faults }),
+    ...(error.issues && { errors: error.issues }),
   };
 }

@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { CatalogCounts } from "./catalog.ts";
 import { SeenDevice } from "./device.ts";
-import { OrderOfEvent } from "./order-live.ts";
-import { LocationFacts } from "./principal.ts";
-import { DisabledEndpoint, FailingEndpoint, FinalizedReport } from "./webhook-message.ts";
+import { EventOrder } from "./order-live.ts";
+import { LocationRef } from "./principal.ts";
+import { EndpointDisabledEventData, EndpointFailingEventData, ReportFinalizedEventData } from "./webhook-message.ts";
 
 /** Of one order: what it is now, and which of its events this is. */
-const orderEvent = z.object({
+const orderEventData = z.object({
   locationId: z.guid(),
   /** Grows by one with each event of the order, from 1. Events may arrive in another order. */
   sequence: z.int().min(1),
-  order: OrderOfEvent,
+  order: EventOrder,
 });
 
 /**
@@ -18,7 +18,7 @@ const orderEvent = z.object({
  *
  * An event travels on subject `pragma.<type>.<locationId>` in the envelope of `eventEnvelope`.
  */
-export const eventCatalogue = {
+export const eventDataSchemas = {
   /** From till-ingest: a till is there to be turned into its report, for the first time or again. */
   "till.pushed": z.object({
     locationId: z.guid(),
@@ -37,9 +37,9 @@ export const eventCatalogue = {
     isErasure: z.boolean().optional(),
   }),
   /** From reporting: the till has its report and orders, readable from now on. */
-  "report.finalized": FinalizedReport,
+  "report.finalized": ReportFinalizedEventData,
   /** From reporting: the till has become a training till, and its report and orders are gone. */
-  "report.removed": FinalizedReport.pick({ locationId: true, reportId: true, tillId: true, revision: true }),
+  "report.removed": ReportFinalizedEventData.pick({ locationId: true, reportId: true, tillId: true, revision: true }),
   /** From reporting: what says who ordered is to be erased from these orders, wherever they are kept. */
   "orders.erased": z.object({
     locationId: z.guid(),
@@ -50,13 +50,13 @@ export const eventCatalogue = {
     isWholeTill: z.boolean(),
   }),
   /** From order-live: an order was opened or opened again, or its products or menus changed while it was open. */
-  "order.call": orderEvent,
+  "order.call": orderEventData,
   /** From order-live: an order became paid. */
-  "order.paid": orderEvent,
+  "order.paid": orderEventData,
   /** From order-live: an order became canceled. */
-  "order.canceled": orderEvent,
+  "order.canceled": orderEventData,
   /** From order-live: an order was transferred to a hotel's property-management system. */
-  "order.transferred": orderEvent,
+  "order.transferred": orderEventData,
   /** From order-live and till-ingest: a device of the location was at work, for the first time or still. */
   "device.seen": SeenDevice.extend({ locationId: z.guid(), seenAt: z.iso.datetime() }),
   /** From catalog: a location's catalogue was replaced by another. */
@@ -67,9 +67,9 @@ export const eventCatalogue = {
     counts: CatalogCounts,
   }),
   /** From webhooks: an endpoint has had nothing but failures for days. */
-  "endpoint.failing": FailingEndpoint,
+  "endpoint.failing": EndpointFailingEventData,
   /** From webhooks: an endpoint is sent nothing any more, because it is gone or had nothing but failures for too long. */
-  "endpoint.disabled": DisabledEndpoint,
+  "endpoint.disabled": EndpointDisabledEventData,
   /** From accounts: a key was made or revoked; whoever caches it forgets it. */
   "key.changed": z.object({
     locationId: z.guid().nullable(),
@@ -78,17 +78,17 @@ export const eventCatalogue = {
     revoked: z.boolean(),
   }),
   /** From accounts: a location was made or changed. */
-  "location.updated": LocationFacts.omit({ id: true }).extend({ locationId: z.guid() }),
+  "location.updated": LocationRef.omit({ id: true }).extend({ locationId: z.guid() }),
 } as const;
 
-export type EventType = keyof typeof eventCatalogue;
-export type EventData<Type extends EventType> = z.infer<(typeof eventCatalogue)[Type]>;
+export type EventType = keyof typeof eventDataSchemas;
+export type EventData<Type extends EventType> = z.infer<(typeof eventDataSchemas)[Type]>;
 
 /** The envelope, with CloudEvents' names; `traceparent` is W3C trace context. */
-export const eventEnvelope = z.object({
+export const eventEnvelopeSchema = z.object({
   specversion: z.literal("1.0"),
   id: z.guid(),
-  type: z.enum(Object.keys(eventCatalogue) as [EventType, ...EventType[]]),
+  type: z.enum(Object.keys(eventDataSchemas) as [EventType, ...EventType[]]),
   source: z.string(),
   time: z.iso.datetime(),
   /** What the event is about: a till's, report's, key's or location's id. */
@@ -97,4 +97,4 @@ export const eventEnvelope = z.object({
   data: z.unknown(),
 });
 
-export type EventEnvelope = z.infer<typeof eventEnvelope>;
+export type EventEnvelope = z.infer<typeof eventEnvelopeSchema>;

@@ -1,50 +1,50 @@
 import { z } from "zod";
 import { DateTime, TimeZone, UtcDateTime } from "./date-time.ts";
-import { limitedText, storable } from "./fields.ts";
+import { boundedString, rejectUnstorableText } from "./fields.ts";
 
-const milliseconds = (description: string) =>
+const millisecondsField = (description: string) =>
   z
     .int()
     .min(0)
     .meta({ description: `${description}, in milliseconds` });
-const name = (description: string) => limitedText(255, { min: 1 }).meta({ description });
+const jobNameField = (description: string) => boundedString(255, { min: 1 }).meta({ description });
 
 /** A name that a location's job can have: it stands in addresses as it is. */
-export const JobId = limitedText(255)
+export const JobId = boundedString(255)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._@+-]*$/, {
     error: "Must be letters, digits and . _ @ + - only, a letter or digit first: a queue separates names by the colon",
   })
   .meta({ description: "Id of a job", example: "closing-2026-05-29" });
 
-const Backoff = z.union([
-  milliseconds("The same wait before every further attempt"),
+const JobBackoff = z.union([
+  millisecondsField("The same wait before every further attempt"),
   z.object({
     type: z.enum(["fixed", "exponential"]).meta({ description: "exponential: twice as long after each failure" }),
-    delay: milliseconds("The wait before the second attempt").default(0),
+    delay: millisecondsField("The wait before the second attempt").default(0),
     jitter: z.number().min(0).max(1).optional().meta({ description: "The share of the wait that is left to chance" }),
   }),
 ]);
 
-const instant = z.union([DateTime, z.int().min(0)], {
+const instantSchema = z.union([DateTime, z.int().min(0)], {
   error: "Must be a date-time with an offset or Z, or milliseconds since 1970",
 });
 
 /** How a job is done again and again. */
-export const Repeat = z
+export const JobRepeatOptions = z
   .object({
     every: z
       .int()
       .min(1)
       .optional()
       .meta({ description: "Milliseconds from one run to the next; the first is at once" }),
-    pattern: limitedText(255).optional().meta({
+    pattern: boundedString(255).optional().meta({
       description:
         "Instead of every: a cron pattern of five or six fields, seconds first when six. It has to come true within ten years; H is not supported",
     }),
     tz: TimeZone.optional().meta({ description: "Of the pattern; UTC when left out" }),
     limit: z.int().min(1).optional().meta({ description: "Number of runs" }),
-    startDate: instant.optional().meta({ description: "No run before" }),
-    endDate: instant.optional().meta({ description: "No run after" }),
+    startDate: instantSchema.optional().meta({ description: "No run before" }),
+    endDate: instantSchema.optional().meta({ description: "No run after" }),
     immediately: z.boolean().optional().meta({ description: "With a pattern: the first run is at once" }),
   })
   .meta({
@@ -52,10 +52,10 @@ export const Repeat = z
     example: { every: 3_600_000, limit: 24 },
   });
 
-export type Repeat = z.infer<typeof Repeat>;
+export type JobRepeatOptions = z.infer<typeof JobRepeatOptions>;
 
 /** Which finished jobs are kept. */
-const KeepFinished = z
+const FinishedJobRetention = z
   .union([
     z.boolean(),
     z.int().min(0),
@@ -76,8 +76,8 @@ export const JobOptions = z
   .object({
     deduplication: z
       .object({
-        id: name("Jobs of the location with the same one are duplicates"),
-        ttl: milliseconds("How long; without it (or 0) until the first job has finished").optional(),
+        id: jobNameField("Jobs of the location with the same one are duplicates"),
+        ttl: millisecondsField("How long; without it (or 0) until the first job has finished").optional(),
       })
       .optional()
       .meta({ description: "A duplicate is not added: the reply is the first job's" }),
@@ -87,30 +87,30 @@ export const JobOptions = z
       .boolean()
       .optional()
       .meta({ description: "When this job fails, its parent goes on: the same as ignoreDependencyOnFailure" }),
-    repeat: Repeat.optional(),
+    repeat: JobRepeatOptions.optional(),
     jobId: JobId.optional().meta({
       description: "The job's id. While the location has a job of this id, no other is added: the reply is that job's",
     }),
     parent: z
       .object({
-        id: name("Id of the parent: a job of the same location that has not finished and does not repeat"),
-        queue: name("The queueName of the parent's reply").optional(),
+        id: jobNameField("Id of the parent: a job of the same location that has not finished and does not repeat"),
+        queue: jobNameField("The queueName of the parent's reply").optional(),
       })
       .optional()
       .meta({ description: "The parent is not done before this job has finished" }),
-    timestamp: milliseconds("When the job came to be, since 1970: a delay counts from here").optional(),
+    timestamp: millisecondsField("When the job came to be, since 1970: a delay counts from here").optional(),
     priority: z
       .int()
       .min(0)
       .max(2_097_152)
       .optional()
       .meta({ description: "1 goes first. 0: no priority, which goes before all of them. 2097152 counts as 2097151" }),
-    delay: milliseconds("How long the job is kept before it may be done").optional(),
+    delay: millisecondsField("How long the job is kept before it may be done").optional(),
     attempts: z.int().min(0).optional().meta({ description: "How often it is tried at most; 0 counts as 1" }),
-    backoff: Backoff.optional().meta({ description: "How long to wait after an attempt that failed" }),
+    backoff: JobBackoff.optional().meta({ description: "How long to wait after an attempt that failed" }),
     lifo: z.boolean().optional().meta({ description: "Goes before the jobs of its priority that wait already" }),
-    removeOnComplete: KeepFinished.optional(),
-    removeOnFail: KeepFinished.optional(),
+    removeOnComplete: FinishedJobRetention.optional(),
+    removeOnFail: FinishedJobRetention.optional(),
     keepLogs: z.int().min(1).optional().meta({ description: "How many lines of the job's log are kept, 100 at most" }),
     stackTraceLimit: z
       .int()
@@ -128,10 +128,10 @@ export const JobOptions = z
 export type JobOptions = z.infer<typeof JobOptions>;
 
 /** The body of a new job. */
-export const NewJob = storable(
+export const NewJob = rejectUnstorableText(
   z.object({
-    message: limitedText(100_000).meta({ description: "What the job is about: comes back in its result" }),
-    duration: milliseconds("How long the job takes").default(0),
+    message: boundedString(100_000).meta({ description: "What the job is about: comes back in its result" }),
+    duration: millisecondsField("How long the job takes").default(0),
     jobOptions: JobOptions.default({}),
   }),
 ).meta({
@@ -149,7 +149,7 @@ export const JobPayload = z
 
 export type JobPayload = z.infer<typeof JobPayload>;
 
-const example = {
+const jobExample = {
   id: "d7a1a1de-6a0f-4f0e-8a55-7c0c2f9d3f51",
   queueName: "jobs-7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
   jobName: "message",
@@ -168,7 +168,7 @@ export const Job = z
     payload: JobPayload,
     timestamp: z.int().min(0).meta({ description: "When the job came to be, in milliseconds since 1970" }),
   })
-  .meta({ id: "Job", description: "A job of a queue", example });
+  .meta({ id: "Job", description: "A job of a queue", example: jobExample });
 
 export type Job = z.infer<typeof Job>;
 
@@ -206,7 +206,7 @@ export const JobStatus = Job.extend({
   id: "JobStatus",
   description: "A job, and how far it is",
   example: {
-    ...example,
+    ...jobExample,
     state: "completed",
     progress: 100,
     attemptsMade: 0,

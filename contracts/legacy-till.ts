@@ -1,25 +1,29 @@
 import { z } from "zod";
-import { applicationInBody, applicationSchema } from "./application.ts";
-import { limitedList } from "./fields.ts";
+import { boundedArray } from "./fields.ts";
+import { posApplicationInputSchema, posApplicationSchema } from "./pos-application.ts";
 
 const serverId = z.int().min(1).meta({ description: "Number of the till in the legacy backoffice" });
 const legacyId = z.int().min(1).meta({ description: "What the legacy backoffice knows the till's location by" });
-const example = { application: "POPINA", serverId: 4711, legacyId: 42 } as const;
+const legacyTillExample = { application: "POPINA", serverId: 4711, legacyId: 42 } as const;
 
 /** A till that a legacy backoffice has. */
 export const LegacyTill = z
-  .object({ application: applicationSchema, serverId, legacyId })
-  .meta({ id: "LegacyTill", description: "A till that a legacy backoffice has", example });
+  .object({ application: posApplicationSchema, serverId, legacyId })
+  .meta({ id: "LegacyTill", description: "A till that a legacy backoffice has", example: legacyTillExample });
 
 export type LegacyTill = z.infer<typeof LegacyTill>;
 
 /** The tills that are to be fetched from legacy backoffices. */
-export const WantedLegacyTills = limitedList(z.object({ application: applicationInBody, serverId, legacyId }), 10_000, {
-  min: 1,
-}).meta({
+export const LegacyTillsToFetch = boundedArray(
+  z.object({ application: posApplicationInputSchema, serverId, legacyId }),
+  10_000,
+  {
+    min: 1,
+  },
+).meta({
   id: "WantedLegacyTills",
   description: "Tills to be fetched, as the list of them has them",
-  example: [example],
+  example: [legacyTillExample],
 });
 
 /** What became of the tills of a location. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { DateTime, defaultTimeZone, TimeZone } from "./date-time.ts";
 import { establishmentShape } from "./establishment.ts";
-import { limitedList, limitedText, optionalText, orNull, withoutDefaults } from "./fields.ts";
+import { boundedArray, boundedString, nullWhenAbsent, optionalTextField, withoutFieldDefaults } from "./fields.ts";
 import { Locale } from "./locale.ts";
 
 /** The codes of ISO 4217 in use: currencies, funds, precious metals, and the two for tests and for none. */
@@ -19,13 +19,13 @@ const Currency = z
   .enum(currencies, { error: "Must be an ISO 4217 currency code, such as EUR" })
   .meta({ description: "Currency, ISO 4217", example: "EUR" });
 
-const option = (description: string) =>
-  orNull(z.boolean()).meta({ description: `${description}. Null: as the application does` });
+const applicationDefaultOption = (description: string) =>
+  nullWhenAbsent(z.boolean()).meta({ description: `${description}. Null: as the application does` });
 
 const TipsConfig = z
   .object({
     isEnabled: z.boolean().meta({ description: "Whether tips are asked for" }),
-    predefinedValues: limitedList(z.number().min(0), 100).meta({
+    predefinedValues: boundedArray(z.number().min(0), 100).meta({
       description: "The tips that are offered, in the unit that format tells",
       example: [5, 10, 15],
     }),
@@ -36,76 +36,82 @@ const TipsConfig = z
   .meta({ id: "TipsConfig", description: "How tips are asked for" });
 
 /** The options that stand beside a location's settings, with their defaults. */
-export const optionsShape = {
-  nextClosingStartsAt: orNull(DateTime).meta({ description: "When the next closing begins" }),
-  nextClosingEndsAt: orNull(DateTime).meta({ description: "When the next closing ends" }),
-  groupItemsOnPreparation: option("Group equal items for the kitchen"),
+export const locationOptionsShape = {
+  nextClosingStartsAt: nullWhenAbsent(DateTime).meta({ description: "When the next closing begins" }),
+  nextClosingEndsAt: nullWhenAbsent(DateTime).meta({ description: "When the next closing ends" }),
+  groupItemsOnPreparation: applicationDefaultOption("Group equal items for the kitchen"),
   currencyCode: Currency.default("EUR"),
-  exerciseMonth: orNull(z.int().min(1).max(12)).meta({ description: "Month in which the fiscal year begins, 1 to 12" }),
-  maxStepsCount: orNull(z.int().min(0)).meta({ description: "How many steps an order has at most" }),
-  preparationEnabled: option("Send orders to the kitchen"),
-  printClaimTickets: option("Print claim tickets"),
-  printClaimContent: option("Print the products on claim tickets"),
-  qrCodeAuthEnabled: option("Let clerks log in with a QR code"),
-  printMealContent: option("Print the products of a meal on the bill"),
-  printFullReport: option("Print the whole end-of-day report"),
-  promptCashFloat: option("Ask for the cash float when a till is opened"),
-  closeOnTransmit: option("Leave the order once it is sent to the kitchen"),
-  printAllClaims: option("Print every claim ticket"),
-  printWhenPaid: option("Print the bill when it is paid"),
-  compactOrder: option("Group equal products in the order"),
-  gapAllowed: option("Let a till be closed with a difference"),
-  cutClaims: option("Cut the paper between claim tickets"),
-  tipsConfig: orNull(TipsConfig).meta({ description: "How tips are asked for; null: they are not" }),
+  exerciseMonth: nullWhenAbsent(z.int().min(1).max(12)).meta({
+    description: "Month in which the fiscal year begins, 1 to 12",
+  }),
+  maxStepsCount: nullWhenAbsent(z.int().min(0)).meta({ description: "How many steps an order has at most" }),
+  preparationEnabled: applicationDefaultOption("Send orders to the kitchen"),
+  printClaimTickets: applicationDefaultOption("Print claim tickets"),
+  printClaimContent: applicationDefaultOption("Print the products on claim tickets"),
+  qrCodeAuthEnabled: applicationDefaultOption("Let clerks log in with a QR code"),
+  printMealContent: applicationDefaultOption("Print the products of a meal on the bill"),
+  printFullReport: applicationDefaultOption("Print the whole end-of-day report"),
+  promptCashFloat: applicationDefaultOption("Ask for the cash float when a till is opened"),
+  closeOnTransmit: applicationDefaultOption("Leave the order once it is sent to the kitchen"),
+  printAllClaims: applicationDefaultOption("Print every claim ticket"),
+  printWhenPaid: applicationDefaultOption("Print the bill when it is paid"),
+  compactOrder: applicationDefaultOption("Group equal products in the order"),
+  gapAllowed: applicationDefaultOption("Let a till be closed with a difference"),
+  cutClaims: applicationDefaultOption("Cut the paper between claim tickets"),
+  tipsConfig: nullWhenAbsent(TipsConfig).meta({ description: "How tips are asked for; null: they are not" }),
 };
 
-const LocationOptions = z.object(optionsShape);
+const LocationOptions = z.object(locationOptionsShape);
 
 export type LocationOptions = z.infer<typeof LocationOptions>;
 
 /** The options of a location that none was told of. */
 export const defaultLocationOptions: LocationOptions = LocationOptions.parse({});
 
-const setting = (description: string, byDefault: boolean) => z.boolean().default(byDefault).meta({ description });
+const booleanSetting = (description: string, byDefault: boolean) =>
+  z.boolean().default(byDefault).meta({ description });
 
-const locationName = limitedText(255, { min: 1 }).meta({ description: "Name of the location", example: "Le Bistrot" });
+const locationName = boundedString(255, { min: 1 }).meta({
+  description: "Name of the location",
+  example: "Le Bistrot",
+});
 
 /** Every setting with its default, but for the name, which has none. */
-const settingsShape = {
+const locationSettingsShape = {
   // Described here too: else the default would become one of every locale in the documentation.
   currencyLocale: Locale.default("fr_FR").meta({ description: "Language and region" }),
   timezone: TimeZone.default(defaultTimeZone),
   ...establishmentShape,
-  cutBetweenSteps: setting("Cut the paper between the steps of a preparation receipt", true),
-  printOnlyFirstPrepaReceipt: setting("Print a preparation receipt only the first time", false),
-  enablePreparationCall: setting("Let waiters call the next step", true),
-  detailedReport: setting("Print the detailed end-of-day report", true),
-  doNotPrintClaim: setting("Print no claim tickets", false),
-  closeAfterOrderCall: setting("Leave the order once it is called", true),
-  qrCodeLogin: setting("Let clerks log in with a QR code", false),
-  printOnPay: setting("Print the bill when it is paid", false),
+  cutBetweenSteps: booleanSetting("Cut the paper between the steps of a preparation receipt", true),
+  printOnlyFirstPrepaReceipt: booleanSetting("Print a preparation receipt only the first time", false),
+  enablePreparationCall: booleanSetting("Let waiters call the next step", true),
+  detailedReport: booleanSetting("Print the detailed end-of-day report", true),
+  doNotPrintClaim: booleanSetting("Print no claim tickets", false),
+  closeAfterOrderCall: booleanSetting("Leave the order once it is called", true),
+  qrCodeLogin: booleanSetting("Let clerks log in with a QR code", false),
+  printOnPay: booleanSetting("Print the bill when it is paid", false),
   prepaStepsCount: z.int().min(0).max(10).default(3).meta({ description: "How many steps a preparation has" }),
-  askForInitialCashFloat: setting("Ask for the cash float when a till is opened", false),
-  groupProductsOnPrepaReceipt: setting("Group equal products on a preparation receipt", true),
-  printClaimWithoutDetail: setting("Print claim tickets without their products", false),
-  allowGapInTillStats: setting("Let a till be closed with a difference", false),
-  printMenuWithDetail: setting("Print the products of a menu on the bill", false),
-  groupProductsOnOrder: setting("Group equal products in the order", false),
-  printMenuNameOnPrepaReceipt: setting("Print the name of a menu on a preparation receipt", false),
-  printModifierGroupOnPrepaReceipt: setting("Print the group of a modifier on a preparation receipt", false),
+  askForInitialCashFloat: booleanSetting("Ask for the cash float when a till is opened", false),
+  groupProductsOnPrepaReceipt: booleanSetting("Group equal products on a preparation receipt", true),
+  printClaimWithoutDetail: booleanSetting("Print claim tickets without their products", false),
+  allowGapInTillStats: booleanSetting("Let a till be closed with a difference", false),
+  printMenuWithDetail: booleanSetting("Print the products of a menu on the bill", false),
+  groupProductsOnOrder: booleanSetting("Group equal products in the order", false),
+  printMenuNameOnPrepaReceipt: booleanSetting("Print the name of a menu on a preparation receipt", false),
+  printModifierGroupOnPrepaReceipt: booleanSetting("Print the group of a modifier on a preparation receipt", false),
   menuButtonsCount: z.int().min(4).max(16).default(8).meta({ description: "How many menu buttons a page shows" }),
-  closeFiscalYearDate: orNull(DateTime).meta({ description: "When the fiscal year is closed" }),
-  logoUrl: optionalText("Address of the logo"),
+  closeFiscalYearDate: nullWhenAbsent(DateTime).meta({ description: "When the fiscal year is closed" }),
+  logoUrl: optionalTextField("Address of the logo"),
 };
 
 /** The settings of a location that is being made: the name, and whatever departs from the defaults. */
 export const LocationSettingsInput = z
-  .object({ locationName, ...settingsShape })
+  .object({ locationName, ...locationSettingsShape })
   .meta({ id: "LocationSettingsInput", description: "The name, and whatever departs from the defaults" });
 
 /** The settings to change; those that are left out stay. */
 export const LocationSettingsChange = z
-  .object({ locationName, ...withoutDefaults(settingsShape) })
+  .object({ locationName, ...withoutFieldDefaults(locationSettingsShape) })
   .partial()
   .meta({ id: "LocationSettingsChange", description: "The settings to change; those that are left out stay" });
 
@@ -115,7 +121,7 @@ export const LocationSettings = z
     locationName: locationName.nullable().meta({
       description: "Name of the location; null for one that was imported and not named yet",
     }),
-    ...withoutDefaults(settingsShape),
+    ...withoutFieldDefaults(locationSettingsShape),
   })
   .meta({ id: "LocationSettings", description: "Every setting of a location" });
 
@@ -125,5 +131,5 @@ export type LocationSettingValues = Omit<z.infer<typeof LocationSettings>, "id">
 /** The settings of a location that nothing was told of: the defaults, and no name yet. */
 export const defaultLocationSettings: LocationSettingValues = {
   locationName: null,
-  ...z.object(settingsShape).parse({}),
+  ...z.object(locationSettingsShape).parse({}),
 };

@@ -1,26 +1,31 @@
 import { z } from "zod";
-import { applicationInBody, applicationSchema } from "./application.ts";
 import { UtcDateTime } from "./date-time.ts";
-import { maxDevices } from "./device.ts";
+import { maxDevicesPerLocation } from "./device.ts";
 import { locationDetailsExample } from "./examples/location.ts";
-import { limitedList, limitedText, storable, withoutDefaults } from "./fields.ts";
-import { LocationSettings, LocationSettingsChange, LocationSettingsInput, optionsShape } from "./location-settings.ts";
+import { boundedArray, boundedString, rejectUnstorableText, withoutFieldDefaults } from "./fields.ts";
+import {
+  LocationSettings,
+  LocationSettingsChange,
+  LocationSettingsInput,
+  locationOptionsShape,
+} from "./location-settings.ts";
+import { posApplicationInputSchema, posApplicationSchema } from "./pos-application.ts";
 
 const locationId = z
   .guid()
   .meta({ description: "Id of the location", example: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11" });
 const legacyId = z.int().min(1).meta({ description: "Id of the location in its legacy backoffice", example: 1042 });
-const organizationId = limitedText(255, { min: 1 }).meta({
+const organizationId = boundedString(255, { min: 1 }).meta({
   description: "Id of the organization it is of",
   example: "12",
 });
-const agencyId = limitedText(255, { min: 1 }).meta({ description: "Id of the agency that runs it", example: "3" });
+const agencyId = boundedString(255, { min: 1 }).meta({ description: "Id of the agency that runs it", example: "3" });
 
 const locationShape = {
   id: locationId,
   createdAt: UtcDateTime.meta({ description: "When it was made or imported" }),
   updatedAt: UtcDateTime.meta({ description: "When it was last changed" }),
-  application: applicationSchema,
+  application: posApplicationSchema,
   legacyId: legacyId.nullable().meta({ description: "Id of the location in its legacy backoffice, if it has one" }),
 };
 
@@ -45,7 +50,7 @@ export const LocationDetails = z
     ...locationShape,
     organizationId,
     agencyId,
-    ...withoutDefaults(optionsShape),
+    ...withoutFieldDefaults(locationOptionsShape),
     locationSettings: LocationSettings,
   })
   .meta({
@@ -57,12 +62,12 @@ export const LocationDetails = z
 export type LocationDetails = z.infer<typeof LocationDetails>;
 
 /** A location to make: the application, whose it is, its settings, and whatever departs from the defaults. */
-export const CreateLocation = storable(
+export const CreateLocation = rejectUnstorableText(
   z.object({
-    application: applicationInBody,
+    application: posApplicationInputSchema,
     organizationId,
     agencyId,
-    ...optionsShape,
+    ...locationOptionsShape,
     locationSettings: LocationSettingsInput,
   }),
 ).meta({ id: "CreateLocation", description: "The location, and whatever departs from the defaults" });
@@ -70,19 +75,19 @@ export const CreateLocation = storable(
 export type CreateLocation = z.infer<typeof CreateLocation>;
 
 /** A location of a legacy backoffice to take over. */
-export const ImportLocation = storable(
-  z.object({ organizationId, agencyId, legacyId, application: applicationInBody }),
+export const ImportLocation = rejectUnstorableText(
+  z.object({ organizationId, agencyId, legacyId, application: posApplicationInputSchema }),
 ).meta({ id: "ImportLocation", description: "A location of a legacy backoffice" });
 
 export type ImportLocation = z.infer<typeof ImportLocation>;
 
 /** What to change of a location; what is left out stays. */
-export const ChangeLocation = storable(
+export const ChangeLocation = rejectUnstorableText(
   z
     .object({
       organizationId,
       agencyId,
-      ...withoutDefaults(optionsShape),
+      ...withoutFieldDefaults(locationOptionsShape),
       locationSettings: LocationSettingsChange,
     })
     .partial(),
@@ -94,7 +99,7 @@ export const CreatedLocation = z
   .object({ id: locationId })
   .meta({ id: "CreatedLocation", description: "The id of the location", example: { id: locationDetailsExample.id } });
 
-const Device = z
+const LocationDevice = z
   .object({
     id: z.string().meta({ description: "Id that the device gives itself" }),
     name: z.string().nullable().meta({ description: "Name of the device" }),
@@ -109,7 +114,7 @@ const headerText = (description: string, example?: string) =>
     .meta({ description, ...(example !== undefined && { example }) });
 
 /** The header of a location's tickets. */
-export const LocationHeader = z
+export const LocationTicketHeader = z
   .object({
     id: locationId,
     name: headerText("Name of the establishment", "Le Bistrot"),
@@ -123,10 +128,10 @@ export const LocationHeader = z
     naf: headerText("Code of its trade (NAF)", "5610A"),
     tva: headerText("VAT number", "FR12345678900"),
     text: headerText("Text above each ticket", "Welcome"),
-    deviceList: limitedList(Device, maxDevices).optional().meta({
+    deviceList: boundedArray(LocationDevice, maxDevicesPerLocation).optional().meta({
       description: "The 200 devices seen last in tills and live orders; there when asked for with devices=true",
     }),
   })
   .meta({ id: "LocationHeader", description: "The header of a location's tickets" });
 
-export type LocationHeader = z.infer<typeof LocationHeader>;
+export type LocationTicketHeader = z.infer<typeof LocationTicketHeader>;

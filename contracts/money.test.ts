@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AmountOutOfRange, hundredths, plus, priceByWeight, roundHalfAway, taxable, times } from "./money.ts";
+import {
+  AmountOutOfRange,
+  addAmounts,
+  amountWithoutTax,
+  divideRoundingHalfAway,
+  multiplyAmount,
+  percentToBasisPoints,
+  priceByWeight,
+} from "./money.ts";
 
 describe("roundHalfAway", () => {
   test.each([
@@ -17,7 +25,7 @@ describe("roundHalfAway", () => {
     [Number.MAX_SAFE_INTEGER, 2, 4_503_599_627_370_496],
     [Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER, 1],
   ])("%s / %s is %s", (numerator, denominator, rounded) => {
-    expect(roundHalfAway(numerator, denominator)).toBe(rounded);
+    expect(divideRoundingHalfAway(numerator, denominator)).toBe(rounded);
   });
 
   test("agrees with big integers for every safe numerator and denominator", () => {
@@ -28,14 +36,14 @@ describe("roundHalfAway", () => {
         (numerator, denominator) => {
           const doubled = 2n * BigInt(Math.abs(numerator)) + BigInt(denominator);
           const size = Number(doubled / (2n * BigInt(denominator)));
-          expect(roundHalfAway(numerator, denominator)).toBe(numerator < 0 && size !== 0 ? -size : size);
+          expect(divideRoundingHalfAway(numerator, denominator)).toBe(numerator < 0 && size !== 0 ? -size : size);
         },
       ),
     );
   });
 
   test("refuses a result that cannot be written exactly", () => {
-    expect(() => roundHalfAway(2n ** 60n, 2n)).toThrow(AmountOutOfRange);
+    expect(() => divideRoundingHalfAway(2n ** 60n, 2n)).toThrow(AmountOutOfRange);
   });
 });
 
@@ -55,11 +63,11 @@ describe("hundredths", () => {
     [7.7, 770],
     [33.333333333333336, 3333],
   ])("%s%% is %s", (rate, expected) => {
-    expect(hundredths(rate)).toBe(expected);
+    expect(percentToBasisPoints(rate)).toBe(expected);
   });
 
   test("gives back every rate of two decimals", () => {
-    for (let rate = 0; rate <= 20_000; rate += 1) expect(hundredths(rate / 100)).toBe(rate);
+    for (let rate = 0; rate <= 20_000; rate += 1) expect(percentToBasisPoints(rate / 100)).toBe(rate);
   });
 });
 
@@ -77,7 +85,7 @@ describe("taxable", () => {
     [9_007_199_254_740_991, 20, 7_505_999_378_950_826],
     [-9_007_199_254_740_991, 5.5, -8_537_629_625_346_911],
   ])("of %s at %s%% is %s", (amount, rate, expected) => {
-    expect(taxable(amount, rate)).toBe(expected);
+    expect(amountWithoutTax(amount, rate)).toBe(expected);
   });
 });
 
@@ -99,8 +107,8 @@ describe("priceByWeight", () => {
 });
 
 test("sums and products beyond exact numbers are refused", () => {
-  expect(plus(Number.MAX_SAFE_INTEGER, 0)).toBe(Number.MAX_SAFE_INTEGER);
-  expect(() => plus(Number.MAX_SAFE_INTEGER, 1)).toThrow(AmountOutOfRange);
-  expect(() => times(2 ** 40, 2 ** 40)).toThrow(AmountOutOfRange);
-  expect(times(-3, 150)).toBe(-450);
+  expect(addAmounts(Number.MAX_SAFE_INTEGER, 0)).toBe(Number.MAX_SAFE_INTEGER);
+  expect(() => addAmounts(Number.MAX_SAFE_INTEGER, 1)).toThrow(AmountOutOfRange);
+  expect(() => multiplyAmount(2 ** 40, 2 ** 40)).toThrow(AmountOutOfRange);
+  expect(multiplyAmount(-3, 150)).toBe(-450);
 });

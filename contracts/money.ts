@@ -8,44 +8,44 @@ export class AmountOutOfRange extends RangeError {
   override name = "AmountOutOfRange";
 }
 
-export function plus(one: number, other: number): number {
-  return inRange(one + other);
+export function addAmounts(one: number, other: number): number {
+  return requireSafeInteger(one + other);
 }
 
-export function times(one: number, other: number): number {
-  return inRange(one * other);
+export function multiplyAmount(one: number, other: number): number {
+  return requireSafeInteger(one * other);
 }
 
 /** A fraction of whole numbers, rounded half away from zero: 5/2 is 3, -5/2 is -3. The denominator is above 0. */
-export function roundHalfAway(numerator: number | bigint, denominator: number | bigint): number {
+export function divideRoundingHalfAway(numerator: number | bigint, denominator: number | bigint): number {
   if (Number.isSafeInteger(numerator) && Number.isSafeInteger(denominator)) {
-    return roundSafely(numerator as number, denominator as number);
+    return divideSafeIntegers(numerator as number, denominator as number);
   }
-  return inRange(Number(roundBig(BigInt(numerator), BigInt(denominator))));
+  return requireSafeInteger(Number(divideBigInts(BigInt(numerator), BigInt(denominator))));
 }
 
 /** A rate in plain percent as hundredths of a percent, rounded: 5.5 is 550. */
-export function hundredths(ratePercent: number): number {
-  return scaled(ratePercent, 2);
+export function percentToBasisPoints(ratePercent: number): number {
+  return scaleDecimal(ratePercent, 2);
 }
 
 /** An amount that includes tax at a rate in plain percent, without that tax, rounded. */
-export function taxable(amount: number, ratePercent: number): number {
-  const whole = 10_000 + hundredths(ratePercent);
+export function amountWithoutTax(amount: number, ratePercent: number): number {
+  const divisor = 10_000 + percentToBasisPoints(ratePercent);
   const product = amount * 10_000;
-  return roundHalfAway(Number.isSafeInteger(product) ? product : BigInt(amount) * 10_000n, whole);
+  return divideRoundingHalfAway(Number.isSafeInteger(product) ? product : BigInt(amount) * 10_000n, divisor);
 }
 
 /** The price of units that each weigh so many kilograms, at a price per kilogram; the weight is first rounded to grams. */
 export function priceByWeight(unitPrice: number, quantity: number, kilograms: number): number {
-  return roundHalfAway(BigInt(unitPrice) * BigInt(quantity) * BigInt(scaled(kilograms, 3)), 1_000n);
+  return divideRoundingHalfAway(BigInt(unitPrice) * BigInt(quantity) * BigInt(scaleDecimal(kilograms, 3)), 1_000n);
 }
 
 /**
  * A decimal number times a power of ten, rounded half away from zero. It is the number as it is written in decimal that
  * counts, not its binary neighbour: 1.005 at two places is 101.
  */
-function scaled(value: number, places: number): number {
+function scaleDecimal(value: number, places: number): number {
   const guess = Math.round(value * 10 ** places);
   if (Number.isSafeInteger(guess) && guess / 10 ** places === value) return guess + 0;
   const [mantissa = "", exponent = "0"] = String(value).split("e");
@@ -53,24 +53,24 @@ function scaled(value: number, places: number): number {
   const digits = BigInt(whole + fraction);
   const decimals = fraction.length - Number(exponent) - places;
   return decimals <= 0
-    ? inRange(Number(digits * 10n ** BigInt(-decimals)))
-    : roundHalfAway(digits, 10n ** BigInt(decimals));
+    ? requireSafeInteger(Number(digits * 10n ** BigInt(-decimals)))
+    : divideRoundingHalfAway(digits, 10n ** BigInt(decimals));
 }
 
-function roundSafely(numerator: number, denominator: number): number {
+function divideSafeIntegers(numerator: number, denominator: number): number {
   const size = Math.abs(numerator);
   const remainder = size % denominator;
   const rounded = (size - remainder) / denominator + (remainder >= denominator - remainder ? 1 : 0);
   return numerator < 0 && rounded !== 0 ? -rounded : rounded;
 }
 
-function roundBig(numerator: bigint, denominator: bigint): bigint {
+function divideBigInts(numerator: bigint, denominator: bigint): bigint {
   const size = numerator < 0n ? -numerator : numerator;
   const rounded = (2n * size + denominator) / (2n * denominator);
   return numerator < 0n ? -rounded : rounded;
 }
 
-function inRange(amount: number): number {
+function requireSafeInteger(amount: number): number {
   if (!Number.isSafeInteger(amount)) throw new AmountOutOfRange(`${amount} is beyond what can be written exactly`);
   return amount;
 }

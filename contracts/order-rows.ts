@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { DateTime } from "./date-time.ts";
 import {
-  categoryColors,
+  orderRowStatuses,
   paymentModes,
-  paymentProtocols,
+  paymentTerminalProtocols,
   paymentTypes,
-  pricingTypes,
-  rowStatuses,
+  priceListTypes,
+  productCategoryColors,
 } from "./enumerations.ts";
 import {
   discountRowExample,
@@ -16,37 +16,37 @@ import {
   productRowExample,
 } from "./examples/till-v2.ts";
 import {
-  amount,
-  flag,
-  isAmount,
-  limitedList,
-  optionalAmount,
-  optionalCurrency,
-  optionalInteger,
-  optionalLongText,
-  optionalText,
-  orNull,
-  plainPercent,
-  rowId,
-  signedUnits,
+  amountField,
+  booleanField,
+  boundedArray,
+  isAmountInRange,
+  nullWhenAbsent,
+  optionalAmountField,
+  optionalCurrencyField,
+  optionalIntegerField,
+  optionalLongTextField,
+  optionalTextField,
+  rowIdField,
+  signedUnitCountField,
+  vatPercentField,
 } from "./fields.ts";
-import { plus, priceByWeight, taxable, times } from "./money.ts";
+import { addAmounts, amountWithoutTax, multiplyAmount, priceByWeight } from "./money.ts";
 
 /** The rows of an order: what was ordered, and how it was paid. */
 
 /** One choice made for a product: a cooking, a topping. Its amount is part of the product row's total. */
 export const ModifierRow = z
   .object({
-    id: rowId("Id of the row"),
-    recordedAt: orNull(DateTime).meta({ description: "When it was chosen" }),
-    modifiedAt: orNull(DateTime).meta({ description: "When the row last changed" }),
-    amount: amount("Price of the choice, for one unit of the product"),
-    name: optionalText("Name of the choice"),
-    modifierIndex: optionalInteger("Place of the choice in its group"),
-    modifierGroupName: optionalText("Name of the group"),
-    modifierGroupIndex: optionalInteger("Place of the group"),
-    modifierId: optionalText("Id of the choice in the catalogue"),
-    modifierGroupId: optionalText("Id of the group in the catalogue"),
+    id: rowIdField("Id of the row"),
+    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When it was chosen" }),
+    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "When the row last changed" }),
+    amount: amountField("Price of the choice, for one unit of the product"),
+    name: optionalTextField("Name of the choice"),
+    modifierIndex: optionalIntegerField("Place of the choice in its group"),
+    modifierGroupName: optionalTextField("Name of the group"),
+    modifierGroupIndex: optionalIntegerField("Place of the group"),
+    modifierId: optionalTextField("Id of the choice in the catalogue"),
+    modifierGroupId: optionalTextField("Id of the group in the catalogue"),
   })
   .meta({ id: "ModifierRowInput", description: "A choice made for a product", example: modifierRowExample });
 
@@ -55,16 +55,16 @@ export type ModifierRow = z.infer<typeof ModifierRow>;
 /** One discount on a product. Rows that share a discountGroupId are one discount over several products. */
 export const DiscountRow = z
   .object({
-    id: rowId("Id of the row"),
-    recordedAt: orNull(DateTime).meta({ description: "When it was given" }),
-    modifiedAt: orNull(DateTime).meta({ description: "When the row last changed" }),
-    amount: amount("What the discount takes off this product"),
-    status: z.enum(rowStatuses).meta({ description: "Only a validated discount counts" }),
-    splitAllowed: flag("Whether it may be split over several bills"),
-    name: optionalText("Name of the discount"),
-    discountId: optionalText("Id of the discount in the catalogue"),
-    discountGroupId: optionalText("Shared by the rows of one discount that spans several products"),
-    extQoodosCheckInId: optionalText("Check-in of the loyalty service that gave it"),
+    id: rowIdField("Id of the row"),
+    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When it was given" }),
+    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "When the row last changed" }),
+    amount: amountField("What the discount takes off this product"),
+    status: z.enum(orderRowStatuses).meta({ description: "Only a validated discount counts" }),
+    splitAllowed: booleanField("Whether it may be split over several bills"),
+    name: optionalTextField("Name of the discount"),
+    discountId: optionalTextField("Id of the discount in the catalogue"),
+    discountGroupId: optionalTextField("Shared by the rows of one discount that spans several products"),
+    extQoodosCheckInId: optionalTextField("Check-in of the loyalty service that gave it"),
   })
   .meta({ id: "DiscountRowInput", description: "A discount on a product", example: discountRowExample });
 
@@ -76,72 +76,75 @@ export type DiscountRow = z.infer<typeof DiscountRow>;
  */
 export const ProductRow = z
   .object({
-    id: rowId("Id of the row"),
-    parentProductRowId: optionalText(
+    id: rowIdField("Id of the row"),
+    parentProductRowId: optionalTextField(
       "For the child of a split bill: the row that it was split from. Such a row adds to sales, not to quantities",
     ),
-    productId: optionalText("Id of the product in the catalogue; null for a temporary product"),
-    categoryId: optionalText("Id of the category"),
-    subCategoryId: optionalText("Id of the sub-category"),
-    taxId: optionalText("Id of the tax in the catalogue"),
-    priceId: optionalText("Id of the price in the catalogue"),
-    pricingId: optionalText("Id of the price list"),
-    operatorId: optionalText("Id of the clerk who took it"),
-    deviceIdentifier: optionalText("Id of the device that it was taken on"),
-    recordedAt: orNull(DateTime).meta({ description: "When it was taken" }),
-    modifiedAt: orNull(DateTime).meta({
+    productId: optionalTextField("Id of the product in the catalogue; null for a temporary product"),
+    categoryId: optionalTextField("Id of the category"),
+    subCategoryId: optionalTextField("Id of the sub-category"),
+    taxId: optionalTextField("Id of the tax in the catalogue"),
+    priceId: optionalTextField("Id of the price in the catalogue"),
+    pricingId: optionalTextField("Id of the price list"),
+    operatorId: optionalTextField("Id of the clerk who took it"),
+    deviceIdentifier: optionalTextField("Id of the device that it was taken on"),
+    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When it was taken" }),
+    modifiedAt: nullWhenAbsent(DateTime).meta({
       description: "When the row last changed; for a canceled row, when it was canceled",
     }),
-    reclaimedAt: orNull(DateTime).meta({ description: "When the kitchen was asked for it again" }),
-    transmittedAt: orNull(DateTime).meta({ description: "When it was sent to the kitchen" }),
-    orderedAt: orNull(DateTime).meta({ description: "When it was ordered" }),
-    taxName: optionalText("Name of the tax"),
-    taxRate: plainPercent(),
-    taxAmount: amount("VAT in the row's total"),
-    taxableAmount: amount("The row's total without VAT"),
-    subCategoryName: optionalText("Name of the sub-category"),
-    categoryName: optionalText("Name of the category"),
-    categoryCatalogColor: orNull(z.enum(categoryColors)).meta({
+    reclaimedAt: nullWhenAbsent(DateTime).meta({ description: "When the kitchen was asked for it again" }),
+    transmittedAt: nullWhenAbsent(DateTime).meta({ description: "When it was sent to the kitchen" }),
+    orderedAt: nullWhenAbsent(DateTime).meta({ description: "When it was ordered" }),
+    taxName: optionalTextField("Name of the tax"),
+    taxRate: vatPercentField(),
+    taxAmount: amountField("VAT in the row's total"),
+    taxableAmount: amountField("The row's total without VAT"),
+    subCategoryName: optionalTextField("Name of the sub-category"),
+    categoryName: optionalTextField("Name of the category"),
+    categoryCatalogColor: nullWhenAbsent(z.enum(productCategoryColors)).meta({
       description: "Colour of the category in the catalogue",
     }),
-    unitPriceRow: amount("Price of one unit (of one kilogram when there is a weight)"),
-    unitPriceRowWithModifier: amount("Price of one unit with its modifiers"),
-    totalRowWithModifier: amount("Price of the row with its modifiers, before discounts"),
-    totalDiscount: amount("What discounts take off the row"),
-    totalRow: amount("Total of the row, VAT included"),
-    quantity: signedUnits("How many units; negative for a refund"),
-    weight: orNull(z.number().min(0).max(1_000_000)).meta({
+    unitPriceRow: amountField("Price of one unit (of one kilogram when there is a weight)"),
+    unitPriceRowWithModifier: amountField("Price of one unit with its modifiers"),
+    totalRowWithModifier: amountField("Price of the row with its modifiers, before discounts"),
+    totalDiscount: amountField("What discounts take off the row"),
+    totalRow: amountField("Total of the row, VAT included"),
+    quantity: signedUnitCountField("How many units; negative for a refund"),
+    weight: nullWhenAbsent(z.number().min(0).max(1_000_000)).meta({
       description: "Weight of one unit in kilograms; null when not sold by weight",
     }),
-    pricingName: optionalText("Name of the price list"),
-    pricingType: orNull(z.enum(pricingTypes)).meta({ description: "Which price list applied" }),
-    deviceName: optionalText("Name of the device that it was taken on"),
-    operatorName: optionalText("Name of the clerk who took it"),
-    name: optionalText("Name of the product"),
-    canceledReason: optionalText("Why it was canceled"),
-    isTransferred: flag("Moved elsewhere: it does not count here"),
-    transferredTo: optionalText("Where it was moved to"),
-    comment: optionalLongText("Comment for the kitchen"),
-    isMerged: flag("Whether it came from a merged order"),
-    isCustomPrice: flag("Whether the clerk set the price"),
-    validated: flag("Whether the clerk validated it"),
-    isCanceled: flag("Canceled: it does not count"),
-    currencyCode: optionalCurrency(),
-    menuStepName: optionalText("Step of the menu that it is part of"),
-    menuStepIndex: optionalInteger("Place of that step in the menu"),
-    indexInPrepSequence: optionalInteger("Place in its preparation sequence"),
-    preparationSequence: optionalInteger("Preparation sequence"),
-    sku: optionalText("Stock keeping unit"),
+    pricingName: optionalTextField("Name of the price list"),
+    pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Which price list applied" }),
+    deviceName: optionalTextField("Name of the device that it was taken on"),
+    operatorName: optionalTextField("Name of the clerk who took it"),
+    name: optionalTextField("Name of the product"),
+    canceledReason: optionalTextField("Why it was canceled"),
+    isTransferred: booleanField("Moved elsewhere: it does not count here"),
+    transferredTo: optionalTextField("Where it was moved to"),
+    comment: optionalLongTextField("Comment for the kitchen"),
+    isMerged: booleanField("Whether it came from a merged order"),
+    isCustomPrice: booleanField("Whether the clerk set the price"),
+    validated: booleanField("Whether the clerk validated it"),
+    isCanceled: booleanField("Canceled: it does not count"),
+    currencyCode: optionalCurrencyField(),
+    menuStepName: optionalTextField("Step of the menu that it is part of"),
+    menuStepIndex: optionalIntegerField("Place of that step in the menu"),
+    indexInPrepSequence: optionalIntegerField("Place in its preparation sequence"),
+    preparationSequence: optionalIntegerField("Preparation sequence"),
+    sku: optionalTextField("Stock keeping unit"),
     isLoss: z.boolean().default(false).meta({ description: "Lost (broken, spoiled): it does not count as a sale" }),
-    lossReason: optionalText("Why it was lost"),
-    menuRowId: optionalText("The menu row that it is part of"),
-    modifierRowList: limitedList(ModifierRow, 1_000).meta({ description: "Choices made for it" }),
-    discountRowList: limitedList(DiscountRow, 1_000).meta({ description: "Discounts on it" }),
+    lossReason: optionalTextField("Why it was lost"),
+    menuRowId: optionalTextField("The menu row that it is part of"),
+    modifierRowList: boundedArray(ModifierRow, 1_000).meta({ description: "Choices made for it" }),
+    discountRowList: boundedArray(DiscountRow, 1_000).meta({ description: "Discounts on it" }),
   })
-  .refine(({ quantity, modifierRowList }) => modifierRowList.every(({ amount }) => isAmount(amount * quantity)), {
-    path: ["quantity"],
-    error: "Must be so that the amount of a modifier times the quantity is an amount",
-  })
+  .refine(
+    ({ quantity, modifierRowList }) => modifierRowList.every(({ amount }) => isAmountInRange(amount * quantity)),
+    {
+      path: ["quantity"],
+      error: "Must be so that the amount of a modifier times the quantity is an amount",
+    },
+  )
   .meta({ id: "ProductRowInput", description: "A product of an order", example: productRowExample });
 
 export type ProductRow = z.infer<typeof ProductRow>;
@@ -149,23 +152,23 @@ export type ProductRow = z.infer<typeof ProductRow>;
 /** One set menu of an order, with the products that it is made of. Its total is the sum of theirs. */
 export const MenuRow = z
   .object({
-    id: rowId("Id of the row"),
-    recordedAt: orNull(DateTime).meta({ description: "When it was taken" }),
-    modifiedAt: orNull(DateTime).meta({ description: "When the row last changed" }),
-    unitPriceRow: optionalAmount("Price of the menu"),
-    currencyCode: optionalCurrency(),
-    amountToAdd: optionalAmount("What the menu adds to the sum of its products' prices"),
-    amountToSubtract: optionalAmount("What the menu takes off the sum of its products' prices"),
-    pricingId: optionalText("Id of the price list"),
-    menuId: optionalText("Id of the menu in the catalogue"),
-    pricingName: optionalText("Name of the price list"),
-    pricingType: orNull(z.enum(pricingTypes)).meta({ description: "Which price list applied" }),
-    name: optionalText("Name of the menu"),
-    parentMenuRowId: optionalText(
+    id: rowIdField("Id of the row"),
+    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When it was taken" }),
+    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "When the row last changed" }),
+    unitPriceRow: optionalAmountField("Price of the menu"),
+    currencyCode: optionalCurrencyField(),
+    amountToAdd: optionalAmountField("What the menu adds to the sum of its products' prices"),
+    amountToSubtract: optionalAmountField("What the menu takes off the sum of its products' prices"),
+    pricingId: optionalTextField("Id of the price list"),
+    menuId: optionalTextField("Id of the menu in the catalogue"),
+    pricingName: optionalTextField("Name of the price list"),
+    pricingType: nullWhenAbsent(z.enum(priceListTypes)).meta({ description: "Which price list applied" }),
+    name: optionalTextField("Name of the menu"),
+    parentMenuRowId: optionalTextField(
       "For the child of a split bill: the row that it was split from. Such a row adds to sales, not to quantities",
     ),
-    totalRow: amount("Total of the menu, VAT included"),
-    productRowList: limitedList(ProductRow, 5_000).meta({ description: "The products that it is made of" }),
+    totalRow: amountField("Total of the menu, VAT included"),
+    productRowList: boundedArray(ProductRow, 5_000).meta({ description: "The products that it is made of" }),
   })
   .meta({ id: "MenuRowInput", description: "A set menu of an order", example: menuRowExample });
 
@@ -177,32 +180,35 @@ export type MenuRow = z.infer<typeof MenuRow>;
  */
 export const PaymentRow = z
   .object({
-    id: rowId("Id of the row"),
+    id: rowIdField("Id of the row"),
     recordedAt: DateTime.meta({ description: "When it was taken" }),
-    modifiedAt: orNull(DateTime).meta({ description: "When the row last changed" }),
-    amount: amount("Net of change, and without its tip"),
-    changeAmount: amount("Change given back"),
-    changePaymentName: optionalText("Name of the payment method that the change was given in"),
-    changePaymentMode: orNull(z.enum(paymentModes)).meta({
+    modifiedAt: nullWhenAbsent(DateTime).meta({ description: "When the row last changed" }),
+    amount: amountField("Net of change, and without its tip"),
+    changeAmount: amountField("Change given back"),
+    changePaymentName: optionalTextField("Name of the payment method that the change was given in"),
+    changePaymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({
       description: "Mode of the payment method that the change was given in",
     }),
-    lastProofOfPaymentAmount: optionalAmount("Amount of the last proof of payment"),
-    totalProofOfPaymentAmount: optionalAmount("Amount of all proofs of payment"),
-    status: z.enum(rowStatuses).meta({ description: "Only a validated payment counts" }),
-    name: optionalText("Name of the payment method"),
+    lastProofOfPaymentAmount: optionalAmountField("Amount of the last proof of payment"),
+    totalProofOfPaymentAmount: optionalAmountField("Amount of all proofs of payment"),
+    status: z.enum(orderRowStatuses).meta({ description: "Only a validated payment counts" }),
+    name: optionalTextField("Name of the payment method"),
     paymentType: z.enum(paymentTypes).meta({ description: "What kind of movement it is" }),
     paymentMode: z.enum(paymentModes).meta({ description: "How it was paid" }),
-    paymentId: optionalText("Id of the payment method in the catalogue"),
-    changePaymentId: optionalText("Id of the payment method that the change was given in"),
-    tipAmount: optionalAmount("Tip, on top of the amount"),
-    externalServiceId: optionalText("Id in an external service"),
-    currencyCode: optionalCurrency(),
-    sellerCardReceipt: optionalLongText("The seller's card receipt"),
-    buyerCardReceipt: optionalLongText("The buyer's card receipt"),
-    firebaseCustomerRefKey: optionalText("Reference of the customer"),
-    operatorId: optionalText("Id of the clerk who took it"),
-    operatorName: optionalText("Name of the clerk who took it"),
-    paymentProtocol: z.enum(paymentProtocols).default("unknown").meta({ description: "How the terminal was driven" }),
+    paymentId: optionalTextField("Id of the payment method in the catalogue"),
+    changePaymentId: optionalTextField("Id of the payment method that the change was given in"),
+    tipAmount: optionalAmountField("Tip, on top of the amount"),
+    externalServiceId: optionalTextField("Id in an external service"),
+    currencyCode: optionalCurrencyField(),
+    sellerCardReceipt: optionalLongTextField("The seller's card receipt"),
+    buyerCardReceipt: optionalLongTextField("The buyer's card receipt"),
+    firebaseCustomerRefKey: optionalTextField("Reference of the customer"),
+    operatorId: optionalTextField("Id of the clerk who took it"),
+    operatorName: optionalTextField("Name of the clerk who took it"),
+    paymentProtocol: z
+      .enum(paymentTerminalProtocols)
+      .default("unknown")
+      .meta({ description: "How the terminal was driven" }),
   })
   .meta({ id: "PaymentRowInput", description: "A payment of an order", example: paymentRowExample });
 
@@ -218,17 +224,20 @@ type Computed =
   | "taxAmount";
 
 /** Returns the row with every amount that follows from its unit price, quantity, weight, modifiers, discounts and rate. */
-export function priced(row: Omit<ProductRow, Computed>): ProductRow {
+export function computeRowAmounts(row: Omit<ProductRow, Computed>): ProductRow {
   const { unitPriceRow, quantity, weight, taxRate } = row;
-  const unitPriceRowWithModifier = row.modifierRowList.reduce((sum, { amount }) => plus(sum, amount), unitPriceRow);
+  const unitPriceRowWithModifier = row.modifierRowList.reduce(
+    (sum, { amount }) => addAmounts(sum, amount),
+    unitPriceRow,
+  );
   const totalRowWithModifier =
     weight === null
-      ? times(unitPriceRowWithModifier, quantity)
+      ? multiplyAmount(unitPriceRowWithModifier, quantity)
       : priceByWeight(unitPriceRowWithModifier, quantity, weight);
   const validated = row.discountRowList.filter(({ status }) => status === "validated");
-  const totalDiscount = validated.reduce((sum, { amount }) => plus(sum, amount), 0);
-  const totalRow = plus(totalRowWithModifier, -totalDiscount);
-  const taxableAmount = taxable(totalRow, taxRate);
+  const totalDiscount = validated.reduce((sum, { amount }) => addAmounts(sum, amount), 0);
+  const totalRow = addAmounts(totalRowWithModifier, -totalDiscount);
+  const taxableAmount = amountWithoutTax(totalRow, taxRate);
   return {
     ...row,
     unitPriceRowWithModifier,
@@ -236,12 +245,12 @@ export function priced(row: Omit<ProductRow, Computed>): ProductRow {
     totalDiscount,
     totalRow,
     taxableAmount,
-    taxAmount: plus(totalRow, -taxableAmount),
+    taxAmount: addAmounts(totalRow, -taxableAmount),
   };
 }
 
 /** Whether a row is a sale when its order is. */
-export function rowCounts(row: ProductRow): boolean {
+export function isSoldRow(row: ProductRow): boolean {
   return !row.isCanceled && !row.isTransferred && !row.isLoss;
 }
 
@@ -251,6 +260,6 @@ interface OrderRows {
 }
 
 /** Returns all rows of an order, whatever became of them, in the till's order: those outside menus first. */
-export function allRows({ productRowList, menuRowList }: OrderRows): ProductRow[] {
+export function allProductRows({ productRowList, menuRowList }: OrderRows): ProductRow[] {
   return [...productRowList, ...menuRowList.flatMap((menuRow) => menuRow.productRowList)];
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { limitedText } from "./fields.ts";
+import { boundedString } from "./fields.ts";
 
-const metaSchema = z
+const pageMetaSchema = z
   .object({
     totalPage: z.int().min(0).meta({ description: "How many pages of this size there are" }),
     totalCount: z.int().min(0).meta({ description: "How many items there are, on all pages" }),
@@ -16,7 +16,7 @@ const metaSchema = z
     example: { totalPage: 3, totalCount: 30, currentPageIndex: 0, pageSize: 10 },
   });
 
-const linksSchema = z
+const pageLinksSchema = z
   .object({
     self: z.url().meta({ description: "This page" }),
     first: z.url().meta({ description: "The first page" }),
@@ -39,11 +39,11 @@ const linksSchema = z
   });
 
 /** The wrapper of every list with pages: `{data, meta, links, nextPageToken}`. */
-export function pageOf<Item extends z.ZodType>(item: Item) {
+export function paginatedSchema<Item extends z.ZodType>(item: Item) {
   return z.object({
     data: z.array(item),
-    meta: metaSchema,
-    links: linksSchema,
+    meta: pageMetaSchema,
+    links: pageLinksSchema,
     nextPageToken: z.string().nullable().meta({
       description:
         "Give it as pageToken to get the next page, or the rest of this one if it ended early: the fast way through everything. Null on the last page.",
@@ -51,11 +51,11 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
   });
 }
 
-export type PageMeta = z.infer<typeof metaSchema>;
-export type PageLinks = z.infer<typeof linksSchema>;
+export type PageMeta = z.infer<typeof pageMetaSchema>;
+export type PageLinks = z.infer<typeof pageLinksSchema>;
 
 /** A whole number in a query: digits only, so that an empty value or `1e3` is a fault and not a guess. */
-export const integerInQuery = (range: z.ZodInt) =>
+export const integerQueryParameter = (range: z.ZodInt) =>
   z
     .string()
     .regex(/^-?\d{1,16}$/, "must be a whole number")
@@ -63,14 +63,14 @@ export const integerInQuery = (range: z.ZodInt) =>
     .pipe(range);
 
 /** `index` and `size` of a list: zero-based page, 10 items a page unless asked otherwise, 100 at most. */
-export const pageQuery = {
-  index: integerInQuery(z.int().min(0))
+export const paginationQueryShape = {
+  index: integerQueryParameter(z.int().min(0))
     .default(0)
     .meta({ description: "Zero-based page", example: 0, type: "integer", minimum: 0, default: 0 }),
-  size: integerInQuery(z.int().min(1).max(100))
+  size: integerQueryParameter(z.int().min(1).max(100))
     .default(10)
     .meta({ description: "Items a page", example: 10, type: "integer", minimum: 1, maximum: 100, default: 10 }),
-  pageToken: limitedText(1000).optional().meta({
+  pageToken: boundedString(1000).optional().meta({
     description: "The nextPageToken of the page before: the fast way through everything. Takes the place of index.",
   }),
 };
@@ -79,7 +79,7 @@ export const pageQuery = {
  * A day in a filter, YYYY-MM-DD, in the location's time zone. Month and day lengths are checked; February 29 is let
  * through in every year and means the month's last day.
  */
-export const dayInQuery = z
+export const dayQueryParameter = z
   .string()
   .regex(
     /^(?!0000)\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-9]))$/,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { orderLiveInputExample } from "./examples/order-live.ts";
 import { paymentRowExample } from "./examples/till-v2.ts";
 import { OrderData } from "./order-data.ts";
-import { personalFields, withoutPersonalData } from "./personal-data.ts";
+import { personalDataFields, redactPersonalData } from "./personal-data.ts";
 
 describe("an order without personal data", () => {
   const { data } = orderLiveInputExample;
@@ -14,19 +14,19 @@ describe("an order without personal data", () => {
   };
 
   it("says nothing of who ordered, and all else as before", () => {
-    const erased = withoutPersonalData(named);
+    const erased = redactPersonalData(named);
     expect(JSON.stringify(erased)).not.toMatch(/lovelace/i);
     expect(erased).toMatchObject({ id: data.id, customerInfo: null, deliveryAddress: null });
-    const others = (order: object) => Object.entries(order).filter(([name]) => !personalFields.has(name));
+    const others = (order: object) => Object.entries(order).filter(([name]) => !personalDataFields.has(name));
     expect(others({ ...erased, paymentRowList: [] })).toEqual(others({ ...data, paymentRowList: [] }));
   });
 
   it("is still an order", () => {
-    expect(OrderData.safeParse(withoutPersonalData(named)).success).toBe(true);
+    expect(OrderData.safeParse(redactPersonalData(named)).success).toBe(true);
   });
 
   it("is the same thing when there was none", () => {
     const order = { rows: [{ price: 1400 }], customerInfo: null };
-    expect(withoutPersonalData(order)).toBe(order);
+    expect(redactPersonalData(order)).toBe(order);
   });
 });

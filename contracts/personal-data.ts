@@ -3,7 +3,7 @@
  * for or its time has come, and what no log may hold. Every one of them may be null. None is an amount, a date, a number
  * or a product: fiscal figures stand without them.
  */
-export const personalFields: ReadonlySet<string> = new Set([
+export const personalDataFields: ReadonlySet<string> = new Set([
   "buyerCardReceipt",
   "customerId",
   "customerInfo",
@@ -19,8 +19,8 @@ export const personalFields: ReadonlySet<string> = new Set([
 ]);
 
 /** The value with every personal field in it null, at any depth. What holds none is given back as it is. */
-export function withoutPersonalData<Value>(value: Value): Value {
-  return isObject(value) ? (withFieldsReplaced(value, personalFields, null) as Value) : value;
+export function redactPersonalData<Value>(value: Value): Value {
+  return isObject(value) ? (replaceFields(value, personalDataFields, null) as Value) : value;
 }
 
 function isObject(value: unknown): value is object {
@@ -31,7 +31,7 @@ function isObject(value: unknown): value is object {
  * Returns the object or list with every field of these names replaced, in so many levels of it. What holds none is given
  * back as it is. Errors in it are not looked into.
  */
-export function withFieldsReplaced(
+export function replaceFields(
   value: object,
   names: ReadonlySet<string>,
   replacement: unknown,
@@ -43,7 +43,7 @@ export function withFieldsReplaced(
     let kept = field;
     if (names.has(name)) kept = replacement;
     else if (isObject(field) && levels > 1 && !(field instanceof Error))
-      kept = withFieldsReplaced(field, names, replacement, levels - 1);
+      kept = replaceFields(field, names, replacement, levels - 1);
     if (kept === field) continue;
     copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
     copy[name] = kept;

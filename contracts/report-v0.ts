@@ -2,10 +2,10 @@ import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { reportV0Example } from "./examples/report-v0.ts";
 import { text } from "./fields.ts";
-import { ReportV2, reportHead } from "./report-v2.ts";
+import { ReportV2, reportHeaderShape } from "./report-v2.ts";
 
-const v2 = ReportV2.shape;
-const product = v2.reportProducts.element.pick({
+const reportV2Fields = ReportV2.shape;
+const product = reportV2Fields.reportProducts.element.pick({
   productName: true,
   productSales: true,
   category: true,
@@ -13,10 +13,19 @@ const product = v2.reportProducts.element.pick({
   productQuantity: true,
   productCatalogId: true,
 });
-const clerkShift = v2.reportClerksShift.element.pick({ id: true, clockInDate: true, clockOutDate: true, name: true });
-const discount = v2.reportDiscounts.element.pick({ discountName: true, discountValue: true, discountCatalogId: true });
-const payment = v2.reportPayments.element.omit({ paymentMode: true });
-const entry = v2.reportEntries.element.pick({
+const clerkShift = reportV2Fields.reportClerksShift.element.pick({
+  id: true,
+  clockInDate: true,
+  clockOutDate: true,
+  name: true,
+});
+const discount = reportV2Fields.reportDiscounts.element.pick({
+  discountName: true,
+  discountValue: true,
+  discountCatalogId: true,
+});
+const payment = reportV2Fields.reportPayments.element.omit({ paymentMode: true });
+const cashMovement = reportV2Fields.reportEntries.element.pick({
   entryName: true,
   entryAmount: true,
   entryType: true,
@@ -26,11 +35,11 @@ const entry = v2.reportEntries.element.pick({
 /** The end-of-day report of a till in its first shape: the figures of `ReportV2` under older names. */
 export const ReportV0 = z
   .object({
-    id: v2.id,
+    id: reportV2Fields.id,
     createdAt: UtcDateTime.meta({ description: "When the report was first made" }),
     updatedAt: UtcDateTime.meta({ description: "When the report was last made" }),
-    locationId: v2.locationId,
-    ...reportHead,
+    locationId: reportV2Fields.locationId,
+    ...reportHeaderShape,
     reportHeaderInfo: z
       .object({
         headerAddress: text("First line of the address"),
@@ -49,9 +58,9 @@ export const ReportV0 = z
     reportProducts: z.array(product).meta({ description: "Sales by product, in menus or not" }),
     reportClerksShift: z.array(clerkShift).meta({ description: "The clerks' shifts" }),
     reportDiscounts: z.array(discount).meta({ description: "Discounts, by name" }),
-    reportTaxes: v2.reportTaxes,
+    reportTaxes: reportV2Fields.reportTaxes,
     reportPayments: z.array(payment).meta({ description: "Payments as the point of sale declares them" }),
-    reportEntries: z.array(entry).meta({ description: "Movements of the drawer other than sales" }),
+    reportEntries: z.array(cashMovement).meta({ description: "Movements of the drawer other than sales" }),
     orders: z.array(z.guid()).meta({ description: "Ids of every order of the shift" }),
   })
   .meta({

@@ -1,5 +1,5 @@
 /** What a consumer may be allowed to do, and what that means. */
-export const scopes = {
+export const scopeDescriptions = {
   "reports:read": "Read reports",
   "orders:read": "Read orders, finished and live",
   "orders:write": "Write live orders",
@@ -18,14 +18,19 @@ export const scopes = {
   admin: "Everything",
 } as const satisfies Record<string, string>;
 
-export type Scope = keyof typeof scopes;
+export type Scope = keyof typeof scopeDescriptions;
 
-export const scopeNames = Object.keys(scopes) as [Scope, ...Scope[]];
+export const scopeNames = Object.keys(scopeDescriptions) as [Scope, ...Scope[]];
 
 /** What a new consumer may do until its scopes are changed. */
-export const defaultScopes: readonly Scope[] = ["reports:read", "orders:read", "catalog:read", "locations:read"];
+export const defaultConsumerScopes: readonly Scope[] = [
+  "reports:read",
+  "orders:read",
+  "catalog:read",
+  "locations:read",
+];
 
 /** Whether these scopes allow what needs `scope`; `admin` implies every scope. */
-export function allows(granted: readonly string[], scope: Scope): boolean {
+export function hasScope(granted: readonly string[], scope: Scope): boolean {
   return granted.includes(scope) || granted.includes("admin");
 }

@@ -40,16 +40,16 @@ const tillJson = {
   team: [],
 };
 
-function parse(json: object = {}, body: object = {}) {
+function parseTillV1(json: object = {}, body: object = {}) {
   return TillV1.safeParse({ application: "popina", legacyId: 14, tillJson: { ...tillJson, ...json }, ...body });
 }
 
-function faultsOf(json?: object, body?: object): string[] {
-  return (parse(json, body).error?.issues ?? []).map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+function issuesOf(json?: object, body?: object): string[] {
+  return (parseTillV1(json, body).error?.issues ?? []).map((issue) => `${issue.path.join(".")}: ${issue.message}`);
 }
 
 test("accepts what identifies and counts alone, with the application in either case", () => {
-  const { data } = parse();
+  const { data } = parseTillV1();
   expect(data).toMatchObject({
     application: "POPINA",
     tillJson: {
@@ -61,7 +61,7 @@ test("accepts what identifies and counts alone, with the application in either c
       tickets: [{ waiter_id: null, items: [{ weight: null, is_loss: false }] }],
     },
   });
-  expect(faultsOf({}, { application: "JALIA" })).toEqual([]);
+  expect(issuesOf({}, { application: "JALIA" })).toEqual([]);
 });
 
 describe("refuses", () => {
@@ -141,6 +141,6 @@ describe("refuses", () => {
       "tillJson.tickets.1.order_id: The same order is already at index 0",
     ],
   ])("%s", (_, json, body, fault) => {
-    expect(faultsOf(json, body)).toEqual([expect.stringContaining(fault)]);
+    expect(issuesOf(json, body)).toEqual([expect.stringContaining(fault)]);
   });
 });

@@ -1,35 +1,35 @@
 import { z } from "zod";
-import { applicationInBody } from "./application.ts";
-import { OlderDateTime } from "./date-time.ts";
+import { DateTimeV1 } from "./date-time.ts";
 import { tillV1Example } from "./examples/till-v1.ts";
 import {
-  amount,
-  ClientId,
-  limitedList,
-  limitedText,
-  optionalCount,
-  optionalLongText,
-  optionalText,
-  orNull,
-  refuseTwice,
-  rowId,
+  amountField,
+  boundedArray,
+  boundedString,
+  ClientGeneratedId,
+  nullWhenAbsent,
+  optionalCountField,
+  optionalLongTextField,
+  optionalTextField,
+  rowIdField,
+  uniqueItemsCheck,
 } from "./fields.ts";
 import { Locale } from "./locale.ts";
+import { posApplicationInputSchema } from "./pos-application.ts";
 import { TicketV1 } from "./ticket-v1.ts";
 
 const cashMovementV1 = z
   .object({
-    name: optionalText("What it was for"),
-    amount: amount("Negative when money left the drawer"),
-    creation_date: orNull(OlderDateTime).meta({ description: "When it was made" }),
-    device_id: optionalText("Id of the device"),
-    person_id: optionalText("Id of the clerk who made it"),
-    person: optionalText("Name of the clerk who made it"),
-    currency: optionalText("Currency"),
-    payment_mode: orNull(z.int().min(-1)).meta({
+    name: optionalTextField("What it was for"),
+    amount: amountField("Negative when money left the drawer"),
+    creation_date: nullWhenAbsent(DateTimeV1).meta({ description: "When it was made" }),
+    device_id: optionalTextField("Id of the device"),
+    person_id: optionalTextField("Id of the clerk who made it"),
+    person: optionalTextField("Name of the clerk who made it"),
+    currency: optionalTextField("Currency"),
+    payment_mode: nullWhenAbsent(z.int().min(-1)).meta({
       description: "How it was paid, as the place in the list of payment modes; -1 when not known",
     }),
-    payment_name: optionalText("Name of the payment method"),
+    payment_name: optionalTextField("Name of the payment method"),
   })
   .meta({
     id: "CashMovementV1",
@@ -43,10 +43,10 @@ const totalPaymentV1 = z
       .int()
       .min(0)
       .meta({ description: "How it was paid, as the place in the list of payment modes: 0 is cash", example: 1 }),
-    type: orNull(z.int().min(0)).meta({ description: "What it is, as the place in the list of payment types" }),
-    currency: optionalText("Currency"),
-    locale: optionalText("Locale of the amount"),
-    amount: amount("Sum of the payments"),
+    type: nullWhenAbsent(z.int().min(0)).meta({ description: "What it is, as the place in the list of payment types" }),
+    currency: optionalTextField("Currency"),
+    locale: optionalTextField("Locale of the amount"),
+    amount: amountField("Sum of the payments"),
   })
   .meta({
     id: "TotalPaymentV1",
@@ -56,10 +56,10 @@ const totalPaymentV1 = z
 
 const teamMemberV1 = z
   .object({
-    name: optionalText("Name of the clerk"),
-    date_begin: orNull(OlderDateTime).meta({ description: "When the shift began; null when not known" }),
-    date_end: orNull(OlderDateTime).meta({ description: "When the shift ended; null when it had not" }),
-    person_client_id: rowId("Id of the clerk; the same in each of their shifts"),
+    name: optionalTextField("Name of the clerk"),
+    date_begin: nullWhenAbsent(DateTimeV1).meta({ description: "When the shift began; null when not known" }),
+    date_end: nullWhenAbsent(DateTimeV1).meta({ description: "When the shift ended; null when it had not" }),
+    person_client_id: rowIdField("Id of the clerk; the same in each of their shifts"),
   })
   .meta({
     id: "TeamMemberV1",
@@ -68,42 +68,49 @@ const teamMemberV1 = z
   });
 
 /** The till itself, in the older format. A date without an offset is in the location's time zone. */
-const tillJson = z
+const tillJsonV1 = z
   .object({
-    client_id: ClientId.meta({ description: "Id of the till: a uuid, or an s followed by one" }),
-    server_id: orNull(z.int().min(1)).meta({ description: "Id of the till in the legacy backoffice" }),
-    name: optionalText("Name of the establishment"),
-    note: optionalLongText("Note of the clerk"),
-    ticket_name: optionalText("Name of the establishment, as tickets show it"),
-    ticket_company: optionalText("Registration number (SIRET)"),
-    ticket_country: limitedText(1_024).nullable().default("France").meta({ description: "Country", example: "France" }),
-    ticket_city: optionalText("City"),
-    ticket_zip: optionalText("Postal code"),
-    ticket_address: optionalText("Address"),
-    ticket_phone: optionalText("Telephone number"),
-    ticket_url: optionalText("Web site"),
-    ticket_tva: optionalText("VAT number"),
-    ticket_naf: optionalText("Code of its trade (NAF)"),
-    ticket_text: optionalLongText("Text above each ticket"),
-    device_name: optionalText("Name of the device that closed the till"),
-    device_id: optionalText("Id of the device that closed the till"),
-    date_begin: OlderDateTime.meta({ description: "When the shift began" }),
-    date_end: OlderDateTime.meta({ description: "When the till was closed" }),
+    client_id: ClientGeneratedId.meta({ description: "Id of the till: a uuid, or an s followed by one" }),
+    server_id: nullWhenAbsent(z.int().min(1)).meta({ description: "Id of the till in the legacy backoffice" }),
+    name: optionalTextField("Name of the establishment"),
+    note: optionalLongTextField("Note of the clerk"),
+    ticket_name: optionalTextField("Name of the establishment, as tickets show it"),
+    ticket_company: optionalTextField("Registration number (SIRET)"),
+    ticket_country: boundedString(1_024)
+      .nullable()
+      .default("France")
+      .meta({ description: "Country", example: "France" }),
+    ticket_city: optionalTextField("City"),
+    ticket_zip: optionalTextField("Postal code"),
+    ticket_address: optionalTextField("Address"),
+    ticket_phone: optionalTextField("Telephone number"),
+    ticket_url: optionalTextField("Web site"),
+    ticket_tva: optionalTextField("VAT number"),
+    ticket_naf: optionalTextField("Code of its trade (NAF)"),
+    ticket_text: optionalLongTextField("Text above each ticket"),
+    device_name: optionalTextField("Name of the device that closed the till"),
+    device_id: optionalTextField("Id of the device that closed the till"),
+    date_begin: DateTimeV1.meta({ description: "When the shift began" }),
+    date_end: DateTimeV1.meta({ description: "When the till was closed" }),
     fiscal: z.int().min(1).meta({ description: "Number of the report, counted by the point of sale", example: 24 }),
     locale: Locale.default("fr_FR"),
-    number_guests: optionalCount("How many guests, as the point of sale counts them"),
-    person_name: optionalText("Name of the clerk who closed the till"),
-    person_id: optionalText("Id of the clerk who closed the till"),
-    cash_float_initial: orNull(z.int().min(0)).meta({ description: "Cash in the drawer at the start, in minor units" }),
-    cash_float_final: orNull(z.int().min(0)).meta({ description: "Cash in the drawer at the end, in minor units" }),
-    tickets: limitedList(TicketV1, 10_000)
-      .check(refuseTwice("order", "order_id"))
+    number_guests: optionalCountField("How many guests, as the point of sale counts them"),
+    person_name: optionalTextField("Name of the clerk who closed the till"),
+    person_id: optionalTextField("Id of the clerk who closed the till"),
+    cash_float_initial: nullWhenAbsent(z.int().min(0)).meta({
+      description: "Cash in the drawer at the start, in minor units",
+    }),
+    cash_float_final: nullWhenAbsent(z.int().min(0)).meta({
+      description: "Cash in the drawer at the end, in minor units",
+    }),
+    tickets: boundedArray(TicketV1, 10_000)
+      .check(uniqueItemsCheck("order", "order_id"))
       .meta({ description: "Every order of the shift, each once" }),
-    cash_movements: limitedList(cashMovementV1, 10_000).meta({
+    cash_movements: boundedArray(cashMovementV1, 10_000).meta({
       description: "Movements of the drawer other than sales",
     }),
-    total_payments: limitedList(totalPaymentV1, 1_000).meta({ description: "Payments as declared, by mode" }),
-    team: limitedList(teamMemberV1, 1_000).meta({ description: "The clerks' shifts" }),
+    total_payments: boundedArray(totalPaymentV1, 1_000).meta({ description: "Payments as declared, by mode" }),
+    team: boundedArray(teamMemberV1, 1_000).meta({ description: "The clerks' shifts" }),
   })
   .meta({
     id: "TillJsonV1",
@@ -117,9 +124,9 @@ const tillJson = z
  */
 export const TillV1 = z
   .object({
-    application: applicationInBody,
+    application: posApplicationInputSchema,
     legacyId: z.int().min(1).meta({ description: "Id of the location in the legacy backoffice", example: 14 }),
-    tillJson,
+    tillJson: tillJsonV1,
   })
   .meta({ id: "TillV1", description: "The till of a closed shift, in the older format", example: tillV1Example });
 

@@ -35,12 +35,12 @@ const till = {
 };
 
 /** Where and why a till is refused, one line for each fault. */
-function faultsOf(body: unknown): string[] {
+function issuesOf(body: unknown): string[] {
   const { error } = TillV2.safeParse(body);
   return (error?.issues ?? []).map((issue) => `${issue.path.join(".")}: ${issue.message}`);
 }
 
-function without(field: string, from: object = till): object {
+function omitField(field: string, from: object = till): object {
   return Object.fromEntries(Object.entries(from).filter(([name]) => name !== field));
 }
 
@@ -79,7 +79,7 @@ describe("what older clients leave out", () => {
     "clerkShiftList",
     "orderList",
   ])("may not be %s", (field) => {
-    expect(faultsOf(without(field))).toEqual([expect.stringMatching(`^${field}: `)]);
+    expect(issuesOf(omitField(field))).toEqual([expect.stringMatching(`^${field}: `)]);
   });
 
   test.each([
@@ -95,8 +95,8 @@ describe("what older clients leave out", () => {
     "productRowList",
     "menuRowList",
   ])("may not be an order's %s", (field) => {
-    const body = { ...till, orderList: [without(field, order)] };
-    expect(faultsOf(body)).toEqual([expect.stringMatching(`^orderList.0.${field}: `)]);
+    const body = { ...till, orderList: [omitField(field, order)] };
+    expect(issuesOf(body)).toEqual([expect.stringMatching(`^orderList.0.${field}: `)]);
   });
 });
 
@@ -151,7 +151,7 @@ test.each([
     "orderList.0.productRowList.0.quantity: Must be so that the amount of a modifier times",
   ],
 ])("refuses %s", (_, fields, fault) => {
-  expect(faultsOf({ ...till, ...fields })).toEqual([expect.stringContaining(fault)]);
+  expect(issuesOf({ ...till, ...fields })).toEqual([expect.stringContaining(fault)]);
 });
 
 test("tells every fault at once", () => {
@@ -161,12 +161,12 @@ test("tells every fault at once", () => {
     total: null,
     openedAt: "yesterday",
   }));
-  expect(faultsOf({ ...till, orderList })).toHaveLength(40);
+  expect(issuesOf({ ...till, orderList })).toHaveLength(40);
 });
 
 test("refuses an order that is there twice, however its id is written, and says so beside other faults", () => {
   const again = { ...order, id: `s${order.id.toUpperCase()}`, guestsCount: -1 };
-  expect(faultsOf({ ...till, orderList: [order, again, order] })).toEqual([
+  expect(issuesOf({ ...till, orderList: [order, again, order] })).toEqual([
     "orderList.1.guestsCount: Too small: expected number to be >=0",
     "orderList.1.id: The same order is already at index 0",
     "orderList.2.id: The same order is already at index 0",
@@ -186,9 +186,9 @@ test("what an ordering platform sends of a customer may be a text or an object o
     deliveryCustomerInfo: null,
   };
   expect(TillV2.parse({ ...till, orderList: [{ ...order, ...fields }] }).orderList[0]).toMatchObject(fields);
-  expect(faultsOf({ ...till, orderList: [{ ...order, customerInfo: 7 }] })).toHaveLength(1);
+  expect(issuesOf({ ...till, orderList: [{ ...order, customerInfo: 7 }] })).toHaveLength(1);
   const deep = JSON.parse(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`);
-  expect(faultsOf({ ...till, orderList: [{ ...order, customerInfo: deep }] })).toEqual([
+  expect(issuesOf({ ...till, orderList: [{ ...order, customerInfo: deep }] })).toEqual([
     "orderList.0.customerInfo: Must nest at most 16 levels deep",
   ]);
 });

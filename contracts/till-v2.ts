@@ -9,16 +9,16 @@ import {
   tillV2Example,
 } from "./examples/till-v2.ts";
 import {
-  amount,
-  ClientId,
-  limitedList,
-  optionalCount,
-  optionalCurrency,
-  optionalLongText,
-  optionalText,
-  orNull,
-  refuseTwice,
-  rowId,
+  amountField,
+  boundedArray,
+  ClientGeneratedId,
+  nullWhenAbsent,
+  optionalCountField,
+  optionalCurrencyField,
+  optionalLongTextField,
+  optionalTextField,
+  rowIdField,
+  uniqueItemsCheck,
 } from "./fields.ts";
 import { Locale } from "./locale.ts";
 import { OrderData } from "./order-data.ts";
@@ -26,21 +26,21 @@ import { OrderData } from "./order-data.ts";
 /** Money that entered or left the drawer other than by a sale. */
 const FinancialMovement = z
   .object({
-    id: optionalText("Id of the movement"),
-    amount: amount("Negative when money left the drawer"),
-    name: optionalText("What it was for"),
+    id: optionalTextField("Id of the movement"),
+    amount: amountField("Negative when money left the drawer"),
+    name: optionalTextField("What it was for"),
     type: z.enum(financialMovementTypes).meta({ description: "What kind of movement it is" }),
-    recordedAt: orNull(DateTime).meta({ description: "When it was made" }),
-    deviceIdentifier: optionalText("Id of the device"),
-    deviceName: optionalText("Name of the device"),
-    operatorId: optionalText("Id of the clerk who made it"),
-    operatorName: optionalText("Name of the clerk who made it"),
-    currencyCode: optionalCurrency(),
-    paymentMode: orNull(z.enum(paymentModes)).meta({ description: "How it was paid" }),
-    paymentId: optionalText("Id of the payment method in the catalogue"),
-    paymentName: optionalText("Name of the payment method"),
-    customerId: optionalText("Id of the customer"),
-    customerName: optionalText("Name of the customer"),
+    recordedAt: nullWhenAbsent(DateTime).meta({ description: "When it was made" }),
+    deviceIdentifier: optionalTextField("Id of the device"),
+    deviceName: optionalTextField("Name of the device"),
+    operatorId: optionalTextField("Id of the clerk who made it"),
+    operatorName: optionalTextField("Name of the clerk who made it"),
+    currencyCode: optionalCurrencyField(),
+    paymentMode: nullWhenAbsent(z.enum(paymentModes)).meta({ description: "How it was paid" }),
+    paymentId: optionalTextField("Id of the payment method in the catalogue"),
+    paymentName: optionalTextField("Name of the payment method"),
+    customerId: optionalTextField("Id of the customer"),
+    customerName: optionalTextField("Name of the customer"),
   })
   .meta({
     id: "FinancialMovement",
@@ -52,10 +52,10 @@ const FinancialMovement = z
 const DeclaredPayment = z
   .object({
     paymentMode: z.enum(paymentModes).meta({ description: "How it was paid" }),
-    paymentAmount: amount("Sum of the payments"),
-    quantity: optionalCount("How many payments"),
-    paymentId: optionalText("Id of the payment method in the catalogue"),
-    paymentName: optionalText("Name of the payment method"),
+    paymentAmount: amountField("Sum of the payments"),
+    quantity: optionalCountField("How many payments"),
+    paymentId: optionalTextField("Id of the payment method in the catalogue"),
+    paymentName: optionalTextField("Name of the payment method"),
   })
   .meta({
     id: "DeclaredPayment",
@@ -66,17 +66,17 @@ const DeclaredPayment = z
 /** When a clerk worked. */
 export const ClerkShift = z
   .object({
-    id: rowId("Id of the clerk; the same in each of their shifts"),
-    name: optionalText("Name of the clerk"),
-    clockInDate: orNull(DateTime).meta({ description: "When the shift began; null when not known" }),
-    clockOutDate: orNull(DateTime).meta({ description: "When the shift ended; null when it had not" }),
+    id: rowIdField("Id of the clerk; the same in each of their shifts"),
+    name: optionalTextField("Name of the clerk"),
+    clockInDate: nullWhenAbsent(DateTime).meta({ description: "When the shift began; null when not known" }),
+    clockOutDate: nullWhenAbsent(DateTime).meta({ description: "When the shift ended; null when it had not" }),
   })
   .meta({ id: "ClerkShift", description: "When a clerk worked", example: clerkShiftExample });
 
 export type ClerkShift = z.infer<typeof ClerkShift>;
 
 /** How many orders a till has at most. */
-export const maxOrders = 10_000;
+export const maxOrdersPerTill = 10_000;
 
 /**
  * The till of a closed shift, as the point of sale pushes it: everything that its report and orders are made from.
@@ -86,12 +86,12 @@ export const maxOrders = 10_000;
  */
 export const TillV2 = z
   .object({
-    id: ClientId.meta({ description: "Id of the till: a uuid, or an s followed by one" }),
-    note: optionalLongText("Note of the clerk"),
+    id: ClientGeneratedId.meta({ description: "Id of the till: a uuid, or an s followed by one" }),
+    note: optionalLongTextField("Note of the clerk"),
     ...establishmentShape,
-    logoUrl: optionalText("Address of the logo"),
-    deviceName: optionalText("Name of the device that closed the till"),
-    deviceIdentifier: optionalText("Id of the device that closed the till"),
+    logoUrl: optionalTextField("Address of the logo"),
+    deviceName: optionalTextField("Name of the device that closed the till"),
+    deviceIdentifier: optionalTextField("Id of the device that closed the till"),
     isTraining: z
       .boolean()
       .default(false)
@@ -103,17 +103,21 @@ export const TillV2 = z
       .min(1)
       .meta({ description: "Number of the report, counted by the point of sale", example: 24 }),
     locale: Locale.default("fr_FR"),
-    clerkName: optionalText("Name of the clerk who closed the till"),
-    clerkId: optionalText("Id of the clerk who closed the till"),
-    initialCashBalance: orNull(z.int().min(0)).meta({ description: "Cash in the drawer at the start, in minor units" }),
-    finalCashBalance: orNull(z.int().min(0)).meta({ description: "Cash in the drawer at the end, in minor units" }),
-    financialMovementList: limitedList(FinancialMovement, 10_000).meta({
+    clerkName: optionalTextField("Name of the clerk who closed the till"),
+    clerkId: optionalTextField("Id of the clerk who closed the till"),
+    initialCashBalance: nullWhenAbsent(z.int().min(0)).meta({
+      description: "Cash in the drawer at the start, in minor units",
+    }),
+    finalCashBalance: nullWhenAbsent(z.int().min(0)).meta({
+      description: "Cash in the drawer at the end, in minor units",
+    }),
+    financialMovementList: boundedArray(FinancialMovement, 10_000).meta({
       description: "Movements of the drawer other than sales",
     }),
-    declaredPaymentList: limitedList(DeclaredPayment, 1_000).meta({ description: "Payments as declared, by method" }),
-    clerkShiftList: limitedList(ClerkShift, 1_000).meta({ description: "The clerks' shifts" }),
-    orderList: limitedList(OrderData, maxOrders)
-      .check(refuseTwice("order", "id"))
+    declaredPaymentList: boundedArray(DeclaredPayment, 1_000).meta({ description: "Payments as declared, by method" }),
+    clerkShiftList: boundedArray(ClerkShift, 1_000).meta({ description: "The clerks' shifts" }),
+    orderList: boundedArray(OrderData, maxOrdersPerTill)
+      .check(uniqueItemsCheck("order", "id"))
       .meta({ description: "Every order of the shift, each once" }),
   })
   .meta({ id: "TillV2", description: "The till of a closed shift", example: tillV2Example });

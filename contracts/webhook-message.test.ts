@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
-import { type SentEvent, sentEventNames } from "./webhook.ts";
-import { type WebhookOrder, webhookBodies } from "./webhook-message.ts";
+import { type WebhookEventName, webhookEventNames } from "./webhook.ts";
+import { type WebhookOrder, webhookBodySchemas } from "./webhook-message.ts";
 
 test("everything that is sent has a body of its own", () => {
-  expect(Object.keys(webhookBodies).sort()).toEqual([...sentEventNames].sort());
+  expect(Object.keys(webhookBodySchemas).sort()).toEqual([...webhookEventNames].sort());
 });
 
-const exampleOf = (event: SentEvent) =>
-  webhookBodies[event].meta()?.example as { meta: { event: string }; data: object };
+const webhookExampleOf = (event: WebhookEventName) =>
+  webhookBodySchemas[event].meta()?.example as { meta: { event: string }; data: object };
 
-test.each(sentEventNames)("the example of %s is as its schema says, without anything else in it", (event) => {
-  expect(webhookBodies[event].parse(exampleOf(event))).toEqual(exampleOf(event));
-  expect(exampleOf(event).meta.event).toBe(event);
+test.each(webhookEventNames)("the example of %s is as its schema says, without anything else in it", (event) => {
+  expect(webhookBodySchemas[event].parse(webhookExampleOf(event))).toEqual(webhookExampleOf(event));
+  expect(webhookExampleOf(event).meta.event).toBe(event);
 });
 
-test.each(sentEventNames.filter((event) => event.startsWith("order.")))(
+test.each(webhookEventNames.filter((event) => event.startsWith("order.")))(
   "the example of %s shows what receivers count stock by",
   (event) => {
-    const { isCanceled, productRowList, menuRowList } = exampleOf(event).data as WebhookOrder;
+    const { isCanceled, productRowList, menuRowList } = webhookExampleOf(event).data as WebhookOrder;
     const rows = [...productRowList, ...menuRowList.flatMap((menu) => menu.productRowList)];
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) {

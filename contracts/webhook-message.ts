@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { orderLiveInputExample } from "./examples/order-live.ts";
-import { deliveryExample, webhookExample } from "./examples/webhook.ts";
-import { OrderLiveInput, OrderOfEvent } from "./order-live.ts";
+import { webhookDeliveryExample, webhookExample } from "./examples/webhook.ts";
+import { EventOrder, OrderLiveInput } from "./order-live.ts";
 import type { ProductRow } from "./order-rows.ts";
-import { disabledReason, type SentEvent } from "./webhook.ts";
+import { type WebhookEventName, webhookDisabledReasonSchema } from "./webhook.ts";
 
 /** The headers that say who sent a message, and which. */
-export const webhookHeaders = z.object({
+export const webhookHeadersSchema = z.object({
   "webhook-id": z.guid().meta({
     description: "Id of the message, the same on every attempt: handle a message once by it",
-    example: deliveryExample.messageId,
+    example: webhookDeliveryExample.messageId,
   }),
   "webhook-timestamp": z.string().regex(/^\d+$/).meta({
     description: "When this attempt was made, in seconds since 1970: refuse it when that is minutes ago",
@@ -21,7 +21,9 @@ export const webhookHeaders = z.object({
       "For each current secret of the recipient `v1,` and the base64 of an HMAC-SHA256 over webhook-id, webhook-timestamp and the body with points between them; with a space between signatures. The key is the secret's UTF-8 bytes. Standard Webhooks libraries check it",
     example: "v1,eZ5Gd3lgHB0i7o1p2mmm9HhiYpsX2YtQx1bUqyqzv3Y=",
   }),
-  "x-popina-webhook-id": z.guid().meta({ description: "The same as webhook-id", example: deliveryExample.messageId }),
+  "x-popina-webhook-id": z
+    .guid()
+    .meta({ description: "The same as webhook-id", example: webhookDeliveryExample.messageId }),
   "x-popina-webhook-event": z.string().meta({ description: "What the message tells of", example: "order.paid" }),
   "x-popina-hmac-signature": z.string().meta({
     description:
@@ -41,24 +43,24 @@ const stockFields = {
   }),
 };
 
-const productRow = OrderOfEvent.shape.productRowList.element
+const webhookProductRow = EventOrder.shape.productRowList.element
   .extend(stockFields)
   .meta({ id: "WebhookProductRow", description: "A product of an order, with what stock is counted by" });
 
-const menuRow = OrderOfEvent.shape.menuRowList.element
-  .extend({ productRowList: z.array(productRow).meta({ description: "The products that it is made of" }) })
+const webhookMenuRow = EventOrder.shape.menuRowList.element
+  .extend({ productRowList: z.array(webhookProductRow).meta({ description: "The products that it is made of" }) })
   .meta({ id: "WebhookMenuRow", description: "A set menu of an order, with what stock is counted by" });
 
 /** An order as webhooks tell of it. */
-const WebhookOrder = OrderOfEvent.extend({
-  productRowList: z.array(productRow).meta({ description: "Its products that are not part of a menu" }),
-  menuRowList: z.array(menuRow).meta({ description: "Its menus" }),
+const WebhookOrder = EventOrder.extend({
+  productRowList: z.array(webhookProductRow).meta({ description: "Its products that are not part of a menu" }),
+  menuRowList: z.array(webhookMenuRow).meta({ description: "Its menus" }),
 }).meta({ id: "WebhookOrder", description: "An order, with what stock is counted by" });
 
 export type WebhookOrder = z.infer<typeof WebhookOrder>;
 
 /** The order of an event as webhooks tell of it: each product row says what stock is counted by. */
-export function toWebhookOrder(order: OrderOfEvent): WebhookOrder {
+export function toWebhookOrder(order: EventOrder): WebhookOrder {
   return {
     ...order,
     productRowList: order.productRowList.map(withStockFields),
@@ -74,7 +76,7 @@ function withStockFields<Row extends Pick<ProductRow, "productId" | "parentProdu
 }
 
 /** What is told of a report: inside the product, and by webhooks. */
-export const FinalizedReport = z.object({
+export const ReportFinalizedEventData = z.object({
   locationId: z.guid(),
   reportId: z.guid().meta({ description: "Id of the report" }),
   tillId: z.guid().meta({ description: "The till that it is of" }),
@@ -91,7 +93,7 @@ export const FinalizedReport = z.object({
 });
 
 /** What is told of an endpoint that has had nothing but failures. */
-export const FailingEndpoint = z.object({
+export const EndpointFailingEventData = z.object({
   locationId: z.guid(),
   webhookId: z.guid().meta({ description: "The webhook whose endpoint it is" }),
   endpointUrl: z.string().meta({ description: "The endpoint" }),
@@ -101,25 +103,25 @@ export const FailingEndpoint = z.object({
   lastError: z.string().meta({ description: "Why the latest attempt failed" }),
 });
 
-export const DisabledEndpoint = FailingEndpoint.extend({
-  reason: disabledReason.meta({
+export const EndpointDisabledEventData = EndpointFailingEventData.extend({
+  reason: webhookDisabledReasonSchema.meta({
     description: "gone: it answered 410; failing: nothing but failures for five days",
   }),
 });
 
-const testData = z.object({
+const testMessageData = z.object({
   locationId: z.guid(),
   webhookId: z.guid().meta({ description: "The webhook that is tested" }),
   message: z.string(),
 });
 
-function bodyOf<Event extends SentEvent, Data extends z.ZodType>(
+function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodType>(
   event: Event,
   id: string,
   data: Data,
   example: { sequence: number | null; data: unknown },
 ) {
-  const head = { id: deliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
+  const head = { id: webhookDeliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
   const meta = z.object({
     id: z.guid().meta({
       description: "Id of the message, the same on every attempt: handle a message once by it",
@@ -131,8 +133,8 @@ function bodyOf<Event extends SentEvent, Data extends z.ZodType>(
         "Of one order's messages, which it is: they may arrive in another order, and the highest is the latest. Of one report's, the till's revision. Null where there is only one",
     }),
   });
-  const shown = { meta: { ...head, sequence: example.sequence }, data: example.data };
-  return z.object({ meta, data }).meta({ id, description: "The body of a message", example: shown });
+  const bodyExample = { meta: { ...head, sequence: example.sequence }, data: example.data };
+  return z.object({ meta, data }).meta({ id, description: "The body of a message", example: bodyExample });
 }
 
 const { data: openOrder, ...head } = OrderLiveInput.parse(orderLiveInputExample);
@@ -143,7 +145,7 @@ const orderExample = toWebhookOrder({
   revisionHash: head.revisionHash,
   locationId: webhookExample.locationId,
 });
-const paid = { isPaid: true, paidAt: "2026-05-29T10:31:12.000Z", leftToPay: 0 };
+const paidOrderFields = { isPaid: true, paidAt: "2026-05-29T10:31:12.000Z", leftToPay: 0 };
 const endpointExample = {
   locationId: webhookExample.locationId,
   webhookId: "4b0f5b5d-64f2-4d0b-9d5e-35c2b6a0d6f6",
@@ -153,13 +155,13 @@ const endpointExample = {
 };
 
 /** Every message that is sent, with its body as receivers get it. */
-export const webhookBodies = {
-  "order.call": bodyOf("order.call", "OrderCallWebhook", WebhookOrder, { sequence: 1, data: orderExample }),
-  "order.paid": bodyOf("order.paid", "OrderPaidWebhook", WebhookOrder, {
+export const webhookBodySchemas = {
+  "order.call": webhookBodySchema("order.call", "OrderCallWebhook", WebhookOrder, { sequence: 1, data: orderExample }),
+  "order.paid": webhookBodySchema("order.paid", "OrderPaidWebhook", WebhookOrder, {
     sequence: 3,
-    data: { ...orderExample, ...paid },
+    data: { ...orderExample, ...paidOrderFields },
   }),
-  "order.canceled": bodyOf("order.canceled", "OrderCanceledWebhook", WebhookOrder, {
+  "order.canceled": webhookBodySchema("order.canceled", "OrderCanceledWebhook", WebhookOrder, {
     sequence: 2,
     data: {
       ...orderExample,
@@ -168,7 +170,7 @@ export const webhookBodies = {
       canceledReason: "Erreur de saisie",
     },
   }),
-  "order.transferred": bodyOf("order.transferred", "OrderTransferredWebhook", WebhookOrder, {
+  "order.transferred": webhookBodySchema("order.transferred", "OrderTransferredWebhook", WebhookOrder, {
     sequence: 2,
     data: {
       ...orderExample,
@@ -177,7 +179,7 @@ export const webhookBodies = {
       transferredTo: "Chambre 12",
     },
   }),
-  "report.finalized": bodyOf("report.finalized", "ReportFinalizedWebhook", FinalizedReport, {
+  "report.finalized": webhookBodySchema("report.finalized", "ReportFinalizedWebhook", ReportFinalizedEventData, {
     sequence: 1,
     data: {
       locationId: webhookExample.locationId,
@@ -192,15 +194,15 @@ export const webhookBodies = {
       orderIds: [head.id],
     },
   }),
-  "endpoint.failing": bodyOf("endpoint.failing", "EndpointFailingWebhook", FailingEndpoint, {
+  "endpoint.failing": webhookBodySchema("endpoint.failing", "EndpointFailingWebhook", EndpointFailingEventData, {
     sequence: null,
     data: endpointExample,
   }),
-  "endpoint.disabled": bodyOf("endpoint.disabled", "EndpointDisabledWebhook", DisabledEndpoint, {
+  "endpoint.disabled": webhookBodySchema("endpoint.disabled", "EndpointDisabledWebhook", EndpointDisabledEventData, {
     sequence: null,
     data: { ...endpointExample, reason: "failing" },
   }),
-  test: bodyOf("test", "TestWebhook", testData, {
+  test: webhookBodySchema("test", "TestWebhook", testMessageData, {
     sequence: null,
     data: {
       locationId: webhookExample.locationId,
@@ -211,7 +213,9 @@ export const webhookBodies = {
 } as const;
 
 /** The body of a message: what it is of, and what it tells. */
-export type WebhookBody = { [Event in SentEvent]: z.infer<(typeof webhookBodies)[Event]> }[SentEvent];
+export type WebhookBody = {
+  [Event in WebhookEventName]: z.infer<(typeof webhookBodySchemas)[Event]>;
+}[WebhookEventName];
 
 /** What a message of an event tells. */
-export type WebhookData<Event extends SentEvent> = z.infer<(typeof webhookBodies)[Event]>["data"];
+export type WebhookData<Event extends WebhookEventName> = z.infer<(typeof webhookBodySchemas)[Event]>["data"];

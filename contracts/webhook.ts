@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { webhookExample } from "./examples/webhook.ts";
-import { limitedList, limitedText, storable } from "./fields.ts";
+import { boundedArray, boundedString, rejectUnstorableText } from "./fields.ts";
 
 /** What a webhook can be told of. */
-const webhookEvents = {
+const subscribableEvents = {
   "order.call": "An order was opened, or what was ordered changed",
   "order.paid": "An order was paid",
   "order.canceled": "An order was canceled",
@@ -14,19 +14,19 @@ const webhookEvents = {
   "endpoint.disabled": "Another endpoint of the recipient is sent nothing any more",
 } as const;
 
-type WebhookEvent = keyof typeof webhookEvents;
+type SubscribableEvent = keyof typeof subscribableEvents;
 
-const webhookEventNames = Object.keys(webhookEvents) as [WebhookEvent, ...WebhookEvent[]];
+const subscribableEventNames = Object.keys(subscribableEvents) as [SubscribableEvent, ...SubscribableEvent[]];
 
 /** Everything that is sent: what can be subscribed to, and tests. */
-export const sentEvents = { ...webhookEvents, test: "Somebody tests the webhook" } as const;
+export const webhookEventDescriptions = { ...subscribableEvents, test: "Somebody tests the webhook" } as const;
 
-export type SentEvent = keyof typeof sentEvents;
+export type WebhookEventName = keyof typeof webhookEventDescriptions;
 
-export const sentEventNames = Object.keys(sentEvents) as [SentEvent, ...SentEvent[]];
+export const webhookEventNames = Object.keys(webhookEventDescriptions) as [WebhookEventName, ...WebhookEventName[]];
 
-const events = limitedList(
-  z.enum(webhookEventNames, { error: `Must be one of: ${webhookEventNames.join(", ")}` }),
+const events = boundedArray(
+  z.enum(subscribableEventNames, { error: `Must be one of: ${subscribableEventNames.join(", ")}` }),
   100,
   { min: 1 },
 )
@@ -37,14 +37,14 @@ const events = limitedList(
     example: webhookExample.events,
   });
 
-const endpointUrl = limitedText(2_048, { min: 1 }).meta({
+const endpointUrl = boundedString(2_048, { min: 1 }).meta({
   description: "Where messages are posted",
   example: webhookExample.endpointUrl,
   format: "uri",
 });
 
 /** A webhook to make, or to change when there is one of this id. */
-export const UpsertWebhook = storable(
+export const UpsertWebhook = rejectUnstorableText(
   z.object({
     id: z
       .guid()
@@ -70,14 +70,16 @@ export type UpsertWebhook = z.infer<typeof UpsertWebhook>;
 const webhookStates = ["active", "paused", "disabled"] as const;
 
 /** Why a webhook was disabled. */
-const disabledReasons = {
+const webhookDisabledReasons = {
   gone: "The endpoint answered 410",
   failing: "Nothing but failures for five days",
 } as const;
 
-export type DisabledReason = keyof typeof disabledReasons;
+export type WebhookDisabledReason = keyof typeof webhookDisabledReasons;
 
-export const disabledReason = z.enum(Object.keys(disabledReasons) as [DisabledReason, ...DisabledReason[]]);
+export const webhookDisabledReasonSchema = z.enum(
+  Object.keys(webhookDisabledReasons) as [WebhookDisabledReason, ...WebhookDisabledReason[]],
+);
 
 /** A subscription: which events of a location are posted where. */
 export const Webhook = z
@@ -93,7 +95,7 @@ export const Webhook = z
       description:
         "Messages are sent while it is active. Those for one that is paused or disabled are kept, and sent once it is resumed",
     }),
-    disabledReason: disabledReason.nullable().meta({
+    disabledReason: webhookDisabledReasonSchema.nullable().meta({
       description: "gone: the endpoint answered 410; failing: nothing but failures for five days",
     }),
     failingSince: UtcDateTime.nullable().meta({
@@ -109,7 +111,7 @@ export const Webhook = z
 
 export type Webhook = z.infer<typeof Webhook>;
 
-const attempts = z.int().min(0);
+const attemptCount = z.int().min(0);
 
 /** A webhook with how its deliveries go. */
 export const WebhookDetails = Webhook.extend({
@@ -122,8 +124,8 @@ export const WebhookDetails = Webhook.extend({
         .meta({ description: "Deliveries that are yet to be made: up to 10,000 are counted" }),
       lastDay: z
         .object({
-          succeeded: attempts.meta({ description: "Attempts that succeeded" }),
-          failed: attempts.meta({ description: "Attempts that failed" }),
+          succeeded: attemptCount.meta({ description: "Attempts that succeeded" }),
+          failed: attemptCount.meta({ description: "Attempts that failed" }),
           averageMilliseconds: z
             .int()
             .min(0)

@@ -5,8 +5,8 @@
 import { execFileSync } from "node:child_process";
 
 const commit = process.argv[2] ?? "HEAD";
-const isCode = /\.(?:ts|mts|mjs|js)$/;
-const isElse =
+const sourceFilePattern = /\.(?:ts|mts|mjs|js)$/;
+const excludedPathPattern =
   /(?:^|\/)(?:testing|dist|samples|tests|bench|docs-portal|examples|patches)\/|\.test\.|vitest|^\w+\.config\./;
 
 /** @param {string[]} args */
@@ -15,7 +15,7 @@ const git = (...args) => execFileSync("git", args, { encoding: "utf8", maxBuffer
 /** @type {Map<string, number>} */
 const lines = new Map();
 for (const path of git("ls-tree", "-r", "--name-only", commit).split("\n")) {
-  if (!isCode.test(path) || isElse.test(path)) continue;
+  if (!sourceFilePattern.test(path) || excludedPathPattern.test(path)) continue;
   const [top = "", second = ""] = path.split("/");
   const isDeeper = (top === "services" || top === "deploy") && path.split("/").length > 2;
   const folder = isDeeper ? `${top}/${second}` : path.includes("/") ? top : ".";

@@ -10,37 +10,38 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { argv, execPath, exit } from "node:process";
 import { fileURLToPath } from "node:url";
-import { drawnDay, sourcesOfDrawnDay } from "./drawn-day.mjs";
-import { fingerprintOf } from "./fingerprint.mjs";
-import { referenceDocument } from "./reference-document.mjs";
+import { computeHomePageDay, homePageDaySources } from "./home-page-day.mjs";
+import { createReferenceDocument } from "./reference-document.mjs";
+import { computeSourceFingerprint } from "./source-fingerprint.mjs";
 
-const portal = dirname(fileURLToPath(import.meta.url));
-const openapi = join(portal, "..", "contracts", "openapi.json");
-const generated = join(portal, ".generated");
-const docusaurus = createRequire(import.meta.url).resolve("@docusaurus/core/bin/docusaurus.mjs");
-const mark = join(portal, "build", ".built-from");
+const portalFolder = dirname(fileURLToPath(import.meta.url));
+const openapi = join(portalFolder, "..", "contracts", "openapi.json");
+const generatedFolder = join(portalFolder, ".generated");
+const docusaurusProgram = createRequire(import.meta.url).resolve("@docusaurus/core/bin/docusaurus.mjs");
+const fingerprintFile = join(portalFolder, "build", ".built-from");
 
-const packages = ["package-lock.json", "patches"].map((name) => join(portal, "..", name));
-const fingerprint = fingerprintOf(portal, [...sourcesOfDrawnDay, openapi, ...packages]);
-const builtFrom = existsSync(mark) ? readFileSync(mark, "utf8") : "";
+const packages = ["package-lock.json", "patches"].map((name) => join(portalFolder, "..", name));
+const fingerprint = computeSourceFingerprint(portalFolder, [...homePageDaySources, openapi, ...packages]);
+const builtFrom = existsSync(fingerprintFile) ? readFileSync(fingerprintFile, "utf8") : "";
 if (argv.includes("--if-stale") && builtFrom === fingerprint) exit(0);
 
-for (const folder of ["build", "api", ".generated"]) rmSync(join(portal, folder), { recursive: true, force: true });
+for (const folder of ["build", "api", ".generated"])
+  rmSync(join(portalFolder, folder), { recursive: true, force: true });
 // The reference's folder must be there before it is written: it is a folder of pages like any other.
-for (const folder of ["api", ".generated/static"]) mkdirSync(join(portal, folder), { recursive: true });
-copyFileSync(openapi, join(generated, "static", "openapi.json"));
-writeFileSync(join(generated, "drawn-day.json"), JSON.stringify(drawnDay()));
-writeFileSync(join(portal, "api", "openapi.json"), referenceDocument(readFileSync(openapi, "utf8")));
-await run("gen-api-docs", "all");
-await run("build");
-writeFileSync(mark, fingerprint);
+for (const folder of ["api", ".generated/static"]) mkdirSync(join(portalFolder, folder), { recursive: true });
+copyFileSync(openapi, join(generatedFolder, "static", "openapi.json"));
+writeFileSync(join(generatedFolder, "home-page-day.json"), JSON.stringify(computeHomePageDay()));
+writeFileSync(join(portalFolder, "api", "openapi.json"), createReferenceDocument(readFileSync(openapi, "utf8")));
+await runDocusaurus("gen-api-docs", "all");
+await runDocusaurus("build");
+writeFileSync(fingerprintFile, fingerprint);
 
 /**
  * @param {string[]} args of Docusaurus
  */
-async function run(...args) {
-  const child = spawn(execPath, [docusaurus, ...args], {
-    cwd: portal,
+async function runDocusaurus(...args) {
+  const child = spawn(execPath, [docusaurusProgram, ...args], {
+    cwd: portalFolder,
     env: { ...process.env, NODE_ENV: "production" },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,5 +1,5 @@
 import type { Config } from "@docusaurus/types";
-import { darkCode, lightCode } from "./code-colours.ts";
+import { darkCodeTheme, lightCodeTheme } from "./code-themes.ts";
 
 const email = "developers@pragma.example";
 
@@ -98,8 +98,8 @@ const config: Config = {
       copyright: "Copyright © 2025 Pragma",
     },
     prism: {
-      theme: lightCode,
-      darkTheme: darkCode,
+      theme: lightCodeTheme,
+      darkTheme: darkCodeTheme,
       additionalLanguages: ["bash", "json", "python", "php", "http"],
     },
     api: { schemaExpansion: { default: 1 } },

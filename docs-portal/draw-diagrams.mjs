@@ -8,34 +8,34 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { chromiumFlags, findChromium } from "../deploy/local/testing/chromium.ts";
-import { diagramLooks } from "./diagram-looks.mjs";
+import { diagramThemes } from "./diagram-themes.mjs";
 
 const portal = dirname(fileURLToPath(import.meta.url));
-const sources = join(portal, "diagrams");
-const drawings = join(portal, "static", "diagrams");
-const library = fileURLToPath(import.meta.resolve("mermaid/dist/mermaid.min.js"));
+const diagramSourcesFolder = join(portal, "diagrams");
+const drawingsFolder = join(portal, "static", "diagrams");
+const mermaidScript = fileURLToPath(import.meta.resolve("mermaid/dist/mermaid.min.js"));
 
 const executablePath = findChromium();
 if (executablePath === undefined)
   throw new Error("Diagrams are drawn with Chromium. Install it, or name it in CHROMIUM.");
 const browser = await chromium.launch({ executablePath, args: chromiumFlags });
 try {
-  rmSync(drawings, { recursive: true, force: true });
-  mkdirSync(drawings);
+  rmSync(drawingsFolder, { recursive: true, force: true });
+  mkdirSync(drawingsFolder);
   /** @type {Record<string, { width: number, height: number }>} */
   const sizes = {};
-  for (const file of readdirSync(sources).sort()) {
+  for (const file of readdirSync(diagramSourcesFolder).sort()) {
     if (!file.endsWith(".mmd")) continue;
     const name = basename(file, ".mmd");
-    const source = readFileSync(join(sources, file), "utf8");
+    const source = readFileSync(join(diagramSourcesFolder, file), "utf8");
     const hash = createHash("sha256").update(source).digest("hex");
-    for (const [mode, look] of Object.entries(diagramLooks)) {
-      const { svg, width, height } = await draw(name, source, look);
-      writeFileSync(join(drawings, `${name}.${mode}.svg`), `<!-- Drawn from ${hash} -->\n${svg}\n`);
+    for (const [mode, look] of Object.entries(diagramThemes)) {
+      const { svg, width, height } = await drawDiagram(name, source, look);
+      writeFileSync(join(drawingsFolder, `${name}.${mode}.svg`), `<!-- Drawn from ${hash} -->\n${svg}\n`);
       sizes[name] = { width, height };
     }
   }
-  writeFileSync(join(sources, "sizes.json"), `${JSON.stringify(sizes, null, 2)}\n`);
+  writeFileSync(join(diagramSourcesFolder, "sizes.json"), `${JSON.stringify(sizes, null, 2)}\n`);
 } finally {
   await browser.close();
 }
@@ -46,9 +46,9 @@ try {
  * @param {object} look
  * @returns {Promise<{ svg: string, width: number, height: number }>} with its size in pixels
  */
-async function draw(name, source, look) {
+async function drawDiagram(name, source, look) {
   const page = await browser.newPage();
-  await page.addScriptTag({ path: library });
+  await page.addScriptTag({ path: mermaidScript });
   const svg = await page.evaluate(
     async ({ name, source, look }) => {
       const { mermaid } = globalThis;

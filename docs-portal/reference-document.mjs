@@ -1,5 +1,5 @@
 /** Above so many values an enumeration would fill the reference's page. */
-const longestEnumeration = 60;
+const maxListedEnumValues = 60;
 
 /**
  * The OpenAPI document as the reference shows it: the examples of schemas stand where bodies are, and an enumeration of
@@ -7,11 +7,11 @@ const longestEnumeration = 60;
  * @param {string} text
  * @returns {string}
  */
-export function referenceDocument(text) {
+export function createReferenceDocument(text) {
   const document = JSON.parse(text);
   const { schemas } = document.components;
-  visit(document, (part) => {
-    if (Array.isArray(part.enum) && part.enum.length > longestEnumeration) {
+  visitObjects(document, (part) => {
+    if (Array.isArray(part.enum) && part.enum.length > maxListedEnumValues) {
       const [first, second] = part.enum;
       part.description =
         `${part.description ?? ""} (one of ${part.enum.length} codes such as ${part.default ?? first}; the OpenAPI file lists them)`.trim();
@@ -31,8 +31,8 @@ export function referenceDocument(text) {
  * @param {unknown} part
  * @param {(object: Record<string, any>) => void} see
  */
-function visit(part, see) {
+function visitObjects(part, see) {
   if (typeof part !== "object" || part === null) return;
   if (!Array.isArray(part)) see(part);
-  for (const below of Object.values(part)) visit(below, see);
+  for (const below of Object.values(part)) visitObjects(below, see);
 }

@@ -1,9 +1,9 @@
 /** Serves the built site: `node serve.mjs [port]`, 3000 unless said otherwise, 0 for any that is free. */
 import { serve } from "@hono/node-server";
-import { siteApp } from "./site-app.mjs";
+import { createSiteApp } from "./site-app.mjs";
 
 const port = Number(process.argv[2] ?? 3000);
-const server = serve({ fetch: siteApp().fetch, port }, (address) => {
+const server = serve({ fetch: createSiteApp().fetch, port }, (address) => {
   process.stdout.write(`The documentation is at http://localhost:${address.port}\n`);
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])

@@ -6,7 +6,7 @@ import { Hono } from "hono";
 import { compress } from "hono/compress";
 import { etag } from "hono/etag";
 
-const built = join(dirname(fileURLToPath(import.meta.url)), "build");
+const buildFolder = join(dirname(fileURLToPath(import.meta.url)), "build");
 
 /** A name with a hash in it is of one content for ever; everything else is asked about each time. */
 const cacheControl = (/** @type {string} */ path) =>
@@ -16,7 +16,7 @@ const cacheControl = (/** @type {string} */ path) =>
  * The built site, as any host of static files would serve it.
  * @param {string} [folder]
  */
-export function siteApp(folder = built) {
+export function createSiteApp(folder = buildFolder) {
   const app = new Hono();
   app.use(compress());
   app.use(etag());

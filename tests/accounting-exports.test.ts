@@ -1,37 +1,37 @@
 import { randomUUID } from "node:crypto";
 import { AccountingExport } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { schemaOf } from "@pragma/runtime/start-service";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FecLine, readFec } from "./accounting/read-fec.ts";
-import { type Product, startProduct } from "./harness/product.ts";
-import { openShop, type Shop } from "./harness/shop.ts";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 const days = 12;
 
 let environment: TestEnvironment;
-let product: Product;
-let shop: Shop;
+let product: ProductUnderTest;
+let shop: TestLocation;
 let sql: postgres.Sql;
 let reports: ReportV2[];
 let configId: string;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({ EXPORT_CLAIM_SECONDS: "6", DATABASE_POOL: "20" });
-  product = await startProduct(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
+  product = await startProductUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
-  shop = await openShop(product, { scopes: ["tills:write", "reports:read", "accounting:write"] });
+  shop = await createTestLocation(product, { scopes: ["tills:write", "reports:read", "accounting:write"] });
   for (let day = 1; day <= days; day += 1) {
     const till = generateTill({ seed: "accounting", orders: 20, day: `2026-05-${String(day).padStart(2, "0")}` });
-    expect((await shop.ask("POST", "/v2/tills", { body: { ...till, id: randomUUID() } })).status).toBe(201);
+    expect((await shop.request("POST", "/v2/tills", { body: { ...till, id: randomUUID() } })).status).toBe(201);
   }
-  const list = await shop.reports(days);
-  reports = await Promise.all(list.map(({ id }) => shop.read<ReportV2>(`/v2/reports/${id}`)));
-  configId = (await made("/v1/accounting/configs", {})).id;
+  const list = await shop.waitForReports(days);
+  reports = await Promise.all(list.map(({ id }) => shop.getJson<ReportV2>(`/v2/reports/${id}`)));
+  configId = (await createResource("/v1/accounting/configs", {})).id;
 }, 120_000);
 afterAll(async () => {
   await sql?.end();
@@ -39,33 +39,34 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-async function made(path: string, body: unknown): Promise<{ id: string }> {
-  const answer = await shop.ask("POST", path, { body });
+async function createResource(path: string, body: unknown): Promise<{ id: string }> {
+  const answer = await shop.request("POST", path, { body });
   expect(answer.ok, await answer.clone().text()).toBe(true);
   return (await answer.json()) as { id: string };
 }
 
 async function startExport(): Promise<string> {
   const items = reports.map(({ tillId }) => ({ tillId, accountingConfigId: configId, accountingProvider: "FULLL" }));
-  return (await made("/v1/accounting/exports", items)).id;
+  return (await createResource("/v1/accounting/exports", items)).id;
 }
 
-const stateOf = async (id: string) => (await shop.read<AccountingExport>(`/v1/accounting/exports/${id}`)).state;
+const readExportStatus = async (id: string) =>
+  (await shop.getJson<AccountingExport>(`/v1/accounting/exports/${id}`)).state;
 
 /** The lines of an export's file, once it is done. */
-async function exportedLines(id: string): Promise<FecLine[]> {
-  await eventually("the export to be done", async () => (await stateOf(id)) === "done", { withinSeconds: 60 });
-  const { tills, files } = AccountingExport.parse(await shop.read(`/v1/accounting/exports/${id}`));
+async function readExportedLines(id: string): Promise<FecLine[]> {
+  await eventually("the export to be done", async () => (await readExportStatus(id)) === "done", { withinSeconds: 60 });
+  const { tills, files } = AccountingExport.parse(await shop.getJson(`/v1/accounting/exports/${id}`));
   expect(tills.map(({ state }) => state)).toEqual(Array(days).fill("done"));
   const [file] = files;
   expect(file).toMatchObject({ tills: days, name: expect.stringMatching(/^(\d{9})?FEC20260512\.txt$/) });
-  const answer = await shop.ask("GET", new URL(file?.fileUrl ?? "").pathname);
+  const answer = await shop.request("GET", new URL(file?.fileUrl ?? "").pathname);
   return readFec(new Uint8Array(await answer.arrayBuffer()), { separator: "\t", charset: "iso-8859-15" });
 }
 
 /** Has every maker of an export stop in the middle of it, until `work` is done, which is told how many have begun. */
-async function whileMakersWait(work: (begun: () => Promise<number>) => Promise<void>): Promise<void> {
-  const schema = schemaOf(environment.namespace, "reporting");
+async function whileExportsAreBlocked(work: (begun: () => Promise<number>) => Promise<void>): Promise<void> {
+  const schema = buildServiceSchemaName(environment.namespace, "reporting");
   await sql.begin(async (tx) => {
     await tx`lock table ${tx(schema)}.reports in access exclusive mode`;
     await work(async () => {
@@ -77,7 +78,7 @@ async function whileMakersWait(work: (begun: () => Promise<number>) => Promise<v
 
 describe("an export of a location's tills", () => {
   it("has the VAT and the sales of their reports", async () => {
-    const lines = await exportedLines(await startExport());
+    const lines = await readExportedLines(await startExport());
     const credit = (account: string) =>
       lines.filter((line) => line.account.startsWith(account)).reduce((sum, line) => sum + line.credit - line.debit, 0);
     const taxes = reports.flatMap(({ reportTaxes }) => reportTaxes);
@@ -86,14 +87,14 @@ describe("an export of a location's tills", () => {
   });
 
   it("is the same though its maker is killed in the middle", async () => {
-    const undisturbed = await exportedLines(await startExport());
+    const undisturbed = await readExportedLines(await startExport());
     const ids: string[] = [];
-    await whileMakersWait(async (begun) => {
+    await whileExportsAreBlocked(async (begun) => {
       for (let count = 0; count < 4; count += 1) ids.push(await startExport());
       await eventually("two to have begun", async () => (await begun()) === 2);
       await product.process("reporting").kill();
     });
     await product.process("reporting").start();
-    for (const id of ids) expect(await exportedLines(id)).toEqual(undisturbed);
+    for (const id of ids) expect(await readExportedLines(id)).toEqual(undisturbed);
   });
 });

@@ -3,28 +3,28 @@ import { type AccountingRules, ReplaceAccountingConfig } from "@pragma/contracts
 import { type AccountingProvider, accountingProviders } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { fileFormats } from "@pragma/reporting/accounting/fec/formats";
-import { fecHeader } from "@pragma/reporting/accounting/fec/write-fec";
-import { type TillFacts, tillFacts } from "@pragma/reporting/accounting/till-facts";
-import writeTill from "@pragma/reporting/accounting/write-till";
-import { computeReport } from "@pragma/reporting/calculate/compute-report";
+import { fecFileFormats } from "@pragma/reporting/accounting/fec/file-formats";
+import { encodeFecHeader } from "@pragma/reporting/accounting/fec/write-fec";
+import { computeTillAccountingData, type TillAccountingData } from "@pragma/reporting/accounting/till-accounting-data";
+import writeTillEntries from "@pragma/reporting/accounting/write-till-entries";
+import { computeReport } from "@pragma/reporting/calculation/compute-report";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { Random } from "@pragma/simulator/random";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type FecLine, readFec } from "./accounting/read-fec.ts";
 
 /** ACCOUNTING_TILLS tills of as many restaurants, the first of which is number ACCOUNTING_SEED. */
-const count = Number(process.env.ACCOUNTING_TILLS ?? 200);
+const caseCount = Number(process.env.ACCOUNTING_TILLS ?? 200);
 const firstSeed = Number(process.env.ACCOUNTING_SEED ?? 1);
 
-interface Case {
+interface AccountingCase {
   till: TillV2;
   report: ReportV2;
-  facts: TillFacts;
+  facts: TillAccountingData;
 }
 
-const net = ReplaceAccountingConfig.parse({});
-const gross = ReplaceAccountingConfig.parse({ discountBooking: "gross" });
+const netConfig = ReplaceAccountingConfig.parse({});
+const grossConfig = ReplaceAccountingConfig.parse({ discountBooking: "gross" });
 const readings = {
   INEXWEB: { separator: "\t", charset: "iso-8859-15" },
   FULLL: { separator: "\t", charset: "iso-8859-15" },
@@ -32,7 +32,7 @@ const readings = {
 } as const;
 
 /** Days of many special cases and days of few; of some the counted cash is not what it should be. */
-function newCase(seed: number): Case {
+function createAccountingCase(seed: number): AccountingCase {
   const random = new Random(`accounting ${seed}`);
   const mix = {
     refundOrder: 0.06,
@@ -55,17 +55,17 @@ function newCase(seed: number): Case {
       counted !== null && random.chance(0.5) ? Math.max(0, counted + random.integer(-900, 900)) : counted,
   });
   const report = computeReport(till, { locationId: randomUUID() })?.reportV2 ?? expect.unreachable();
-  return { till, report, facts: tillFacts(till, (instant) => instant.slice(0, 10)) };
+  return { till, report, facts: computeTillAccountingData(till, (instant) => instant.slice(0, 10)) };
 }
 
-let cases: Case[];
+let accountingCases: AccountingCase[];
 beforeAll(() => {
-  cases = Array.from({ length: count }, (_, index) => newCase(firstSeed + index));
+  accountingCases = Array.from({ length: caseCount }, (_, index) => createAccountingCase(firstSeed + index));
 });
 
 /** What a till gives to a file that has so many entries. */
-function written(
-  { report, facts }: Case,
+function writeAccountingFile(
+  { report, facts }: AccountingCase,
   {
     provider,
     config,
@@ -73,40 +73,43 @@ function written(
   }: { provider: AccountingProvider; config: AccountingRules; entriesBefore?: number },
 ) {
   const stored = { v2: JSON.stringify(report), accountingFacts: JSON.stringify(facts) };
-  const till = writeTill({ stored, provider, config: JSON.stringify(config), entriesBefore });
+  const till = writeTillEntries({ stored, provider, config: JSON.stringify(config), entriesBefore });
   return till.failure === null ? till : expect.unreachable(till.failure.message);
 }
 
 /** The file of one till, read back. */
-function exported(each: Case, provider: AccountingProvider, config: AccountingRules): FecLine[] {
-  const { lines } = written(each, { provider, config });
-  return readFec(Buffer.concat([fecHeader(fileFormats[provider]), lines]), readings[provider]);
+function exportLines(each: AccountingCase, provider: AccountingProvider, config: AccountingRules): FecLine[] {
+  const { lines } = writeAccountingFile(each, { provider, config });
+  return readFec(Buffer.concat([encodeFecHeader(fecFileFormats[provider]), lines]), readings[provider]);
 }
 
-const sum = <T>(items: T[], amount: (item: T) => number) => items.reduce((total, item) => total + amount(item), 0);
-const balanceOf = (lines: FecLine[]) => sum(lines, ({ debit, credit }) => debit - credit);
-const creditOf = (lines: FecLine[]) => sum(lines, ({ debit, credit }) => credit - debit);
-const on = (lines: FecLine[], { account }: { account: string }) => lines.filter((line) => line.account === account);
-const ofFirstEntry = (lines: FecLine[]) => lines.filter(({ entry }) => entry === 1);
+const sumAmounts = <T>(items: T[], amount: (item: T) => number) =>
+  items.reduce((total, item) => total + amount(item), 0);
+const computeBalance = (lines: FecLine[]) => sumAmounts(lines, ({ debit, credit }) => debit - credit);
+const computeCredit = (lines: FecLine[]) => sumAmounts(lines, ({ debit, credit }) => credit - debit);
+const linesOnAccount = (lines: FecLine[], { account }: { account: string }) =>
+  lines.filter((line) => line.account === account);
+const linesOfFirstEntry = (lines: FecLine[]) => lines.filter(({ entry }) => entry === 1);
 
 /** What lines of this text add up to, debit less credit. */
-const saying = (lines: FecLine[], text: string, report: ReportV2) =>
-  balanceOf(lines.filter((line) => line.text === `Caisse Z${report.reportNumber} ${text}`));
+const linesWithText = (lines: FecLine[], text: string, report: ReportV2) =>
+  computeBalance(lines.filter((line) => line.text === `Caisse Z${report.reportNumber} ${text}`));
 
-describe(`${count} generated tills`, () => {
+describe(`${caseCount} generated tills`, () => {
   it("are each of them exported as a file that a strict reader of FECs takes, for every provider", () => {
-    for (const each of cases) {
+    for (const each of accountingCases) {
       for (const provider of accountingProviders) {
-        for (const config of [net, gross]) expect(balanceOf(exported(each, provider, config))).toBe(0);
+        for (const config of [netConfig, grossConfig])
+          expect(computeBalance(exportLines(each, provider, config))).toBe(0);
       }
     }
   });
 
   it("show everything that is out of the ordinary", () => {
-    const facts = cases.map((each) => each.facts);
-    const payments = cases.flatMap(({ report }) => report.reportRecordedPayments);
-    const entries = cases.flatMap(({ report }) => report.reportEntries);
-    const rows = cases.flatMap(({ till }) => till.orderList.flatMap((order) => order.productRowList));
+    const facts = accountingCases.map((each) => each.facts);
+    const payments = accountingCases.flatMap(({ report }) => report.reportRecordedPayments);
+    const entries = accountingCases.flatMap(({ report }) => report.reportEntries);
+    const rows = accountingCases.flatMap(({ till }) => till.orderList.flatMap((order) => order.productRowList));
     expect(facts.some(({ unpaid }) => unpaid > 0)).toBe(true);
     expect(facts.some(({ owed }) => owed > 0)).toBe(true);
     expect(facts.some(({ paidInVain }) => paidInVain > 0)).toBe(true);
@@ -115,96 +118,98 @@ describe(`${count} generated tills`, () => {
     expect(payments.some(({ tipsAmount }) => tipsAmount > 0)).toBe(true);
     expect(payments.some(({ paymentType }) => paymentType === "customerAccount")).toBe(true);
     expect(payments.some(({ paymentMode }) => paymentMode === "deposit")).toBe(true);
-    const paid = cases.flatMap(({ till }) => till.orderList.flatMap((order) => order.paymentRowList));
+    const paid = accountingCases.flatMap(({ till }) => till.orderList.flatMap((order) => order.paymentRowList));
     expect(paid.some(({ amount }) => amount < 0)).toBe(true);
     expect(new Set(entries.map(({ entryType }) => entryType)).size).toBe(4);
     expect(rows.some((row) => row.quantity < 0)).toBe(true);
     expect(rows.some((row) => row.isTransferred)).toBe(true);
-    expect(cases.some(({ report }) => report.reportDiscounts.some(({ gifted }) => gifted))).toBe(true);
+    expect(accountingCases.some(({ report }) => report.reportDiscounts.some(({ gifted }) => gifted))).toBe(true);
   });
 
   it("have the report's VAT, rate by rate, however discounts are booked", () => {
-    for (const each of cases) {
-      for (const config of [net, gross]) {
-        const lines = exported(each, "FULLL", config);
+    for (const each of accountingCases) {
+      for (const config of [netConfig, grossConfig]) {
+        const lines = exportLines(each, "FULLL", config);
         for (const { taxRate, account } of config.collectedVat) {
           const taxes = each.report.reportTaxes.filter((tax) => tax.taxRate === taxRate);
-          expect(creditOf(on(lines, { account }))).toBe(sum(taxes, ({ taxAmount }) => taxAmount));
+          expect(computeCredit(linesOnAccount(lines, { account }))).toBe(
+            sumAmounts(taxes, ({ taxAmount }) => taxAmount),
+          );
         }
       }
     }
   });
 
   it("have the report's payments, method by method", () => {
-    for (const each of cases) {
-      const lines = ofFirstEntry(exported(each, "FULLL", net));
+    for (const each of accountingCases) {
+      const lines = linesOfFirstEntry(exportLines(each, "FULLL", netConfig));
       const payments = each.report.reportRecordedPayments;
       for (const name of new Set(payments.map((payment) => payment.name ?? ""))) {
         const named = payments.filter((payment) => payment.name === name);
-        expect(saying(lines, name, each.report)).toBe(sum(named, ({ totalAmount }) => totalAmount));
+        expect(linesWithText(lines, name, each.report)).toBe(sumAmounts(named, ({ totalAmount }) => totalAmount));
       }
-      const tips = sum(each.report.reportRecordedPayments, (payment) =>
+      const tips = sumAmounts(each.report.reportRecordedPayments, (payment) =>
         payment.paymentType === "tip" ? payment.totalAmount : payment.tipsAmount,
       );
-      expect(creditOf(on(lines, net.tips))).toBe(tips);
+      expect(computeCredit(linesOnAccount(lines, netConfig.tips))).toBe(tips);
     }
   });
 
   it("have what is unpaid on 411, deposits on 4191, and the drawer's movements by what they are for", () => {
-    for (const each of cases) {
+    for (const each of accountingCases) {
       const { report, till } = each;
-      const lines = exported(each, "FULLL", net);
+      const lines = exportLines(each, "FULLL", netConfig);
       const counting = till.orderList.filter((order) => !order.isCanceled && !order.isTransferred && !order.isTraining);
       const left = counting.filter(({ leftToPay }) => leftToPay > 0);
-      expect(saying(lines, "Reste à payer", report)).toBe(sum(left, ({ leftToPay }) => leftToPay));
+      expect(linesWithText(lines, "Reste à payer", report)).toBe(sumAmounts(left, ({ leftToPay }) => leftToPay));
       const moved = (type: string) =>
-        sum(
+        sumAmounts(
           report.reportEntries.filter((entry) => entry.entryType === type),
           ({ entryAmount }) => entryAmount,
         );
       const paidWith = (mode: string) =>
-        sum(
+        sumAmounts(
           report.reportRecordedPayments.filter(({ paymentMode }) => paymentMode === mode),
           ({ totalAmount }) => totalAmount,
         );
-      expect(creditOf(on(lines, net.deposits))).toBe(moved("deposit") - paidWith("deposit"));
-      expect(creditOf(on(lines, net.cashIn))).toBe(moved("cash-in"));
-      expect(creditOf(on(lines, net.cashOut))).toBe(moved("cash-out"));
-      const unpaid = sum(left, ({ leftToPay }) => leftToPay) + paidWith("debt") - moved("customerAccount");
-      expect(balanceOf(on(lines, net.unpaid))).toBe(unpaid);
+      expect(computeCredit(linesOnAccount(lines, netConfig.deposits))).toBe(moved("deposit") - paidWith("deposit"));
+      expect(computeCredit(linesOnAccount(lines, netConfig.cashIn))).toBe(moved("cash-in"));
+      expect(computeCredit(linesOnAccount(lines, netConfig.cashOut))).toBe(moved("cash-out"));
+      const unpaid = sumAmounts(left, ({ leftToPay }) => leftToPay) + paidWith("debt") - moved("customerAccount");
+      expect(computeBalance(linesOnAccount(lines, netConfig.unpaid))).toBe(unpaid);
     }
   });
 
   it("leave on the cash account what was counted in the drawer, less what was there at the start", () => {
-    for (const each of cases.filter(({ facts }) => facts.cash)) {
+    for (const each of accountingCases.filter(({ facts }) => facts.cash)) {
       const { initialCashBalance: initial, finalCashBalance: counted } = each.till;
-      const cash = balanceOf(on(exported(each, "FULLL", net), net.payments.cash));
+      const cash = computeBalance(linesOnAccount(exportLines(each, "FULLL", netConfig), netConfig.payments.cash));
       expect(cash).toBe((counted ?? 0) - (initial ?? 0));
     }
   });
 
   it("have sales net of discounts, or gross with the discounts on 709, and the same result either way", () => {
-    for (const each of cases) {
+    for (const each of accountingCases) {
       const { report } = each;
-      const [netLines, grossLines] = [exported(each, "FULLL", net), exported(each, "FULLL", gross)];
-      const salesOf = (lines: FecLine[]) => creditOf(lines.filter(({ account }) => account.startsWith("706")));
-      const given = sum(
+      const [netLines, grossLines] = [exportLines(each, "FULLL", netConfig), exportLines(each, "FULLL", grossConfig)];
+      const salesOf = (lines: FecLine[]) => computeCredit(lines.filter(({ account }) => account.startsWith("706")));
+      const given = sumAmounts(
         report.reportDiscounts.flatMap(({ taxRepartition }) => taxRepartition),
         ({ taxableAmount }) => taxableAmount,
       );
-      expect(on(netLines, net.discounts)).toEqual([]);
-      expect(salesOf(netLines)).toBe(sum(report.reportTaxes, ({ taxableAmount }) => taxableAmount));
-      expect(balanceOf(on(grossLines, gross.discounts))).toBe(given);
+      expect(linesOnAccount(netLines, netConfig.discounts)).toEqual([]);
+      expect(salesOf(netLines)).toBe(sumAmounts(report.reportTaxes, ({ taxableAmount }) => taxableAmount));
+      expect(computeBalance(linesOnAccount(grossLines, grossConfig.discounts))).toBe(given);
       expect(salesOf(grossLines) - given).toBe(salesOf(netLines));
     }
   });
 
   it("come into one file, numbered through", () => {
     for (const provider of accountingProviders) {
-      const pieces: Uint8Array[] = [fecHeader(fileFormats[provider])];
+      const pieces: Uint8Array[] = [encodeFecHeader(fecFileFormats[provider])];
       let entriesBefore = 0;
-      for (const each of cases) {
-        const { lines, entries } = written(each, { provider, config: net, entriesBefore });
+      for (const each of accountingCases) {
+        const { lines, entries } = writeAccountingFile(each, { provider, config: netConfig, entriesBefore });
         pieces.push(lines);
         entriesBefore += entries;
       }

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { ApiProblem, NotModified, nullOn } from "@pragma/client/api-problem";
-import { createAdminClient, createClient } from "@pragma/client/create-client";
+import { createAdminApiClient, createApiClient } from "@pragma/client/api-client";
+import { ApiProblem, NotModified, nullOnProblem } from "@pragma/client/api-problem";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { ReachableProduct } from "./harness/product.ts";
+import type { ProductAddress } from "./harness/product-under-test.ts";
 import { sharedProduct } from "./harness/shared-product.ts";
-import { adminOf, openShop, type Shop } from "./harness/shop.ts";
+import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-let product: ReachableProduct;
-let shop: Shop;
+let product: ProductAddress;
+let shop: TestLocation;
 
 const tills = Array.from({ length: 5 }, (_, index) =>
   generateTill({ seed: "client", orders: 2, day: `2026-05-${10 + index}` }),
@@ -17,12 +17,12 @@ const tills = Array.from({ length: 5 }, (_, index) =>
 
 beforeAll(async () => {
   product = await sharedProduct();
-  shop = await openShop(product);
+  shop = await createTestLocation(product);
   for (const till of tills) await shop.api.POST("/v2/tills", { body: till });
-  await shop.reports(tills.length);
+  await shop.waitForReports(tills.length);
 }, 120_000);
 
-const reportOf = (id: string) => shop.api.GET("/v2/reports/{id}", { params: { path: { id } } });
+const readReport = (id: string) => shop.api.GET("/v2/reports/{id}", { params: { path: { id } } });
 
 describe("the client", () => {
   it("meets each item of a list once, page by page, newest first", async () => {
@@ -35,8 +35,8 @@ describe("the client", () => {
   });
 
   it("reads a report and each of its orders", async () => {
-    const [listed] = await shop.reports(tills.length);
-    const { data: report } = await reportOf(listed?.id ?? "");
+    const [listed] = await shop.waitForReports(tills.length);
+    const { data: report } = await readReport(listed?.id ?? "");
     const query = { reportId: report.id };
     let sales = 0;
     for await (const { total, isCanceled, isTransferred } of shop.api.items("/v1/orders", { params: { query } }))
@@ -45,7 +45,7 @@ describe("the client", () => {
   });
 
   it("throws problems as the API describes them", async () => {
-    const faulty = await reportOf("7").catch((error) => error);
+    const faulty = await readReport("7").catch((error) => error);
     expect(faulty).toBeInstanceOf(ApiProblem);
     expect(faulty).toMatchObject({
       status: 400,
@@ -53,8 +53,8 @@ describe("the client", () => {
       faults: [{ in: "path", path: "id" }],
       requestId: expect.any(String),
     });
-    expect(await nullOn(reportOf(randomUUID()), "report_not_found")).toBeNull();
-    const stranger = createClient({ baseUrl: product.url, apiKey: "pragma_unknown" });
+    expect(await nullOnProblem(readReport(randomUUID()), "report_not_found")).toBeNull();
+    const stranger = createApiClient({ baseUrl: product.url, apiKey: "pragma_unknown" });
     await expect(stranger.GET("/v1/locations/own")).rejects.toMatchObject({ status: 401, code: "key_invalid" });
   });
 
@@ -66,7 +66,7 @@ describe("the client", () => {
 
   it("makes a thing once although the first answer was lost", async () => {
     let isLost = false;
-    const admin = createAdminClient({
+    const admin = createAdminApiClient({
       baseUrl: product.url,
       apiKey: product.adminKey,
       async fetch(request) {
@@ -85,13 +85,13 @@ describe("the client", () => {
   });
 
   it("waits as long as it is told to when it asks too often", async () => {
-    const hasty = await openShop(product);
-    await adminOf(product).PATCH("/v1/consumers/{id}", {
+    const hasty = await createTestLocation(product);
+    await createTestAdminClient(product).PATCH("/v1/consumers/{id}", {
       params: { path: { id: hasty.consumerId } },
       body: { rateLimit: { perSecond: 5, burst: 5 } },
     });
     const patient = () => hasty.api.GET("/v1/catalog/taxes");
-    const impatient = createClient({ baseUrl: product.url, apiKey: hasty.key, retries: 0 });
+    const impatient = createApiClient({ baseUrl: product.url, apiKey: hasty.key, retries: 0 });
     await eventually("the limit to be reached", async () => {
       const answers = Array.from({ length: 12 }, () => impatient.GET("/v1/catalog/taxes"));
       const codes = (await Promise.allSettled(answers)).map((each) => each.status === "rejected" && each.reason.code);

@@ -8,8 +8,8 @@ import { afterAll, expect, it } from "vitest";
 import { parse } from "yaml";
 
 const checkout = fileURLToPath(new URL("..", import.meta.url));
-const text = readFileSync(join(checkout, "docker-compose.yml"), "utf8");
-const compose = parse(text, { merge: true }) as { services: Record<string, ComposedService> };
+const composeText = readFileSync(join(checkout, "docker-compose.yml"), "utf8");
+const composeFile = parse(composeText, { merge: true }) as { services: Record<string, ComposedService> };
 
 interface ComposedService {
   environment?: Record<string, string>;
@@ -18,27 +18,27 @@ interface ComposedService {
   depends_on?: Record<string, { condition: string }>;
 }
 
-const scratch = mkdtempSync(join(tmpdir(), "pragma-compose-"));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratchFolder = mkdtempSync(join(tmpdir(), "pragma-compose-"));
+afterAll(() => rmSync(scratchFolder, { recursive: true, force: true }));
 
 /** Runs make-env beside a copy of the example, and reads what it made. */
-function makeEnv(): Record<string, string> {
-  mkdirSync(join(scratch, "deploy", "docker"), { recursive: true });
+function writeEnvFile(): Record<string, string> {
+  mkdirSync(join(scratchFolder, "deploy", "docker"), { recursive: true });
   for (const file of [".env.example", join("deploy", "docker", "make-env")])
-    cpSync(join(checkout, file), join(scratch, file));
-  expect(spawnSync("sh", [join(scratch, "deploy", "docker", "make-env")]).status).toBe(0);
-  expect(statSync(join(scratch, ".env")).mode & 0o077).toBe(0);
-  const lines = readFileSync(join(scratch, ".env"), "utf8").trim().split("\n");
+    cpSync(join(checkout, file), join(scratchFolder, file));
+  expect(spawnSync("sh", [join(scratchFolder, "deploy", "docker", "make-env")]).status).toBe(0);
+  expect(statSync(join(scratchFolder, ".env")).mode & 0o077).toBe(0);
+  const lines = readFileSync(join(scratchFolder, ".env"), "utf8").trim().split("\n");
   return Object.fromEntries(lines.map((line) => [line.split("=")[0], line.slice(line.indexOf("=") + 1)]));
 }
 
 it("runs every service by itself, without rights, after its tables are made", () => {
   for (const name of serviceNames) {
-    const service = compose.services[name];
+    const service = composeFile.services[name];
     expect(service?.environment).toMatchObject({ SERVICE: name, MIGRATE: "off" });
     expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"] });
     expect(service?.depends_on).toMatchObject({ migrate: { condition: "service_completed_successfully" } });
-    expect(compose.services.gateway?.depends_on).toMatchObject({ [name]: { condition: "service_healthy" } });
+    expect(composeFile.services.gateway?.depends_on).toMatchObject({ [name]: { condition: "service_healthy" } });
   }
 });
 
@@ -47,7 +47,11 @@ it("names every image by its exact version", () => {
   const dockerfiles = ["Dockerfile", "Dockerfile.portal"].map((name) => read("deploy", "docker", name)).join("\n");
   const stages = [...dockerfiles.matchAll(/^FROM \S+ AS (\S+)$/gm)].map(([, stage]) => stage);
   const bases = [...dockerfiles.matchAll(/^FROM (\S+)/gm)].map(([, base = ""]) => base);
-  const servers = [text, read("deploy", "kubernetes", "nats", "nats.yaml"), read("deploy", "local", "find-servers.ts")]
+  const servers = [
+    composeText,
+    read("deploy", "kubernetes", "nats", "nats.yaml"),
+    read("deploy", "local", "find-servers.ts"),
+  ]
     .flatMap((source) => [...source.matchAll(/^\s*(?:image|postgres|nats|redis): "?([a-z/]+:[^\s",]+)"?/gm)])
     .map(([, image = ""]) => image);
   const named = [...bases.filter((base) => !stages.includes(base)), ...servers];
@@ -58,23 +62,23 @@ it("names every image by its exact version", () => {
 });
 
 it("lets operators ask every service at once", () => {
-  const { OPS_URLS = "", OPS_TOKEN } = compose.services.ops?.environment ?? {};
+  const { OPS_URLS = "", OPS_TOKEN } = composeFile.services.ops?.environment ?? {};
   const asked = OPS_URLS.split(",").map((url) => new URL(url).hostname);
   expect(asked.sort()).toEqual([...serviceNames].sort());
-  for (const name of asked) expect(compose.services[name]?.environment).toMatchObject({ OPS_TOKEN });
+  for (const name of asked) expect(composeFile.services[name]?.environment).toMatchObject({ OPS_TOKEN });
 });
 
 it("bounds what Redis holds to half of its memory, and lets it evict nothing", () => {
-  expect(compose.services.redis).toMatchObject({ mem_limit: "512m", environment: { REDIS_MAXMEMORY: "256mb" } });
+  expect(composeFile.services.redis).toMatchObject({ mem_limit: "512m", environment: { REDIS_MAXMEMORY: "256mb" } });
   const start = readFileSync(join(checkout, "deploy", "redis", "start.sh"), "utf8");
   expect(start).toMatch(/--maxmemory "\$\{REDIS_MAXMEMORY:-256mb\}" --maxmemory-policy noeviction/);
 });
 
 it("makes a secret for everything that asks for one, once", () => {
-  const made = makeEnv();
-  const asked = [...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name ?? "");
+  const made = writeEnvFile();
+  const asked = [...composeText.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name ?? "");
   expect(asked.length).toBeGreaterThan(20);
   for (const name of asked) expect(made[name], name).toMatch(/^(?:first:)?s[0-9a-f]{48}$/);
   expect(new Set(Object.values(made)).size).toBe(Object.keys(made).length);
-  expect(makeEnv()).toEqual(made);
+  expect(writeEnvFile()).toEqual(made);
 });

@@ -1,25 +1,25 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { packageFolder } from "@pragma/runtime/package-folder";
+import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { describe, expect, it } from "vitest";
 
-const portal = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
-const sources = join(portal, "diagrams");
-const drawings = join(portal, "static", "diagrams");
-const docs = join(portal, "docs");
+const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
+const diagramSourcesFolder = join(portalFolder, "diagrams");
+const diagramsFolder = join(portalFolder, "static", "diagrams");
+const docs = join(portalFolder, "docs");
 
-const names = readdirSync(sources)
+const names = readdirSync(diagramSourcesFolder)
   .filter((file) => file.endsWith(".mmd"))
   .map((file) => basename(file, ".mmd"));
 
 describe("the diagrams of the documentation", () => {
   it.each(names)("%s is drawn as its source says, for both colour modes (else: npm run diagrams)", (name) => {
     const hash = createHash("sha256")
-      .update(readFileSync(join(sources, `${name}.mmd`)))
+      .update(readFileSync(join(diagramSourcesFolder, `${name}.mmd`)))
       .digest("hex");
     for (const mode of ["light", "dark"])
-      expect(readFileSync(join(drawings, `${name}.${mode}.svg`), "utf8"), mode).toContain(`Drawn from ${hash} `);
+      expect(readFileSync(join(diagramsFolder, `${name}.${mode}.svg`), "utf8"), mode).toContain(`Drawn from ${hash} `);
   });
 
   it("are all shown by a page, and no drawing is left of one that is gone", () => {
@@ -29,6 +29,6 @@ describe("the diagrams of the documentation", () => {
     );
     expect(shown.sort()).toEqual([...names].sort());
     const drawn = names.flatMap((name) => [`${name}.dark.svg`, `${name}.light.svg`]);
-    expect(readdirSync(drawings).sort()).toEqual(drawn.sort());
+    expect(readdirSync(diagramsFolder).sort()).toEqual(drawn.sort());
   });
 });

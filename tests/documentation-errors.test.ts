@@ -1,33 +1,40 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { errorCatalogue, errorDocumentation } from "@pragma/contracts/errors";
-import { packageFolder } from "@pragma/runtime/package-folder";
+import { apiErrorDefinitions, errorDocumentationUrl } from "@pragma/contracts/errors";
+import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { describe, expect, it } from "vitest";
 
-const documentation = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
-const page = readFileSync(join(documentation, "docs", "_errors.mdx"), "utf8");
+const documentedErrors = join(
+  findPackageFolder(import.meta.resolve("@pragma/services/definitions")),
+  "..",
+  "docs-portal",
+);
+const page = readFileSync(join(documentedErrors, "docs", "_errors.mdx"), "utf8");
 const sections = new Map(
   page.split(/^(?=#### )/m).map((section) => [/^#### \w+ \{#(\w+)\}/.exec(section)?.[1] ?? "", section] as const),
 );
 
 describe("the documentation of errors", () => {
-  it.each(Object.entries(errorCatalogue))("has a section for %s, where its type leads", (code, { status, title }) => {
-    const section = sections.get(code) ?? "";
-    expect(section).toContain(`**${title}.** `);
-    expect(section.split("**").at(-1)?.trim().length, "what to do about it").toBeGreaterThan(20);
-    const group = page
-      .slice(0, page.indexOf(section))
-      .match(/^### (\d+)/gm)
-      ?.at(-1);
-    expect(group).toBe(`### ${status}`);
-  });
+  it.each(Object.entries(apiErrorDefinitions))(
+    "has a section for %s, where its type leads",
+    (code, { status, title }) => {
+      const section = sections.get(code) ?? "";
+      expect(section).toContain(`**${title}.** `);
+      expect(section.split("**").at(-1)?.trim().length, "what to do about it").toBeGreaterThan(20);
+      const group = page
+        .slice(0, page.indexOf(section))
+        .match(/^### (\d+)/gm)
+        ?.at(-1);
+      expect(group).toBe(`### ${status}`);
+    },
+  );
 
   it("has none for what is no error", () => {
-    expect([...sections.keys()].filter((code) => code !== "")).toEqual(Object.keys(errorCatalogue));
+    expect([...sections.keys()].filter((code) => code !== "")).toEqual(Object.keys(apiErrorDefinitions));
   });
 
   it("is on the page that types lead to", () => {
-    expect(new URL(errorDocumentation).pathname).toBe("/docs/requests");
-    expect(readFileSync(join(documentation, "docs", "requests.mdx"), "utf8")).toContain('from "./_errors.mdx"');
+    expect(new URL(errorDocumentationUrl).pathname).toBe("/docs/requests");
+    expect(readFileSync(join(documentedErrors, "docs", "requests.mdx"), "utf8")).toContain('from "./_errors.mdx"');
   });
 });

@@ -1,33 +1,33 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { packageFolder } from "@pragma/runtime/package-folder";
+import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { playAgain } from "./documentation/play-again.ts";
-import { playEdgeCases } from "./documentation/play-edge-cases.ts";
-import { playLiveOrder } from "./documentation/play-live-order.ts";
-import { playReading } from "./documentation/play-reading.ts";
-import { playRefusals } from "./documentation/play-refusals.ts";
-import { playWebhooks } from "./documentation/play-webhooks.ts";
-import { shownUrl } from "./documentation/recorder.ts";
-import { type Stage, setStage } from "./documentation/stage.ts";
-import { type Product, startProduct } from "./harness/product.ts";
+import { createDocumentationFixture, type DocumentationFixture } from "./documentation/documentation-fixture.ts";
+import { documentedApiUrl } from "./documentation/example-recorder.ts";
+import { recordEdgeCases } from "./documentation/record-edge-cases.ts";
+import { recordErrorResponses } from "./documentation/record-error-responses.ts";
+import { recordLiveOrder } from "./documentation/record-live-order.ts";
+import { recordReads } from "./documentation/record-reads.ts";
+import { recordRepeatedRequests } from "./documentation/record-repeated-requests.ts";
+import { recordWebhooks } from "./documentation/record-webhooks.ts";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
 
 /*
  * Everything that the documentation shows as asked and answered is in docs-portal/examples, and played here anew.
  * `npm run examples` writes what differs.
  */
 
-const portal = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
-const examples = join(portal, "examples");
+const portalFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..", "docs-portal");
+const examplesFolder = join(portalFolder, "examples");
 
 let environment: TestEnvironment;
-let product: Product;
-let stage: Stage;
+let product: ProductUnderTest;
+let documentationFixture: DocumentationFixture;
 beforeAll(async () => {
-  environment = await createTestEnvironment({ PUBLIC_URL: shownUrl });
-  product = await startProduct(environment.variables);
-  stage = await setStage(product);
+  environment = await createTestEnvironment({ PUBLIC_URL: documentedApiUrl });
+  product = await startProductUnderTest(environment.variables);
+  documentationFixture = await createDocumentationFixture(product);
 }, 120_000);
 afterAll(async () => {
   await product?.stop();
@@ -37,22 +37,22 @@ afterAll(async () => {
 describe("the examples of the documentation", () => {
   // Never tried again: what one play leaves behind is answered otherwise to the next.
   it("are what the product answers", { timeout: 90_000, retry: 0 }, async () => {
-    await playReading(stage);
-    await playRefusals(stage);
-    await playEdgeCases(stage);
-    await playAgain(stage);
-    await playLiveOrder(stage, product.url);
-    await playWebhooks(stage);
-    for (const [name, example] of stage.recorder.told())
-      await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(join(examples, `${name}.json`));
+    await recordReads(documentationFixture);
+    await recordErrorResponses(documentationFixture);
+    await recordEdgeCases(documentationFixture);
+    await recordRepeatedRequests(documentationFixture);
+    await recordLiveOrder(documentationFixture, product.url);
+    await recordWebhooks(documentationFixture);
+    for (const [name, example] of documentationFixture.recorder.told())
+      await expect(`${JSON.stringify(example, null, 2)}\n`).toMatchFileSnapshot(join(examplesFolder, `${name}.json`));
   });
 });
 
 describe("the day that the home page draws", () => {
   it("is, to the cent, what the product answers for its till", async () => {
-    const { drawnDay } = await import(pathToFileURL(join(portal, "drawn-day.mjs")).href);
-    const { report, sales } = drawnDay();
-    const { locationId, recorder } = stage;
+    const { computeHomePageDay } = await import(pathToFileURL(join(portalFolder, "home-page-day.mjs")).href);
+    const { report, sales } = computeHomePageDay();
+    const { locationId, recorder } = documentationFixture;
     const { body: answered } = await recorder.ask({ path: `/v2/reports/${report.id}` });
     expect({ ...report, locationId }).toEqual(answered);
 

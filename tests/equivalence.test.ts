@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { describeAddresses } from "./equivalence/addresses.ts";
-import { describeChanges } from "./equivalence/changes.ts";
-import { describeOutcomes } from "./equivalence/outcomes.ts";
+import { describeDocumentedOutcomes } from "./equivalence/documented-outcomes.ts";
+import { startEquivalenceFixture, stopEquivalenceFixture } from "./equivalence/equivalence-fixture.ts";
+import { describeInvalidRequests } from "./equivalence/invalid-requests.ts";
 import { describeReads } from "./equivalence/reads.ts";
-import { describeRefusals } from "./equivalence/refusals.ts";
-import { start, stop } from "./equivalence/setting.ts";
+import { describeUndocumentedRequests } from "./equivalence/undocumented-requests.ts";
+import { describeWrites } from "./equivalence/writes.ts";
 
 /** One installation, in one process and in one for each part: clients cannot tell. */
-beforeAll(start, 120_000);
-afterAll(stop);
+beforeAll(startEquivalenceFixture, 120_000);
+afterAll(stopEquivalenceFixture);
 
-describe("outcomes", describeOutcomes);
+describe("outcomes", describeDocumentedOutcomes);
 describe("reads", describeReads);
-describe("refusals", describeRefusals);
-describe("addresses", describeAddresses);
-describe("changes", describeChanges);
+describe("refusals", describeInvalidRequests);
+describe("addresses", describeUndocumentedRequests);
+describe("changes", describeWrites);

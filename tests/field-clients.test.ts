@@ -1,15 +1,15 @@
-import { computeReport } from "@pragma/reporting/calculate/compute-report";
-import { catalogOf } from "@pragma/simulator/ensure-location";
+import { computeReport } from "@pragma/reporting/calculation/compute-report";
+import { createRestaurantCatalog } from "@pragma/simulator/ensure-location";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
 import { beforeAll, describe, expect, it } from "vitest";
-import { bookTakings } from "./field/accounting-client.ts";
-import type { FieldApi } from "./field/field-api.ts";
-import { copyOrders, listOrders } from "./field/order-client.ts";
-import { countStock } from "./field/stock-client.ts";
-import type { ReachableProduct } from "./harness/product.ts";
+import { sumTakingsByPaymentMethod } from "./field-clients/accounting-client.ts";
+import type { FieldClientApi } from "./field-clients/field-client-api.ts";
+import { fetchOrderList, fetchOrdersOfReports } from "./field-clients/order-client.ts";
+import { countSoldProducts } from "./field-clients/stock-client.ts";
+import type { ProductAddress } from "./harness/product-under-test.ts";
 import { sharedProduct } from "./harness/shared-product.ts";
-import { openShop, type Shop } from "./harness/shop.ts";
+import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 /*
  * Programs that partners wrote long ago go on working, and what they make of the answers is right. The restaurant has
@@ -17,26 +17,26 @@ import { openShop, type Shop } from "./harness/shop.ts";
  */
 
 const seed = "field";
-const catalog = catalogOf(generateRestaurant(seed));
+const catalog = createRestaurantCatalog(generateRestaurant(seed));
 const tills = Array.from({ length: 106 }, (_, index) => {
   const day = new Date(Date.UTC(2026, 0, 1 + index)).toISOString().slice(0, 10);
   return generateTill({ seed, day, orders: index % 53 === 50 ? 60 : 1 });
 });
 
-let product: ReachableProduct;
-let shop: Shop;
-let api: FieldApi;
+let product: ProductAddress;
+let shop: TestLocation;
+let api: FieldClientApi;
 
 beforeAll(async () => {
   product = await sharedProduct();
   const scopes = ["reports:read", "orders:read", "catalog:read", "catalog:write", "tills:write"] as const;
-  shop = await openShop(product, { scopes: [...scopes] });
+  shop = await createTestLocation(product, { scopes: [...scopes] });
   const { locationId, key } = shop;
   // A period of one day: who asks for `from` and `to` was always given everything.
   api = { url: product.url, apiKey: key, locationId, from: "2026-01-05", to: "2026-01-05" };
-  expect((await shop.ask("PUT", "/v1/catalog/", { body: catalog })).status).toBe(200);
-  for (const till of tills) expect((await shop.pushUntilAnswered(till)).status).toBe(201);
-  await shop.reports(tills.length);
+  expect((await shop.request("PUT", "/v1/catalog/", { body: catalog })).status).toBe(200);
+  for (const till of tills) expect((await shop.pushTillWithRetries(till)).status).toBe(201);
+  await shop.waitForReports(tills.length);
 }, 120_000);
 
 /** The reports that the tills yield in their first shape. */
@@ -44,20 +44,20 @@ function expectedReports() {
   return tills.flatMap((till) => computeReport(till, { locationId: shop.locationId })?.reportV0 ?? []);
 }
 
-const sum = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0);
+const sumAmounts = (amounts: number[]) => amounts.reduce((total, amount) => total + amount, 0);
 
 describe("a client that books takings", () => {
   it("finds every report on its two pages, and each payment method in the catalogue", async () => {
-    const { reportIds, sales, takings } = await bookTakings(api);
+    const { reportIds, sales, takings } = await sumTakingsByPaymentMethod(api);
     const expected = expectedReports();
     expect(reportIds.length).toBeGreaterThan(100);
     expect(reportIds.toSorted()).toEqual(expected.map(({ id }) => id).sort());
-    expect(sales).toBe(sum(expected.map(({ totalSales }) => totalSales)));
+    expect(sales).toBe(sumAmounts(expected.map(({ totalSales }) => totalSales)));
 
     const declared = tills.flatMap(({ declaredPaymentList }) => declaredPaymentList);
     const expectedTakings = catalog.payments.flatMap(({ id, name }) => {
       const amounts = declared.filter(({ paymentId }) => paymentId === id).map(({ paymentAmount }) => paymentAmount);
-      return amounts.length > 0 ? [[name, sum(amounts)] as const] : [];
+      return amounts.length > 0 ? [[name, sumAmounts(amounts)] as const] : [];
     });
     expect(takings).toEqual(Object.fromEntries(expectedTakings));
   });
@@ -65,11 +65,11 @@ describe("a client that books takings", () => {
 
 describe("a client that keeps stock", () => {
   it("finds every product that was sold in the one array that the catalogue is", async () => {
-    const { sold, unknown, archived } = await countStock(api);
+    const { sold, unknown, archived } = await countSoldProducts(api);
     expect(unknown).toEqual([]);
     const products = expectedReports().flatMap(({ reportProducts }) => reportProducts);
     const quantityOf = (id: string) =>
-      sum(
+      sumAmounts(
         products
           .filter(({ productCatalogId }) => productCatalogId === id)
           .map(({ productQuantity }) => productQuantity),
@@ -83,17 +83,19 @@ describe("a client that keeps stock", () => {
 
 describe("a client that copies orders", () => {
   it("gets each order that a report names, twenty at a time, and together they make up its sales", async () => {
-    const copied = await copyOrders(api);
+    const copied = await fetchOrdersOfReports(api);
     const expected = expectedReports();
     expect(copied.map(({ id }) => id)).toEqual(
       expected.toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1)).flatMap(({ orders }) => orders),
     );
     const counting = copied.filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred);
-    expect(sum(counting.map(({ total }) => total))).toBe(sum(expected.map(({ totalSales }) => totalSales)));
+    expect(sumAmounts(counting.map(({ total }) => total))).toBe(
+      sumAmounts(expected.map(({ totalSales }) => totalSales)),
+    );
   });
 
   it("finds the same orders in the list, on its three pages", async () => {
-    const listed = await listOrders(api);
+    const listed = await fetchOrderList(api);
     expect(listed.length).toBeGreaterThan(200);
     expect(listed.map(({ id }) => id).sort()).toEqual(
       expectedReports()

@@ -1,28 +1,28 @@
 import { Agent } from "node:http";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Fleet, type FleetRole, startFleet } from "./harness/fleet.ts";
-import { openShop, type Shop } from "./harness/shop.ts";
+import { type ReplicatedProduct, type ReplicatedRole, startReplicatedProduct } from "./harness/replicated-product.ts";
+import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
-const old = `old:${"secret-of-the-old-key-".repeat(2)}`;
-const next = `next:${"secret-of-the-next-key-".repeat(2)}`;
+const oldKeys = `old:${"secret-of-the-old-key-".repeat(2)}`;
+const nextKeys = `next:${"secret-of-the-next-key-".repeat(2)}`;
 
 /** The gateway signs for every request; the catalogue asks accounts for locations in its own name. */
-const roles: FleetRole[] = ["gateway", "accounts", "catalog"];
+const roles: ReplicatedRole[] = ["gateway", "accounts", "catalog"];
 
 /** The variables of every hop between these parts, with these keys. */
-const keysOfHops = (keys: string) =>
+const internalKeyVariables = (keys: string) =>
   Object.fromEntries(
     ["GATEWAY_TO_ACCOUNTS", "GATEWAY_TO_CATALOG", "CATALOG_TO_ACCOUNTS"].map((hop) => [`${hop}_KEYS`, keys]),
   );
 
 let environment: TestEnvironment;
-let fleet: Fleet;
-let shop: Shop;
+let replicatedProduct: ReplicatedProduct;
+let shop: TestLocation;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({
-    ...keysOfHops(old),
+    ...internalKeyVariables(oldKeys),
     // A busy balancer takes a while to notice that an instance is to stop, and each connection to be used once more.
     SHUTDOWN_DELAY_SECONDS: "3",
     RATE_LIMIT_PER_SECOND: "10000",
@@ -30,18 +30,18 @@ beforeAll(async () => {
     // So that keys are looked up in accounts all the time.
     KEY_LIFETIME: "1",
   });
-  fleet = await startFleet(environment.variables, roles);
-  shop = await openShop(fleet, { scopes: ["catalog:read", "locations:read"] });
+  replicatedProduct = await startReplicatedProduct(environment.variables, roles);
+  shop = await createTestLocation(replicatedProduct, { scopes: ["catalog:read", "locations:read"] });
 }, 120_000);
 afterAll(async () => {
-  await fleet?.stop();
+  await replicatedProduct?.stop();
   await environment?.remove();
 }, 60_000);
 
 /** Has every part use other keys, one instance of each after the other. */
-async function roll(keys: string): Promise<void> {
+async function restartAllWith(keys: string): Promise<void> {
   for (const instance of [0, 1]) {
-    await Promise.all(roles.map((role) => fleet.restart(role, instance, keysOfHops(keys))));
+    await Promise.all(roles.map((role) => replicatedProduct.restart(role, instance, internalKeyVariables(keys))));
   }
 }
 
@@ -49,10 +49,14 @@ const catalog = { products: [], payments: [], taxes: [], modifiers: [], categori
 
 /** What the shop, and an operator in its place, ask all the time. */
 const requests = [
-  (agent: Agent) => shop.ask("GET", "/v1/catalog/", { agent }),
-  (agent: Agent) => shop.ask("GET", "/v1/locations/own", { agent }),
+  (agent: Agent) => shop.request("GET", "/v1/catalog/", { agent }),
+  (agent: Agent) => shop.request("GET", "/v1/locations/own", { agent }),
   (agent: Agent) =>
-    shop.ask("PUT", `/v1/catalog/?locationId=${shop.locationId}`, { key: fleet.adminKey, body: catalog, agent }),
+    shop.request("PUT", `/v1/catalog/?locationId=${shop.locationId}`, {
+      key: replicatedProduct.adminKey,
+      body: catalog,
+      agent,
+    }),
 ];
 
 describe("the key that requests are signed with", () => {
@@ -73,8 +77,8 @@ describe("the key that requests are signed with", () => {
       }
       agent.destroy();
     });
-    for (const keys of [`${old},${next}`, `${next},${old}`, next]) {
-      await roll(keys);
+    for (const keys of [`${oldKeys},${nextKeys}`, `${nextKeys},${oldKeys}`, nextKeys]) {
+      await restartAllWith(keys);
       expect(failures, `once the keys are ${keys.replace(/:[^,]*/g, "")}`).toEqual([]);
     }
     isOver = true;

@@ -1,9 +1,15 @@
 import { serviceNames } from "@pragma/contracts/service-names";
-import { natsUsers } from "@pragma/services/nats-users";
+import { listNatsUsers } from "@pragma/services/commands/nats-users";
 import { describe, expect, it } from "vitest";
-import { build, builder, type Manifest, validate, written } from "./kubernetes/manifests.ts";
+import {
+  buildKustomization,
+  type KubernetesManifest,
+  kustomizeCommand,
+  readManifestFiles,
+  validateManifest,
+} from "./kubernetes/manifests.ts";
 
-const parts = [...serviceNames, "gateway"] as const;
+const expectedParts = [...serviceNames, "gateway"] as const;
 const folders = ["base", "nats", "overlays/production"];
 
 interface Pod {
@@ -25,53 +31,53 @@ interface Container {
 }
 
 it.each(folders)("the files of %s are as the schemas of Kubernetes have them", async (folder) => {
-  const manifests = await written(folder);
+  const manifests = await readManifestFiles(folder);
   expect(manifests.length).toBeGreaterThan(0);
-  for (const manifest of manifests) validate(manifest);
+  for (const manifest of manifests) validateManifest(manifest);
 });
 
 it("tells a wrong manifest from a right one", async () => {
-  const [deployment] = (await written("base")).filter(({ kind }) => kind === "Deployment");
-  const wrong = { ...deployment, spec: { ...deployment?.spec, replicas: "two" } } as Manifest;
-  expect(() => validate(wrong)).toThrow(/replicas/);
+  const [deployment] = (await readManifestFiles("base")).filter(({ kind }) => kind === "Deployment");
+  const wrong = { ...deployment, spec: { ...deployment?.spec, replicas: "two" } } as KubernetesManifest;
+  expect(() => validateManifest(wrong)).toThrow(/replicas/);
 });
 
 it("holds no secret, and refers to them by name", async () => {
-  const all = (await Promise.all(folders.map(written))).flat();
+  const all = (await Promise.all(folders.map(readManifestFiles))).flat();
   expect(all.filter(({ kind }) => kind === "Secret")).toEqual([]);
-  const plain = containersOf(all).flatMap(({ env = [] }) => env.filter(({ value }) => value !== undefined));
+  const plain = listContainers(all).flatMap(({ env = [] }) => env.filter(({ value }) => value !== undefined));
   expect([...new Set(plain.map(({ name }) => name))]).toEqual(["SERVICE"]);
 });
 
 it("has a deployment, an address, a budget and a policy for every part", async () => {
-  const base = await written("base");
+  const base = await readManifestFiles("base");
   const named = (kind: string) => base.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name);
   for (const kind of ["Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"])
-    expect(named(kind)).toEqual(expect.arrayContaining([...parts]));
-  expect([...named("HorizontalPodAutoscaler"), ...named("ScaledObject")].sort()).toEqual([...parts].sort());
+    expect(named(kind)).toEqual(expect.arrayContaining([...expectedParts]));
+  expect([...named("HorizontalPodAutoscaler"), ...named("ScaledObject")].sort()).toEqual([...expectedParts].sort());
 });
 
 it("knows every user of NATS", async () => {
-  const policies = (await written("base")).filter(({ kind }) => kind === "NetworkPolicy");
-  for (const { name } of await natsUsers("pragma")) {
+  const policies = (await readManifestFiles("base")).filter(({ kind }) => kind === "NetworkPolicy");
+  for (const { name } of await listNatsUsers("pragma")) {
     const policy = policies.find(({ metadata }) => metadata.name === name);
     expect(JSON.stringify(policy?.spec?.egress), name).toContain('"nats"');
   }
 });
 
 // Patches are applied by kustomize alone: without it, what they come to is not looked at here.
-describe.runIf(builder !== undefined)("built by kustomize", () => {
+describe.runIf(kustomizeCommand !== undefined)("built by kustomize", () => {
   it.each(["base", "overlays/production"])("%s is as the schemas of Kubernetes have it", (kustomization) => {
-    for (const manifest of build(kustomization)) validate(manifest);
+    for (const manifest of buildKustomization(kustomization)) validateManifest(manifest);
   });
 
   it("runs everything without rights, and with limits", () => {
-    const manifests = build("overlays/production");
-    for (const pod of podsOf(manifests)) {
+    const manifests = buildKustomization("overlays/production");
+    for (const pod of listPods(manifests)) {
       expect(pod.automountServiceAccountToken).toBe(false);
       expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
     }
-    for (const container of containersOf(manifests)) {
+    for (const container of listContainers(manifests)) {
       expect(container.securityContext).toMatchObject({
         readOnlyRootFilesystem: true,
         allowPrivilegeEscalation: false,
@@ -85,11 +91,11 @@ describe.runIf(builder !== undefined)("built by kustomize", () => {
   });
 
   it("exchanges pods without a request that finds none", () => {
-    const deployments = build("overlays/production").filter(({ kind }) => kind === "Deployment");
-    expect(deployments).toHaveLength(parts.length + 1);
+    const deployments = buildKustomization("overlays/production").filter(({ kind }) => kind === "Deployment");
+    expect(deployments).toHaveLength(expectedParts.length + 1);
     for (const deployment of deployments) {
       expect(deployment.spec).toMatchObject({ strategy: { rollingUpdate: { maxUnavailable: 0 } } });
-      const [pod] = podsOf([deployment]);
+      const [pod] = listPods([deployment]);
       // The delay of the shutdown, what is in flight (30 s), and some.
       expect(pod?.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(10 + 30 + 10);
       expect(pod?.containers[0]).toMatchObject({ readinessProbe: {}, livenessProbe: {} });
@@ -97,22 +103,22 @@ describe.runIf(builder !== undefined)("built by kustomize", () => {
   });
 
   it("leaves nothing open but the gateway and the portal", () => {
-    const open = build("base")
+    const open = buildKustomization("base")
       .filter(({ kind }) => kind === "NetworkPolicy")
       .filter(({ spec }) => ((spec?.ingress ?? []) as { from?: unknown }[]).some(({ from }) => from === undefined));
     expect(open.map(({ metadata }) => metadata.name).sort()).toEqual(["gateway", "portal"]);
-    const production = build("overlays/production").filter(({ kind }) => kind === "NetworkPolicy");
+    const production = buildKustomization("overlays/production").filter(({ kind }) => kind === "NetworkPolicy");
     expect(JSON.stringify(production.find(({ metadata }) => metadata.name === "gateway"))).toContain("ingress-nginx");
   });
 });
 
-function podsOf(manifests: Manifest[]): Pod[] {
+function listPods(manifests: KubernetesManifest[]): Pod[] {
   return manifests.flatMap(({ spec }) => {
     const template = spec?.template as { spec: Pod } | undefined;
     return template ? [template.spec] : [];
   });
 }
 
-function containersOf(manifests: Manifest[]): Container[] {
-  return podsOf(manifests).flatMap(({ containers, initContainers = [] }) => [...containers, ...initContainers]);
+function listContainers(manifests: KubernetesManifest[]): Container[] {
+  return listPods(manifests).flatMap(({ containers, initContainers = [] }) => [...containers, ...initContainers]);
 }

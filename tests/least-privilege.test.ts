@@ -1,40 +1,44 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { serviceNames } from "@pragma/contracts/service-names";
-import { refusals } from "@pragma/runtime/testing/refusals";
-import { natsUsersConfig } from "@pragma/services/nats-users";
-import { redisUsersFile } from "@pragma/services/redis-users";
+import { collectNatsErrors } from "@pragma/runtime/testing/nats-errors";
+import { renderNatsUsersConfig } from "@pragma/services/commands/nats-users";
+import { renderRedisAclFile } from "@pragma/services/commands/redis-users";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { Redis } from "ioredis";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Product, startProduct } from "./harness/product.ts";
-import { openShop } from "./harness/shop.ts";
-import { type GuardedServers, type Part, startGuardedServers } from "./privileges/guarded-servers.ts";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { createTestLocation } from "./harness/test-location.ts";
+import {
+  type RestrictedPart,
+  type RestrictedServers,
+  startRestrictedServers,
+} from "./privileges/restricted-servers.ts";
 
-let servers: GuardedServers;
-let product: Product;
+let servers: RestrictedServers;
+let product: ProductUnderTest;
 
 beforeAll(async () => {
-  servers = await startGuardedServers();
+  servers = await startRestrictedServers();
   await servers.migrate();
-  product = await startProduct(servers.variables, { split: true, variablesOf: servers.variablesOf });
+  product = await startProductUnderTest(servers.variables, { split: true, variablesOf: servers.variablesOf });
 }, 120_000);
 afterAll(async () => {
   await product?.stop();
   await servers?.stop();
 });
 
-const schemaOf = (service: string) => `${servers.variables.NAMESPACE}_${service.replaceAll("-", "_")}`;
+const schemaNameOf = (service: string) => `${servers.variables.NAMESPACE}_${service.replaceAll("-", "_")}`;
 
 it("works whole: a till becomes a report, and every part has what it needs", { timeout: 60_000 }, async () => {
-  const shop = await openShop(product, {
+  const shop = await createTestLocation(product, {
     scopes: ["tills:write", "reports:read", "jobs:write"],
   });
-  await shop.pushUntilAnswered(generateTill({ seed: 4, tillId: randomUUID(), orders: 3, day: "2026-04-01" }));
-  expect(await shop.reports(1)).toHaveLength(1);
-  expect((await shop.ask("POST", "/v1/jobs", { body: { message: "queued", duration: 1 } })).status).toBe(201);
-  for (const part of [...serviceNames, "gateway"] as Part[]) {
+  await shop.pushTillWithRetries(generateTill({ seed: 4, tillId: randomUUID(), orders: 3, day: "2026-04-01" }));
+  expect(await shop.waitForReports(1)).toHaveLength(1);
+  expect((await shop.request("POST", "/v1/jobs", { body: { message: "queued", duration: 1 } })).status).toBe(201);
+  for (const part of [...serviceNames, "gateway"] as RestrictedPart[]) {
     const { status, parts } = (await (await fetch(`${product.process(part).opsUrl}/ready`)).json()) as {
       status: string;
       parts: object;
@@ -50,7 +54,7 @@ it("runs the migrate command again, and gives a role the password that its URL h
   const url = new URL(servers.variablesOf("jobs").DATABASE_URL ?? "");
   url.password = "another-password-of-jobs";
   await servers.migrate({ JOBS_DATABASE_URL: url.href });
-  const sql = postgres(url.href, { max: 1, connection: { search_path: schemaOf("jobs") } });
+  const sql = postgres(url.href, { max: 1, connection: { search_path: schemaNameOf("jobs") } });
   expect(await sql`select count(*)::int as count from migrations`).toMatchObject([{ count: expect.any(Number) }]);
   await sql.end();
   await servers.migrate();
@@ -59,11 +63,13 @@ it("runs the migrate command again, and gives a role the password that its URL h
 describe("a service's role in PostgreSQL", () => {
   it.each(serviceNames)("of %s touches its own schema only, and makes nothing", async (service) => {
     const sql = postgres(servers.variablesOf(service).DATABASE_URL ?? "", { max: 1, onnotice: () => {} });
-    const own = schemaOf(service);
+    const own = schemaNameOf(service);
     try {
       await sql.unsafe(`select * from ${own}.outbox`);
       for (const other of serviceNames.filter((name) => name !== service))
-        await expect(sql.unsafe(`select * from ${schemaOf(other)}.outbox`), other).rejects.toThrow(/permission denied/);
+        await expect(sql.unsafe(`select * from ${schemaNameOf(other)}.outbox`), other).rejects.toThrow(
+          /permission denied/,
+        );
       for (const statement of [
         `create table ${own}.more (id int)`,
         `drop table ${own}.outbox`,
@@ -81,8 +87,8 @@ describe("a service's role in PostgreSQL", () => {
 });
 
 describe("a service's user of NATS", () => {
-  const refused = (part: Part, act: Parameters<typeof refusals>[1]) =>
-    refusals(servers.variablesOf(part).NATS_URL ?? "", act);
+  const refused = (part: RestrictedPart, act: Parameters<typeof collectNatsErrors>[1]) =>
+    collectNatsErrors(servers.variablesOf(part).NATS_URL ?? "", act);
 
   const subject = (rest: string) => `${servers.variables.NAMESPACE}${rest}`;
 
@@ -122,7 +128,7 @@ describe("a service's user of Redis", () => {
   afterAll(() => {
     for (const client of clients) client.disconnect();
   });
-  const connectAs = (part: Part) => {
+  const connectAs = (part: RestrictedPart) => {
     const client = new Redis(servers.variablesOf(part).REDIS_URL ?? "");
     clients.push(client);
     return client;
@@ -172,6 +178,6 @@ describe("a service's user of Redis", () => {
 
 it("has committed what the servers are given", async () => {
   const read = (path: string) => readFile(new URL(`../deploy/${path}`, import.meta.url), "utf8");
-  expect(await read("nats/users.conf"), "run npm run access").toBe(await natsUsersConfig("pragma"));
-  expect(await read("redis/users.acl"), "run npm run access").toBe(redisUsersFile("pragma"));
+  expect(await read("nats/users.conf"), "run npm run access").toBe(await renderNatsUsersConfig("pragma"));
+  expect(await read("redis/users.acl"), "run npm run access").toBe(renderRedisAclFile("pragma"));
 });

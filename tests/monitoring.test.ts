@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { packageFolder } from "@pragma/runtime/package-folder";
+import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { startReceiver } from "@pragma/webhooks/testing/receiver";
+import { startWebhookReceiver } from "@pragma/webhooks/testing/webhook-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Product, startProduct } from "./harness/product.ts";
-import { openShop } from "./harness/shop.ts";
-import { labelsIn, metricsIn } from "./monitoring/expressions.ts";
-import { type Exported, readMetrics } from "./monitoring/read-metrics.ts";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { createTestLocation } from "./harness/test-location.ts";
+import { listPromqlLabels, listPromqlMetrics } from "./monitoring/promql-expressions.ts";
+import { type ExportedMetrics, readPrometheusMetrics } from "./monitoring/read-metrics.ts";
 
-const grafana = join(packageFolder(import.meta.url), "..", "deploy", "grafana");
+const grafanaFolder = join(findPackageFolder(import.meta.url), "..", "deploy", "grafana");
 
 interface Rules {
   groups: { name: string; rules: { alert?: string; record?: string; expr: string; annotations?: object }[] }[];
@@ -21,42 +21,44 @@ interface Dashboard {
   panels: { title: string; targets?: { expr: string }[] }[];
 }
 
-const rules: Rules = JSON.parse(await readFile(join(grafana, "rules.json"), "utf8"));
-const dashboard: Dashboard = JSON.parse(await readFile(join(grafana, "dashboard.json"), "utf8"));
-const ruled = rules.groups.flatMap((group) => group.rules);
-const recorded = new Set(ruled.flatMap(({ record }) => record ?? []));
+const rules: Rules = JSON.parse(await readFile(join(grafanaFolder, "rules.json"), "utf8"));
+const dashboard: Dashboard = JSON.parse(await readFile(join(grafanaFolder, "dashboard.json"), "utf8"));
+const alertExpressions = rules.groups.flatMap((group) => group.rules);
+const recordedMetricNames = new Set(alertExpressions.flatMap(({ record }) => record ?? []));
 const expressions = [
-  ...ruled.map(({ alert, record, expr }) => [alert ?? record ?? "", expr] as const),
+  ...alertExpressions.map(({ alert, record, expr }) => [alert ?? record ?? "", expr] as const),
   ...dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
 ];
 
 let environment: TestEnvironment;
-let product: Product;
-let exported: Exported;
+let product: ProductUnderTest;
+let exportedMetrics: ExportedMetrics;
 
 /** Has everything happen that is measured, and reads what the product says of it. */
 beforeAll(async () => {
   environment = await createTestEnvironment({ OPS_TOKEN: randomUUID() });
-  product = await startProduct(environment.variables);
-  const receiver = await startReceiver();
-  const endpoint = receiver.endpoint();
-  const shop = await openShop(product, { scopes: ["tills:write", "webhooks:write", "jobs:write", "accounting:write"] });
+  product = await startProductUnderTest(environment.variables);
+  const receiver = await startWebhookReceiver();
+  const endpoint = receiver.addEndpoint();
+  const shop = await createTestLocation(product, {
+    scopes: ["tills:write", "webhooks:write", "jobs:write", "accounting:write"],
+  });
   const { data: recipient } = await shop.api.POST("/v1/recipients", { body: { name: "Measured" } });
   await shop.api.POST("/v1/webhooks", {
     body: { recipientId: recipient.id, endpointUrl: endpoint.url, events: ["report.finalized"] },
   });
-  await shop.ask("POST", "/v1/jobs/", { body: { message: "measured", duration: 1 } });
+  await shop.request("POST", "/v1/jobs/", { body: { message: "measured", duration: 1 } });
   const till = generateTill({ seed: 1, tillId: randomUUID(), orders: 2, day: "2026-04-01" });
-  await shop.ask("POST", "/v2/tills/", { body: till });
-  await eventually("the webhook", () => endpoint.received.length > 0);
-  const config = await shop.ask("POST", "/v1/accounting/configs", { body: {} });
+  await shop.request("POST", "/v2/tills/", { body: till });
+  await eventually("the webhook", () => endpoint.receivedWebhooks.length > 0);
+  const config = await shop.request("POST", "/v1/accounting/configs", { body: {} });
   const { id: accountingConfigId } = (await config.json()) as { id: string };
-  await shop.ask("POST", "/v1/accounting/exports", {
+  await shop.request("POST", "/v1/accounting/exports", {
     body: [{ tillId: till.id, accountingConfigId, accountingProvider: "FULLL" }],
   });
   const measured = ["webhook_attempt_duration_seconds_count", "accounting_exports_unfinished"];
-  exported = await eventually("the delivery and the export to be measured", async () => {
-    const found = await readMetrics(`${product.process("all").opsUrl}/metrics`);
+  exportedMetrics = await eventually("the delivery and the export to be measured", async () => {
+    const found = await readPrometheusMetrics(`${product.process("all").opsUrl}/metrics`);
     return measured.every((name) => found.has(name)) && found;
   });
   await receiver.close();
@@ -68,17 +70,18 @@ afterAll(async () => {
 
 describe("the dashboard and the alert rules", () => {
   it.each(expressions)("%s asks for what the product exports, by labels that it has", (_, expression) => {
-    const metrics = metricsIn(expression);
+    const metrics = listPromqlMetrics(expression);
     expect(metrics.length).toBeGreaterThan(0);
     for (const metric of metrics) {
-      if (recorded.has(metric) || metric === "up") continue;
-      expect([...exported.keys()]).toContain(metric);
-      for (const label of labelsIn(expression, metric)) expect([...(exported.get(metric) ?? [])]).toContain(label);
+      if (recordedMetricNames.has(metric) || metric === "up") continue;
+      expect([...exportedMetrics.keys()]).toContain(metric);
+      for (const label of listPromqlLabels(expression, metric))
+        expect([...(exportedMetrics.get(metric) ?? [])]).toContain(label);
     }
   });
 
   it("says with every alert what it means and what to do", () => {
-    const alerts = ruled.filter(({ alert }) => alert !== undefined);
+    const alerts = alertExpressions.filter(({ alert }) => alert !== undefined);
     expect(alerts.length).toBeGreaterThan(10);
     for (const { annotations } of alerts) {
       expect(annotations).toMatchObject({ summary: expect.any(String), action: expect.any(String) });

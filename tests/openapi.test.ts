@@ -2,30 +2,34 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { packageFolder } from "@pragma/runtime/package-folder";
+import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
 
-const contracts = packageFolder(import.meta.resolve("@pragma/contracts/errors"));
+const contracts = findPackageFolder(import.meta.resolve("@pragma/contracts/errors"));
 const checkout = join(contracts, "..");
 const run = promisify(execFile);
 
-const tool = (name: string) => join(checkout, "node_modules", ".bin", name);
+const toolPath = (name: string) => join(checkout, "node_modules", ".bin", name);
 
 const names = ["openapi.json", "openapi.full.json"];
 const documents = names.map((name) => join(contracts, name));
 
 describe("the documents in contracts/", () => {
   it("have no errors under Redocly's recommended rules", async () => {
-    await run(tool("redocly"), ["lint", ...documents, "--max-problems=20"], { cwd: checkout });
+    await run(toolPath("redocly"), ["lint", ...documents, "--max-problems=20"], { cwd: checkout });
   }, 120_000);
 
   // The full document holds all that the public one does. Examples are validated below, which takes Spectral far longer.
   it("have no errors under Spectral's other recommended rules", async () => {
-    await run(tool("spectral"), ["lint", join(contracts, "openapi.full.json"), "--fail-severity=error", "--quiet"], {
-      cwd: checkout,
-    });
+    await run(
+      toolPath("spectral"),
+      ["lint", join(contracts, "openapi.full.json"), "--fail-severity=error", "--quiet"],
+      {
+        cwd: checkout,
+      },
+    );
   }, 240_000);
 });
 

@@ -1,48 +1,55 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { changed, makeOrder, makeRow } from "@pragma/order-live/testing/make-order";
-import { OrderModel } from "@pragma/order-live/testing/order-model";
-import { schemaOf } from "@pragma/runtime/start-service";
+import {
+  changeLiveOrderInput,
+  createLiveOrderInput,
+  createTestProductRow,
+} from "@pragma/order-live/testing/order-fixtures";
+import { LiveOrderModel } from "@pragma/order-live/testing/order-model";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { sentEnvelopes } from "@pragma/runtime/testing/sent-events";
+import { readPublishedEnvelopes } from "@pragma/runtime/testing/published-events";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FollowingClient, followStream } from "./harness/following-client.ts";
-import { residentMegabytes } from "./harness/memory.ts";
-import { type Product, startProduct } from "./harness/product.ts";
-import { openShop, type Shop } from "./harness/shop.ts";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type ReconnectingStreamClient, startReconnectingStreamClient } from "./harness/reconnecting-stream-client.ts";
+import { readResidentMegabytes } from "./harness/resident-memory.ts";
+import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let environment: TestEnvironment;
 /** Each part in a process of its own. */
-let split: Product;
+let splitProduct: ProductUnderTest;
 /** Another instance of everything, in one process. */
-let whole: Product;
+let allInOneProduct: ProductUnderTest;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
-  split = await startProduct(environment.variables, { split: ["accounts", "till-ingest", "order-live", "reporting"] });
-  whole = await startProduct(environment.variables, { adminKey: split.adminKey });
+  splitProduct = await startProductUnderTest(environment.variables, {
+    split: ["accounts", "till-ingest", "order-live", "reporting"],
+  });
+  allInOneProduct = await startProductUnderTest(environment.variables, { adminKey: splitProduct.adminKey });
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 180_000);
 afterAll(async () => {
   await sql?.end();
-  await whole?.stop();
-  await split?.stop();
+  await allInOneProduct?.stop();
+  await splitProduct?.stop();
   await environment?.remove();
 });
 
-const table = (name: string) => sql`${sql(schemaOf(environment.namespace, "order-live"))}.${sql(name)}`;
-const streams = () => [split, whole].map(({ url }) => `${url}/v1/orders-live/stream`);
-const openKitchen = () => openShop(split, { scopes: ["orders:read", "orders:write", "tills:write", "locations:read"] });
+const table = (name: string) => sql`${sql(buildServiceSchemaName(environment.namespace, "order-live"))}.${sql(name)}`;
+const streams = () => [splitProduct, allInOneProduct].map(({ url }) => `${url}/v1/orders-live/stream`);
+const createLiveOrderLocation = () =>
+  createTestLocation(splitProduct, { scopes: ["orders:read", "orders:write", "tills:write", "locations:read"] });
 
 /** Sends an order as points of sale in the field do: again, elsewhere, until it is answered. */
-async function sendUntilAnswered({ key }: Shop, order: OrderLiveInput, first: number): Promise<void> {
+async function sendUntilAnswered({ key }: TestLocation, order: OrderLiveInput, first: number): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
-    const { url } = (first + attempt) % 2 ? split : whole;
+    const { url } = (first + attempt) % 2 ? splitProduct : allInOneProduct;
     const answer = await fetch(`${url}/v1/orders-live/`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -59,12 +66,13 @@ async function sendUntilAnswered({ key }: Shop, order: OrderLiveInput, first: nu
   throw new Error("The upsert was not answered.");
 }
 
-const turns: ((order: OrderLiveInput) => OrderLiveInput)[] = [
-  (order) => changed(order, { productRowList: [...order.data.productRowList.slice(-3), makeRow()] }),
-  (order) => changed(order, { leftToPay: order.data.leftToPay - 1 }),
-  (order) => changed(order, { isPaid: !order.data.isPaid }),
-  (order) => changed(order, { isCanceled: !order.data.isCanceled }),
-  (order) => changed(order, { isTransferred: !order.data.isTransferred }),
+const orderChanges: ((order: OrderLiveInput) => OrderLiveInput)[] = [
+  (order) =>
+    changeLiveOrderInput(order, { productRowList: [...order.data.productRowList.slice(-3), createTestProductRow()] }),
+  (order) => changeLiveOrderInput(order, { leftToPay: order.data.leftToPay - 1 }),
+  (order) => changeLiveOrderInput(order, { isPaid: !order.data.isPaid }),
+  (order) => changeLiveOrderInput(order, { isCanceled: !order.data.isCanceled }),
+  (order) => changeLiveOrderInput(order, { isTransferred: !order.data.isTransferred }),
 ];
 
 const orderCount = 50;
@@ -73,10 +81,10 @@ const seconds = 14;
 const readerCount = 20;
 
 /** What a run showed. */
-interface Outcome {
-  shop: Shop;
-  model: OrderModel;
-  readers: FollowingClient[];
+interface ServiceRun {
+  shop: TestLocation;
+  orderModel: LiveOrderModel;
+  readers: ReconnectingStreamClient[];
   /** When each revision was answered, in milliseconds of `performance.now()`. */
   answeredAt: Map<string, number>;
   /** From when to when something was down. */
@@ -85,118 +93,120 @@ interface Outcome {
 }
 
 /** Sends changes of many orders at a steady rate, each order's one after the other, while processes are killed. */
-async function runService(): Promise<Outcome> {
-  const shop = await openKitchen();
+async function runOrderService(): Promise<ServiceRun> {
+  const shop = await createLiveOrderLocation();
   const readers = Array.from({ length: readerCount }, (_, index) =>
-    followStream(index % 2 ? streams() : streams().reverse(), shop.key),
+    startReconnectingStreamClient(index % 2 ? streams() : streams().reverse(), shop.key),
   );
-  await Promise.all(readers.map((reader) => reader.ready()));
-  const outcome: Outcome = {
+  await Promise.all(readers.map((reader) => reader.waitUntilReady()));
+  const outcome: ServiceRun = {
     shop,
     readers,
-    model: new OrderModel(),
+    orderModel: new LiveOrderModel(),
     answeredAt: new Map(),
     outages: [],
     memory: { before: 0, after: 0 },
   };
   const tillId = randomUUID();
-  const orders = Array.from({ length: orderCount }, () => makeOrder({}, { tillId }));
+  const orders = Array.from({ length: orderCount }, () => createLiveOrderInput({}, { tillId }));
   const sending = orders.map(() => Promise.resolve());
   const started = performance.now();
-  const disturbing = disturb(outcome);
+  const disturbing = killProcessesAndReconnect(outcome);
   for (let count = 0; count < upsertsPerSecond * seconds; count += 1) {
     const due = started + (count / upsertsPerSecond) * 1000;
     await sleep(Math.max(0, due - performance.now()));
     const at = count % orderCount;
     const order = orders[at] as OrderLiveInput;
-    const next = count < orderCount ? order : (turns[randomInt(turns.length)]?.(order) ?? order);
+    const next = count < orderCount ? order : (orderChanges[randomInt(orderChanges.length)]?.(order) ?? order);
     orders[at] = next;
-    outcome.model.upsert(next);
+    outcome.orderModel.upsert(next);
     sending[at] = (sending[at] ?? Promise.resolve())
       .then(() => sendUntilAnswered(shop, next, count))
       .then(() => void outcome.answeredAt.set(next.revisionHash, performance.now()));
     if (count === (upsertsPerSecond * seconds) / 2)
-      outcome.memory.before = await residentMegabytes(whole.process("all").pid ?? 0);
+      outcome.memory.before = await readResidentMegabytes(allInOneProduct.process("all").pid ?? 0);
   }
   await Promise.all([...sending, disturbing]);
   await eventually("every reader to have everything", () =>
-    readers.every(({ changes }) => changes.length >= outcome.model.said.length),
+    readers.every(({ orderEvents }) => orderEvents.length >= outcome.orderModel.expectedMessages.length),
   );
-  outcome.memory.after = await residentMegabytes(whole.process("all").pid ?? 0);
+  outcome.memory.after = await readResidentMegabytes(allInOneProduct.process("all").pid ?? 0);
   await Promise.all(readers.map((reader) => reader.stop()));
   return outcome;
 }
 
 /** Kills order-live and a gateway, and has some readers come and go. */
-async function disturb({ readers, outages }: Outcome): Promise<void> {
+async function killProcessesAndReconnect({ readers, outages }: ServiceRun): Promise<void> {
   const restless = readers.filter((_, index) => index % 4 === 0);
   for (const victim of ["order-live", "gateway"] as const) {
     await sleep(4_000);
     await Promise.all(restless.map((reader) => reader.reconnect()));
     const from = performance.now();
-    await split.process(victim).kill();
+    await splitProduct.process(victim).kill();
     await sleep(500);
-    await split.process(victim).start();
+    await splitProduct.process(victim).start();
     outages.push([from, performance.now() + 1_000]);
     await Promise.all(restless.map((reader) => reader.reconnect()));
   }
 }
 
 describe("a service of fifty orders, followed by twenty readers, while processes are killed", () => {
-  let outcome: Outcome;
+  let outcome: ServiceRun;
   beforeAll(async () => {
-    outcome = await runService();
+    outcome = await runOrderService();
   }, 120_000);
 
   it("takes every revision once, in one order", async () => {
-    const { shop, model } = outcome;
+    const { shop, orderModel } = outcome;
     const log = await sql<{ position: number; said: string }[]>`
       select position::int, 'order ' || order_id || ' ' || (body::json ->> 'revisionHash') as said
       from ${table("revisions")} where location_id = ${shop.locationId} order by position`;
-    expect(log.map(({ position }) => position)).toEqual(model.said.map((_, index) => index + 1));
-    expect(log.map(({ said }) => said).sort()).toEqual([...model.said].sort());
+    expect(log.map(({ position }) => position)).toEqual(orderModel.expectedMessages.map((_, index) => index + 1));
+    expect(log.map(({ said }) => said).sort()).toEqual([...orderModel.expectedMessages].sort());
   });
 
   it("shows every reader every revision once and in order, those that came back among them", async () => {
-    const { shop, readers, model } = outcome;
+    const { shop, readers, orderModel } = outcome;
     const log = await sql<{ hash: string }[]>`
       select body::json ->> 'revisionHash' as hash from ${table("revisions")}
       where location_id = ${shop.locationId} order by position`;
-    for (const { changes, resets } of readers) {
-      expect(changes.map(({ id }) => id)).toEqual(model.said.map((_, index) => `${shop.locationId}:${index + 1}`));
-      expect(changes.map(({ data }) => data.revisionHash)).toEqual(log.map(({ hash }) => hash));
-      expect(resets).toBe(0);
+    for (const { orderEvents, resetCount } of readers) {
+      expect(orderEvents.map(({ id }) => id)).toEqual(
+        orderModel.expectedMessages.map((_, index) => `${shop.locationId}:${index + 1}`),
+      );
+      expect(orderEvents.map(({ data }) => data.revisionHash)).toEqual(log.map(({ hash }) => hash));
+      expect(resetCount).toBe(0);
     }
-    const streamsOpened = readers.reduce((sum, { opened }) => sum + opened, 0);
+    const streamsOpened = readers.reduce((sum, { openedStreamCount }) => sum + openedStreamCount, 0);
     // Half of the readers lost their stream twice over the kills, a quarter left it four times by themselves.
     expect(streamsOpened).toBeGreaterThan(readerCount * 2);
   });
 
   it("stores what was sent last, and counts it right", async () => {
-    const { shop, model } = outcome;
+    const { shop, orderModel } = outcome;
     const stored = await sql<{ order: string }[]>`
       select id || ' ' || revision_hash as order from ${table("orders")} where location_id = ${shop.locationId}`;
-    expect(stored.map((row) => row.order).sort()).toEqual(model.listed);
-    for (const { url } of [split, whole]) {
+    expect(stored.map((row) => row.order).sort()).toEqual(orderModel.listed);
+    for (const { url } of [splitProduct, allInOneProduct]) {
       for (const flag of ["isPaid", "isCanceled", "isTransferred"] as const) {
         const answer = await fetch(`${url}/v1/orders-live/?${flag}=true&size=1`, {
           headers: { authorization: `Bearer ${shop.key}` },
         });
         const { meta } = (await answer.json()) as { meta: { totalCount: number } };
-        expect(meta.totalCount).toBe([...model.orders.values()].filter(({ order }) => order.data[flag]).length);
+        expect(meta.totalCount).toBe([...orderModel.orders.values()].filter(({ order }) => order.data[flag]).length);
       }
     }
   });
 
   it("tells of each turn of an order once, and numbers them without gaps", async () => {
-    const { model } = outcome;
+    const { orderModel } = outcome;
     await eventually("the outbox to be empty", async () => (await sql`select 1 from ${table("outbox")}`).length === 0);
     const told = new Map<string, string[]>();
-    for (const { type, subject, data } of await sentEnvelopes(environment)) {
+    for (const { type, subject, data } of await readPublishedEnvelopes(environment)) {
       if (!type.startsWith("order.")) continue;
       told.set(subject, [...(told.get(subject) ?? []), `${(data as { sequence: number }).sequence} ${type}`]);
     }
-    for (const [id, { events }] of model.orders) {
+    for (const [id, { events }] of orderModel.orders) {
       const inOrder = (told.get(id) ?? []).sort((one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10));
       expect(inOrder).toEqual(events.map((type, index) => `${index + 1} ${type}`));
     }
@@ -206,7 +216,7 @@ describe("a service of fifty orders, followed by twenty readers, while processes
     const { readers, answeredAt, outages, memory } = outcome;
     const isCalm = (at: number) => outages.every(([from, to]) => at < from || at > to);
     const delays = readers
-      .flatMap(({ changes }) => changes)
+      .flatMap(({ orderEvents }) => orderEvents)
       .filter(({ at, data }) => isCalm(at) && isCalm(answeredAt.get(String(data.revisionHash)) ?? at))
       .map(({ at, data }) => Math.max(0, at - (answeredAt.get(String(data.revisionHash)) ?? at)))
       .sort((one, other) => one - other);
@@ -222,29 +232,32 @@ describe("a service of fifty orders, followed by twenty readers, while processes
 
 describe("a till that is pushed", () => {
   it("takes its orders out of the live ones, and its devices are shown with the location", async () => {
-    const shop = await openKitchen();
+    const shop = await createLiveOrderLocation();
     const till = generateTill({ seed: 11, tillId: randomUUID(), orders: 6, day: "2026-05-29" });
     const live = till.orderList
       .filter(({ isTraining }) => !isTraining)
       .map((data) =>
-        makeOrder({ ...data, deviceIdentifier: "kitchen-1", deviceName: "Passe" }, { id: data.id, tillId: till.id }),
+        createLiveOrderInput(
+          { ...data, deviceIdentifier: "kitchen-1", deviceName: "Passe" },
+          { id: data.id, tillId: till.id },
+        ),
       );
-    const other = makeOrder();
-    const reader = followStream(streams(), shop.key);
-    await reader.ready();
+    const other = createLiveOrderInput();
+    const reader = startReconnectingStreamClient(streams(), shop.key);
+    await reader.waitUntilReady();
     for (const [index, order] of [...live, other].entries()) await sendUntilAnswered(shop, order, index);
-    expect((await shop.pushUntilAnswered(till)).status).toBe(201);
+    expect((await shop.pushTillWithRetries(till)).status).toBe(201);
     const left = await eventually("the orders to leave", () => {
-      const found = reader.changes.filter(({ type }) => type === "left");
+      const found = reader.orderEvents.filter(({ type }) => type === "left");
       return found.length >= live.length && found;
     });
     expect(left.map(({ data }) => data.id).sort()).toEqual(live.map(({ id }) => id).sort());
     await reader.stop();
-    await sendUntilAnswered(shop, changed(live[0] ?? other, {}), 0);
-    const page = await shop.read<{ data: { id: string }[] }>("/v1/orders-live/");
+    await sendUntilAnswered(shop, changeLiveOrderInput(live[0] ?? other, {}), 0);
+    const page = await shop.getJson<{ data: { id: string }[] }>("/v1/orders-live/");
     expect(page.data.map(({ id }) => id)).toEqual([other.id]);
     const devices = await eventually("the devices", async () => {
-      const { deviceList } = await shop.read<{ deviceList: { id: string; name: string }[] }>(
+      const { deviceList } = await shop.getJson<{ deviceList: { id: string; name: string }[] }>(
         "/v1/locations/own?devices=true",
       );
       return deviceList.some(({ id }) => id === till.deviceIdentifier) && deviceList;
@@ -255,18 +268,18 @@ describe("a till that is pushed", () => {
 
 describe("processes that are told to stop", () => {
   it("do so within moments, streams open or not, and readers go on elsewhere", async () => {
-    const shop = await openKitchen();
-    const readers = Array.from({ length: 4 }, () => followStream(streams(), shop.key));
-    await Promise.all(readers.map((reader) => reader.ready()));
-    await sendUntilAnswered(shop, makeOrder(), 0);
+    const shop = await createLiveOrderLocation();
+    const readers = Array.from({ length: 4 }, () => startReconnectingStreamClient(streams(), shop.key));
+    await Promise.all(readers.map((reader) => reader.waitUntilReady()));
+    await sendUntilAnswered(shop, createLiveOrderInput(), 0);
     const since = performance.now();
-    await split.process("gateway").stop();
-    await split.process("order-live").stop();
+    await splitProduct.process("gateway").stop();
+    await splitProduct.process("order-live").stop();
     expect(performance.now() - since).toBeLessThan(8_000);
-    await sendUntilAnswered(shop, makeOrder(), 0);
-    await eventually("every reader to have both", () => readers.every(({ changes }) => changes.length === 2));
+    await sendUntilAnswered(shop, createLiveOrderInput(), 0);
+    await eventually("every reader to have both", () => readers.every(({ orderEvents }) => orderEvents.length === 2));
     await Promise.all(readers.map((reader) => reader.stop()));
-    await split.process("order-live").start();
-    await split.process("gateway").start();
+    await splitProduct.process("order-live").start();
+    await splitProduct.process("gateway").start();
   }, 60_000);
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { computeReport } from "@pragma/reporting/calculate/compute-report";
+import { computeReport } from "@pragma/reporting/calculation/compute-report";
 import { generateTill } from "@pragma/simulator/generate-till";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -12,7 +12,8 @@ const tills = fc
   .record({ seed: fc.integer(), orders: fc.integer({ min: 0, max: 120 }) })
   .map((options) => TillV2.parse(generateTill({ ...options, day: "2026-05-29" })));
 
-const sum = <T>(items: T[], amount: (item: T) => number) => items.reduce((total, item) => total + amount(item), 0);
+const sumAmounts = <T>(items: T[], amount: (item: T) => number) =>
+  items.reduce((total, item) => total + amount(item), 0);
 
 describe("the report of any till", () => {
   it("tells the same total by product, by tax, by room and by order", () => {
@@ -25,13 +26,13 @@ describe("the report of any till", () => {
             .filter((order) => !order.isCanceled && !order.isTransferred && !order.isTraining)
             .map(({ id }) => id),
         );
-        expect(sum(report.reportProducts, ({ productSales }) => productSales)).toBe(report.totalSales);
-        expect(sum(report.reportTaxes, ({ taxAmount, taxableAmount }) => taxAmount + taxableAmount)).toBe(
+        expect(sumAmounts(report.reportProducts, ({ productSales }) => productSales)).toBe(report.totalSales);
+        expect(sumAmounts(report.reportTaxes, ({ taxAmount, taxableAmount }) => taxAmount + taxableAmount)).toBe(
           report.totalSales,
         );
-        expect(sum(report.reportRooms, ({ total }) => total)).toBe(report.totalSales);
+        expect(sumAmounts(report.reportRooms, ({ total }) => total)).toBe(report.totalSales);
         expect(
-          sum(
+          sumAmounts(
             report.orders.filter(({ id }) => counting.has(id)),
             ({ total }) => total,
           ),

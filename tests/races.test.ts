@@ -1,50 +1,50 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { computeReport } from "@pragma/reporting/calculate/compute-report";
-import { schemaOf } from "@pragma/runtime/start-service";
+import { computeReport } from "@pragma/reporting/calculation/compute-report";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { Random } from "@pragma/simulator/random";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Product, startProduct } from "./harness/product.ts";
-import { openShop, type Shop } from "./harness/shop.ts";
-import { miscounts } from "./races/miscounts.ts";
-import { racingTills } from "./races/racing-tills.ts";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
+import { generateConflictingTills } from "./races/conflicting-tills.ts";
+import { findInconsistentCounts } from "./races/inconsistent-counts.ts";
 
 /** RACE_RUNS races of two tills each; RACE_SEED has them over the same bodies again. */
 const runs = Number(process.env.RACE_RUNS ?? 20);
 const firstSeed = Number(process.env.RACE_SEED ?? randomInt(1_000_000_000));
 /** Races that are on at once: they meet in the days that they count. */
-const atOnce = 4;
+const maxConcurrentRaces = 4;
 
 let environment: TestEnvironment;
-let product: Product;
-let second: Product;
-let shop: Shop;
+let product: ProductUnderTest;
+let secondProduct: ProductUnderTest;
+let shop: TestLocation;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "100000", RATE_LIMIT_BURST: "100000" });
-  product = await startProduct(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
-  second = await startProduct(environment.variables, { adminKey: product.adminKey });
-  shop = await openShop(product);
+  product = await startProductUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
+  secondProduct = await startProductUnderTest(environment.variables, { adminKey: product.adminKey });
+  shop = await createTestLocation(product);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 120_000);
 afterAll(async () => {
   await sql?.end();
-  await second?.stop();
+  await secondProduct?.stop();
   await product?.stop();
   await environment?.remove();
 });
 
 /** Asks one instance or the other until it is answered: not by a process that dies, nor before the till is there. */
-async function insist(method: string, path: string, body?: unknown): Promise<void> {
+async function requestUntilSuccess(method: string, path: string, body?: unknown): Promise<void> {
   await eventually(
     `${method} ${path} to be answered`,
     async () => {
-      const { url } = randomInt(2) === 0 ? product : second;
+      const { url } = randomInt(2) === 0 ? product : secondProduct;
       const headers = { authorization: `Bearer ${shop.key}`, "content-type": "application/json" };
       const answer = await fetch(`${url}${path}`, {
         method,
@@ -61,15 +61,15 @@ async function insist(method: string, path: string, body?: unknown): Promise<voi
 }
 
 /** Pushes two tills, replaces and reprocesses them, all at the same time; gives their ids. */
-async function race(seed: number): Promise<string[]> {
+async function pushConflictingTills(seed: number): Promise<string[]> {
   const random = new Random(`race ${seed}`);
-  const tills = racingTills(random, { bodies: 4 });
+  const tills = generateConflictingTills(random, { bodies: 4 });
   const asked = tills.flatMap(([pushed, ...replacing]) => {
     const address = `/v1/tills/${pushed?.id}`;
     return [
-      () => insist("POST", "/v2/tills/", pushed),
-      ...replacing.map((body) => () => insist("PUT", address, body)),
-      ...[1, 2].map(() => () => insist("POST", `${address}/reprocess`)),
+      () => requestUntilSuccess("POST", "/v2/tills/", pushed),
+      ...replacing.map((body) => () => requestUntilSuccess("PUT", address, body)),
+      ...[1, 2].map(() => () => requestUntilSuccess("POST", `${address}/reprocess`)),
     ];
   });
   await Promise.all(
@@ -81,14 +81,15 @@ async function race(seed: number): Promise<string[]> {
   return tills.map(([pushed]) => pushed?.id ?? "");
 }
 
-const table = (service: string, name: string) => sql`${sql(schemaOf(environment.namespace, service))}.${sql(name)}`;
+const tableOf = (service: string, name: string) =>
+  sql`${sql(buildServiceSchemaName(environment.namespace, service))}.${sql(name)}`;
 
-async function untilProcessed(ids: string[]): Promise<void> {
+async function waitUntilProcessed(ids: string[]): Promise<void> {
   await eventually(
     `${ids.length} tills to be processed`,
     async () => {
       const undone = await sql`
-        select 1 from ${table("till-ingest", "tills")}
+        select 1 from ${tableOf("till-ingest", "tills")}
         where id = any(${ids}::uuid[]) and result_revision is distinct from revision`;
       return undone.length === 0;
     },
@@ -98,15 +99,15 @@ async function untilProcessed(ids: string[]): Promise<void> {
 
 /** The till's report and orders are those of the body that it has, and no others. */
 async function expectLastRevision(id: string): Promise<void> {
-  const body = TillV2.parse(await shop.read(`/v1/tills/${id}/object`));
+  const body = TillV2.parse(await shop.getJson(`/v1/tills/${id}/object`));
   const expected = computeReport(body, { locationId: shop.locationId });
-  const reports = await sql`select id, v2 from ${table("reporting", "reports")} where till_id = ${id}`;
+  const reports = await sql`select id, v2 from ${tableOf("reporting", "reports")} where till_id = ${id}`;
   const shown = reports.map(({ v2 }) => JSON.parse(v2));
   expect(shown, `till ${id}`).toEqual(expected ? [JSON.parse(JSON.stringify(expected.reportV2))] : []);
-  const orders = await sql<{ id: string }[]>`select id from ${table("reporting", "orders")} where till_id = ${id}`;
+  const orders = await sql<{ id: string }[]>`select id from ${tableOf("reporting", "orders")} where till_id = ${id}`;
   const expectedIds = expected?.orders.map((order) => order.id) ?? [];
   expect(orders.map((order) => order.id).sort(), `orders of till ${id}`).toEqual(expectedIds.sort());
-  if (expected) expect(await shop.read(`/v2/reports/${expected.id}`)).toEqual(shown[0]);
+  if (expected) expect(await shop.getJson(`/v2/reports/${expected.id}`)).toEqual(shown[0]);
 }
 
 it(
@@ -115,7 +116,8 @@ it(
     const seeds = Array.from({ length: runs }, (_, index) => firstSeed + index);
     const ids: string[] = [];
     const racer = async () => {
-      for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop()) ids.push(...(await race(seed)));
+      for (let seed = seeds.pop(); seed !== undefined; seed = seeds.pop())
+        ids.push(...(await pushConflictingTills(seed)));
     };
     let kills = 0;
     const killer = async () => {
@@ -127,13 +129,13 @@ it(
         await victim.start();
       }
     };
-    await Promise.all([killer(), ...Array.from({ length: atOnce }, racer)]);
+    await Promise.all([killer(), ...Array.from({ length: maxConcurrentRaces }, racer)]);
     expect(ids).toHaveLength(2 * runs);
-    await untilProcessed(ids);
+    await waitUntilProcessed(ids);
     for (const id of ids) await expectLastRevision(id);
-    expect(await miscounts(sql, schemaOf(environment.namespace, "reporting"))).toEqual([]);
+    expect(await findInconsistentCounts(sql, buildServiceSchemaName(environment.namespace, "reporting"))).toEqual([]);
     for (const service of ["till-ingest", "reporting"]) {
-      expect(await sql`select reason from ${table(service, "parked_messages")}`).toEqual([]);
+      expect(await sql`select reason from ${tableOf(service, "parked_messages")}`).toEqual([]);
     }
   },
   120_000 + 2_000 * runs,

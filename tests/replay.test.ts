@@ -1,26 +1,26 @@
 import { randomUUID } from "node:crypto";
-import { schemaOf } from "@pragma/runtime/start-service";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { sentEvents } from "@pragma/runtime/testing/sent-events";
-import { openStreamControl, type StreamControl } from "@pragma/runtime/testing/stream-control";
+import { createEventStreamControl, type EventStreamControl } from "@pragma/runtime/testing/jetstream-control";
+import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Product, startProduct } from "./harness/product.ts";
-import { openShop, type Shop } from "./harness/shop.ts";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let environment: TestEnvironment;
-let product: Product;
-let shop: Shop;
-let stream: StreamControl;
+let product: ProductUnderTest;
+let shop: TestLocation;
+let stream: EventStreamControl;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({ SWEEP_AFTER_SECONDS: "1" });
-  product = await startProduct(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
-  shop = await openShop(product);
-  stream = await openStreamControl(environment);
+  product = await startProductUnderTest(environment.variables, { split: ["accounts", "till-ingest", "reporting"] });
+  shop = await createTestLocation(product);
+  stream = await createEventStreamControl(environment);
   sql = postgres(environment.variables.DATABASE_URL ?? "", { max: 2, onnotice: () => {} });
 }, 120_000);
 afterAll(async () => {
@@ -32,71 +32,72 @@ afterAll(async () => {
 
 type Till = ReturnType<typeof generateTill>;
 
-const newTill = (changes: Partial<Till> = {}): Till => ({
+const createTill = (changes: Partial<Till> = {}): Till => ({
   ...generateTill({ seed: 3, orders: 5, day: "2026-05-29", tillId: randomUUID() }),
   ...changes,
 });
-const table = (service: string, name: string) => sql`${sql(schemaOf(environment.namespace, service))}.${sql(name)}`;
+const tableOf = (service: string, name: string) =>
+  sql`${sql(buildServiceSchemaName(environment.namespace, service))}.${sql(name)}`;
 
-async function pushNew(count: number): Promise<Till[]> {
-  const tills = Array.from({ length: count }, () => newTill());
-  for (const till of tills) expect((await shop.ask("POST", "/v2/tills/", { body: till })).status).toBe(201);
+async function pushNewTills(count: number): Promise<Till[]> {
+  const tills = Array.from({ length: count }, () => createTill());
+  for (const till of tills) expect((await shop.request("POST", "/v2/tills/", { body: till })).status).toBe(201);
   return tills;
 }
 
 /** Waits until each till has come to its end, as till-ingest knows it. */
-async function untilProcessed(tills: Till[]): Promise<void> {
+async function waitUntilProcessed(tills: Till[]): Promise<void> {
   const ids = tills.map(({ id }) => id);
   await eventually(`${tills.length} tills to be processed`, async () => {
     const done = await sql`
-      select 1 from ${table("till-ingest", "tills")} where id = any(${ids}::uuid[]) and result_revision = revision`;
+      select 1 from ${tableOf("till-ingest", "tills")} where id = any(${ids}::uuid[]) and result_revision = revision`;
     return done.length === tills.length;
   });
 }
 
-async function untilSent(): Promise<void> {
+async function waitUntilOutboxEmpty(): Promise<void> {
   for (const service of ["till-ingest", "reporting"]) {
     await eventually(
       `the outbox of ${service} to be empty`,
-      async () => (await sql`select 1 from ${table(service, "outbox")}`).length === 0,
+      async () => (await sql`select 1 from ${tableOf(service, "outbox")}`).length === 0,
     );
   }
 }
 
 /** Everything that is stored of tills, reports and orders, with its times. */
-async function stored(): Promise<unknown> {
+async function readStoredReports(): Promise<unknown> {
   const [row] = await sql`
     select
-      (select json_agg(each order by id) from ${table("till-ingest", "tills")} as each) as tills,
-      (select json_agg(each order by till_id, revision) from ${table("till-ingest", "till_versions")} as each) as versions,
-      (select json_agg(each order by till_id) from ${table("reporting", "tills")} as each) as taken,
-      (select json_agg(each order by id) from ${table("reporting", "reports")} as each) as reports,
-      (select json_agg(each order by till_id, id) from ${table("reporting", "orders")} as each) as orders,
-      (select json_agg(each order by location_id, kind, day) from ${table("reporting", "day_counts")} as each) as counts,
-      (select count(*) from ${table("reporting", "parked_messages")}) as parked`;
+      (select json_agg(each order by id) from ${tableOf("till-ingest", "tills")} as each) as tills,
+      (select json_agg(each order by till_id, revision) from ${tableOf("till-ingest", "till_versions")} as each) as versions,
+      (select json_agg(each order by till_id) from ${tableOf("reporting", "tills")} as each) as taken,
+      (select json_agg(each order by id) from ${tableOf("reporting", "reports")} as each) as reports,
+      (select json_agg(each order by till_id, id) from ${tableOf("reporting", "orders")} as each) as orders,
+      (select json_agg(each order by location_id, kind, day) from ${tableOf("reporting", "day_counts")} as each) as counts,
+      (select count(*) from ${tableOf("reporting", "parked_messages")}) as parked`;
   return row;
 }
 
 describe("everything that was ever sent, delivered again", () => {
   async function expectNothingToChange(): Promise<void> {
-    await untilSent();
-    await eventually("everything to be handled", () => stream.isRead());
-    const before = await stored();
-    const readers = await stream.forgetReaders();
-    await eventually("everything to be handled again", () => stream.isRead(readers));
-    await untilSent();
-    expect(await stored()).toEqual(before);
+    await waitUntilOutboxEmpty();
+    await eventually("everything to be handled", () => stream.isFullyConsumed());
+    const before = await readStoredReports();
+    const readers = await stream.deleteConsumers();
+    await eventually("everything to be handled again", () => stream.isFullyConsumed(readers));
+    await waitUntilOutboxEmpty();
+    expect(await readStoredReports()).toEqual(before);
   }
 
   it("changes nothing", async () => {
-    await untilProcessed(await pushNew(5));
+    await waitUntilProcessed(await pushNewTills(5));
     await expectNothingToChange();
   });
 
   it("changes nothing when nobody remembers having handled it", async () => {
-    for (const service of ["till-ingest", "reporting"]) await sql`delete from ${table(service, "inbox")}`;
+    for (const service of ["till-ingest", "reporting"]) await sql`delete from ${tableOf(service, "inbox")}`;
     await expectNothingToChange();
-    const [handled] = await sql`select count(*)::int as n from ${table("reporting", "inbox")}`;
+    const [handled] = await sql`select count(*)::int as n from ${tableOf("reporting", "inbox")}`;
     expect(handled?.n).toBeGreaterThanOrEqual(5);
   });
 });
@@ -104,45 +105,45 @@ describe("everything that was ever sent, delivered again", () => {
 describe("a stream that is deleted", () => {
   it("takes nothing along that is pushed afterwards", async () => {
     await stream.delete();
-    await untilProcessed(await pushNew(2));
+    await waitUntilProcessed(await pushNewTills(2));
   });
 
   it("is made up for by the sweeper, when reporting was away and had not heard of the tills", async () => {
     await product.process("reporting").kill();
-    const tills = await pushNew(3);
-    await untilSent();
+    const tills = await pushNewTills(3);
+    await waitUntilOutboxEmpty();
     await stream.delete();
     await product.process("reporting").start();
     // It looks for tills without a result every minute, and when it starts.
     await product.process("till-ingest").kill();
     await product.process("till-ingest").start();
-    await untilProcessed(tills);
+    await waitUntilProcessed(tills);
   });
 
   it("is made up for by the sweeper, when till-ingest was away and had not heard of the reports", async () => {
     await product.process("reporting").kill();
-    const tills = await pushNew(3);
-    await untilSent();
+    const tills = await pushNewTills(3);
+    await waitUntilOutboxEmpty();
     await product.process("till-ingest").kill();
     await product.process("reporting").start();
     const ids = tills.map(({ id }) => id);
     const reports = () =>
-      sql`select * from ${table("reporting", "reports")} where till_id = any(${ids}::uuid[]) order by id`;
+      sql`select * from ${tableOf("reporting", "reports")} where till_id = any(${ids}::uuid[]) order by id`;
     // What the killed process had taken comes again once it has been without a sign of life for long enough.
     await eventually("the reports", async () => (await reports()).length === 3, { withinSeconds: 60 });
-    await untilSent();
+    await waitUntilOutboxEmpty();
     const before = await reports();
     await stream.delete();
     await product.process("till-ingest").start();
-    await untilProcessed(tills);
+    await waitUntilProcessed(tills);
     expect(await reports()).toEqual(before);
   }, 120_000);
 });
 
 describe("pushes of one till at the same instant, to two instances of everything", () => {
-  let second: Product;
+  let second: ProductUnderTest;
   beforeAll(async () => {
-    second = await startProduct(environment.variables, { adminKey: product.adminKey });
+    second = await startProductUnderTest(environment.variables, { adminKey: product.adminKey });
   }, 60_000);
   afterAll(() => second?.stop());
 
@@ -165,16 +166,16 @@ describe("pushes of one till at the same instant, to two instances of everything
   }
 
   async function expectOneReport(till: Till): Promise<void> {
-    await untilProcessed([till]);
-    await untilSent();
-    const reports = await sql`select id from ${table("reporting", "reports")} where till_id = ${till.id}`;
+    await waitUntilProcessed([till]);
+    await waitUntilOutboxEmpty();
+    const reports = await sql`select id from ${tableOf("reporting", "reports")} where till_id = ${till.id}`;
     expect(reports).toHaveLength(1);
-    expect(await sentEvents(environment, "till.pushed", till.id)).toHaveLength(1);
-    expect(await sentEvents(environment, "report.finalized", reports[0]?.id)).toHaveLength(1);
+    expect(await readPublishedEvents(environment, "till.pushed", till.id)).toHaveLength(1);
+    expect(await readPublishedEvents(environment, "report.finalized", reports[0]?.id)).toHaveLength(1);
   }
 
   it.each([2, 20])("%s of them are one till, with one report and one event", async (times) => {
-    const till = newTill();
+    const till = createTill();
     const answers = await pushAtOnce([JSON.stringify(till)], times);
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(times - 1).fill(200), 201]);
     const replies = answers.map(({ reply }) => ({ ...reply, objectUrl: null }));
@@ -183,7 +184,7 @@ describe("pushes of one till at the same instant, to two instances of everything
   });
 
   it("of two contents one is accepted, the other refused each time", async () => {
-    const till = newTill();
+    const till = createTill();
     const answers = await pushAtOnce([JSON.stringify(till), JSON.stringify({ ...till, note: "the other" })], 20);
     const first = answers.find(({ status }) => status === 201);
     for (const { status, body } of answers) {
@@ -191,6 +192,6 @@ describe("pushes of one till at the same instant, to two instances of everything
     }
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     await expectOneReport(till);
-    expect(await (await shop.ask("GET", `/v1/tills/${till.id}/object`)).text()).toBe(first?.body);
+    expect(await (await shop.request("GET", `/v1/tills/${till.id}/object`)).text()).toBe(first?.body);
   });
 });

@@ -1,13 +1,13 @@
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTraffic, trafficScopes } from "./fleet/traffic.ts";
-import { type Fleet, fleetRoles, startFleet } from "./harness/fleet.ts";
-import { openShop, type Shop } from "./harness/shop.ts";
-import { expectConsistency } from "./round/expect-consistency.ts";
+import { expectDatabaseConsistency } from "./fault-injection/expect-consistency.ts";
+import { type ReplicatedProduct, replicatedRoles, startReplicatedProduct } from "./harness/replicated-product.ts";
+import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
+import { clientTrafficScopes, startClientTraffic } from "./traffic/client-traffic.ts";
 
 let environment: TestEnvironment;
-let fleet: Fleet;
-let shop: Shop;
+let replicatedProduct: ReplicatedProduct;
+let shop: TestLocation;
 
 beforeAll(async () => {
   environment = await createTestEnvironment({
@@ -19,23 +19,24 @@ beforeAll(async () => {
     WEBHOOK_HOST_RATE: "10000",
     WEBHOOK_HOST_BURST: "10000",
   });
-  fleet = await startFleet(environment.variables);
-  shop = await openShop(fleet, { scopes: trafficScopes });
+  replicatedProduct = await startReplicatedProduct(environment.variables);
+  shop = await createTestLocation(replicatedProduct, { scopes: clientTrafficScopes });
 }, 180_000);
 afterAll(async () => {
-  await fleet?.stop();
+  await replicatedProduct?.stop();
   await environment?.remove();
 }, 60_000);
 
 describe("an upgrade, one instance of every part after the other", () => {
   it("fails no request, loses nothing, and tells nothing twice", async () => {
-    const traffic = await startTraffic(shop, { clients: 6, pause: 200, isPatient: false });
-    for (const instance of [0, 1]) await Promise.all(fleetRoles.map((role) => fleet.restart(role, instance)));
+    const traffic = await startClientTraffic(shop, { clients: 6, maxPauseMs: 200, shouldRetry: false });
+    for (const instance of [0, 1])
+      await Promise.all(replicatedRoles.map((role) => replicatedProduct.restart(role, instance)));
     await traffic.stop();
-    expect(traffic.tally.failures).toEqual([]);
-    expect(traffic.tally.answered).toBeGreaterThan(100);
+    expect(traffic.counts.failures).toEqual([]);
+    expect(traffic.counts.responseCount).toBeGreaterThan(100);
     expect(await traffic.expectNothingLost()).toEqual({ toldTwice: 0 });
     await traffic.close();
-    await expectConsistency(environment);
+    await expectDatabaseConsistency(environment);
   }, 240_000);
 });

@@ -3,50 +3,53 @@ import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readConfig, runtimeConfig } from "@pragma/runtime/config";
-import { openEventBus } from "@pragma/runtime/event-bus";
-import { createLogger } from "@pragma/runtime/logger";
-import { openDatabase } from "@pragma/runtime/postgres";
-import { openRedis, redisConfig } from "@pragma/runtime/redis";
-import { sleep } from "@pragma/runtime/sleep";
-import { createTestAuthority, type TestAuthority } from "@pragma/runtime/testing/test-authority";
+import { sleep } from "@pragma/runtime/concurrency/sleep";
+import { readConfig, runtimeConfig } from "@pragma/runtime/config/runtime-config";
+import { createDatabasePool } from "@pragma/runtime/database/postgres";
+import { createRedisClient, redisConfig } from "@pragma/runtime/database/redis";
+import { createEventBus } from "@pragma/runtime/messaging/event-bus";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import {
+  createTestCertificateAuthority,
+  type TestCertificateAuthority,
+} from "@pragma/runtime/testing/test-certificate-authority";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { freePort } from "../deploy/local/free-port.js";
+import { findFreePort } from "../deploy/local/free-port.js";
 import {
-  type ReachableServer,
+  createTemporaryDataFolder,
   removeDataFolder,
+  type StartedServer,
   startNats,
   startPostgres,
   startRedis,
-  temporaryDataFolder,
 } from "../deploy/local/servers.js";
-import { natsTls, postgresTls, redisTls } from "../deploy/local/testing/server-tls.js";
-import { startProduct } from "./harness/product.ts";
-import { openShop } from "./harness/shop.ts";
+import { natsTlsConfig, redisTlsConfig, withPostgresTls } from "../deploy/local/testing/server-tls.js";
+import { startProductUnderTest } from "./harness/product-under-test.ts";
+import { createTestLocation } from "./harness/test-location.ts";
 
-const folder = temporaryDataFolder("tls");
-let authority: TestAuthority;
-let servers: { postgres: ReachableServer; nats: ReachableServer; redis: ReachableServer };
+const folder = createTemporaryDataFolder("tls");
+let certificateAuthority: TestCertificateAuthority;
+let servers: { postgres: StartedServer; nats: StartedServer; redis: StartedServer };
 let variables: Record<string, string>;
 
 beforeAll(async () => {
-  authority = await createTestAuthority();
-  const tls = await authority.issue("servers");
+  certificateAuthority = await createTestCertificateAuthority();
+  const tls = await certificateAuthority.issue("servers");
   const folderOf = async (name: string) => {
     await mkdir(join(folder, name));
     return join(folder, name);
   };
   const homes = { postgres: await folderOf("postgres"), nats: await folderOf("nats"), redis: await folderOf("redis") };
-  const port = await freePort();
+  const port = await findFreePort();
   const [postgres, nats, redis] = await Promise.all([
-    startPostgres({ dataFolder: homes.postgres, durable: false, change: postgresTls(homes.postgres, tls) }),
-    startNats({ dataFolder: homes.nats, config: natsTls(homes.nats, tls) }),
-    startRedis({ dataFolder: homes.redis, port, config: redisTls(homes.redis, tls, port) }),
+    startPostgres({ dataFolder: homes.postgres, durable: false, adjustLaunch: withPostgresTls(homes.postgres, tls) }),
+    startNats({ dataFolder: homes.nats, config: natsTlsConfig(homes.nats, tls) }),
+    startRedis({ dataFolder: homes.redis, port, config: redisTlsConfig(homes.redis, tls, port) }),
   ]);
   servers = { postgres, nats, redis };
-  const { ca, cert, key } = await authority.issue("product");
+  const { ca, cert, key } = await certificateAuthority.issue("product");
   const write = async (name: string, pem: string) => {
     const path = join(folder, name);
     await writeFile(path, pem);
@@ -70,13 +73,13 @@ afterAll(async () => {
 });
 
 it("does all its work over TLS to PostgreSQL, NATS and Redis", { timeout: 120_000 }, async () => {
-  const product = await startProduct(variables);
+  const product = await startProductUnderTest(variables);
   try {
     const ready = await (await fetch(`${product.process("all").opsUrl}/ready`)).text();
     expect(ready).not.toMatch(/not connected|error/i);
-    const shop = await openShop(product);
-    await shop.pushUntilAnswered(generateTill({ seed: 4, tillId: randomUUID(), orders: 3, day: "2026-04-01" }));
-    expect(await shop.reports(1)).toHaveLength(1);
+    const shop = await createTestLocation(product);
+    await shop.pushTillWithRetries(generateTill({ seed: 4, tillId: randomUUID(), orders: 3, day: "2026-04-01" }));
+    expect(await shop.waitForReports(1)).toHaveLength(1);
   } finally {
     await product.stop();
   }
@@ -84,18 +87,18 @@ it("does all its work over TLS to PostgreSQL, NATS and Redis", { timeout: 120_00
 
 it("does not talk to servers whose certificate nobody vouches for", async () => {
   const other = join(folder, "other.crt");
-  await writeFile(other, (await createTestAuthority()).ca);
+  await writeFile(other, (await createTestCertificateAuthority()).ca);
   const config = readConfig(runtimeConfig.extend(redisConfig.shape), { ...variables, TLS_CA_FILE: other });
   const log = createLogger({ name: "test", level: "silent" });
 
-  const database = openDatabase(config, { schema: "any", log });
+  const database = createDatabasePool(config, { schema: "any", log });
   await expect(database.sql`select 1`).rejects.toThrow(/certificate/);
 
-  const redis = openRedis(config, { lazyConnect: true, retryStrategy: () => null });
+  const redis = createRedisClient(config, { lazyConnect: true, retryStrategy: () => null });
   const [, complaint] = await Promise.all([expect(redis.connect()).rejects.toThrow(), once(redis, "error")]);
   expect(String(complaint)).toMatch(/certificate/);
 
-  const bus = openEventBus(config, { name: "test", log });
+  const bus = createEventBus(config, { name: "test", log });
   const outcome = await Promise.race([bus.connected.then(() => "connected"), sleep(1_000).then(() => "not connected")]);
   expect(outcome).toBe("not connected");
   await Promise.all([bus.close(), database.close()]);

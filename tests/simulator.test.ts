@@ -1,40 +1,44 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createClient } from "@pragma/client/create-client";
+import { createApiClient } from "@pragma/client/api-client";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { sentEnvelopes } from "@pragma/runtime/testing/sent-events";
+import { readPublishedEnvelopes } from "@pragma/runtime/testing/published-events";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { generateTill } from "@pragma/simulator/generate-till";
-import { revisionsOf } from "@pragma/simulator/order-revisions";
-import { type PlayContext, type PlayedDay, salesOf } from "@pragma/simulator/play-day";
-import { type PlayOptions, playLocation, playLocations } from "@pragma/simulator/play-locations";
+import { generateOrderRevisions } from "@pragma/simulator/order-revisions";
 import { generateRestaurant } from "@pragma/simulator/restaurant";
-import { retryTransient, systemClock } from "@pragma/simulator/retry-transient";
-import { errorText } from "@pragma/simulator/run-until-stopped";
-import { readOptions } from "@pragma/simulator/simulate-options";
+import { formatErrorWithCauses } from "@pragma/simulator/run-until-stopped";
+import { type SimulatedDay, type SimulationContext, sumSales } from "@pragma/simulator/simulate-day";
+import {
+  type LocationSimulationOptions,
+  simulateLocation,
+  simulateLocations,
+} from "@pragma/simulator/simulate-locations";
+import { readSimulateOptions } from "@pragma/simulator/simulate-options";
+import { createTransientRetryOptions, systemClock } from "@pragma/simulator/transient-retry-options";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FollowingClient, followStream } from "./harness/following-client.ts";
-import { tillV1Of } from "./harness/generated-till-v1.ts";
-import { type Product, startProduct } from "./harness/product.ts";
-import { adminOf, openShop, type Shop } from "./harness/shop.ts";
+import { convertTillToV1 } from "./harness/convert-till-to-v1.ts";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { type ReconnectingStreamClient, startReconnectingStreamClient } from "./harness/reconnecting-stream-client.ts";
+import { createTestAdminClient, createTestLocation, type TestLocation } from "./harness/test-location.ts";
 
 let environment: TestEnvironment;
-let product: Product;
+let product: ProductUnderTest;
 beforeAll(async () => {
   environment = await createTestEnvironment({ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" });
-  product = await startProduct(environment.variables);
+  product = await startProductUnderTest(environment.variables);
 }, 120_000);
 afterAll(async () => {
   await product?.stop();
   await environment?.remove();
 });
 
-const openRestaurant = () =>
-  openShop(product, { scopes: ["orders:read", "orders:write", "reports:read", "tills:read", "tills:write"] });
+const createRestaurantLocation = () =>
+  createTestLocation(product, { scopes: ["orders:read", "orders:write", "reports:read", "tills:read", "tills:write"] });
 
 /** A day of sixteen hours in one second. */
-const options: PlayOptions = {
+const options: LocationSimulationOptions = {
   seed: "a day",
   days: 1,
   forever: false,
@@ -44,10 +48,14 @@ const options: PlayOptions = {
   from: "2026-05-29",
 };
 
-function playingAt(shop: Shop, { seed }: PlayOptions, other: Partial<PlayContext> = {}): PlayContext {
+function createSimulationContext(
+  shop: TestLocation,
+  { seed }: LocationSimulationOptions,
+  other: Partial<SimulationContext> = {},
+): SimulationContext {
   const control = { clock: systemClock, signal: new AbortController().signal, log: () => {}, ...other };
   return {
-    api: createClient({ baseUrl: product.url, apiKey: shop.key, ...retryTransient(control) }),
+    api: createApiClient({ baseUrl: product.url, apiKey: shop.key, ...createTransientRetryOptions(control) }),
     restaurant: generateRestaurant(seed),
     timeZone: "Europe/Paris",
     locationId: shop.locationId,
@@ -57,48 +65,49 @@ function playingAt(shop: Shop, { seed }: PlayOptions, other: Partial<PlayContext
   };
 }
 
-const reportOf = async (shop: Shop, { report }: PlayedDay) =>
+const readReportOf = async (shop: TestLocation, { report }: SimulatedDay) =>
   (await shop.api.GET("/v2/reports/{id}", { params: { path: { id: report?.id ?? "" } } })).data;
 
-const liveCount = async (shop: Shop) => (await shop.api.GET("/v1/orders-live")).data.meta.totalCount;
+const countLiveOrders = async (shop: TestLocation) => (await shop.api.GET("/v1/orders-live")).data.meta.totalCount;
 
-type Live = PlayedDay["till"]["orderList"][number] & { tillId: string };
+type LiveOrder = SimulatedDay["till"]["orderList"][number] & { tillId: string };
 
 /** The same day, as fast as it can be sent. */
-const fastest: PlayOptions = { ...options, speed: 1_000_000 };
+const fastestOptions: LocationSimulationOptions = { ...options, speed: 1_000_000 };
 
 describe("a day that is played", () => {
-  let shop: Shop;
-  let reader: FollowingClient;
-  let played: PlayedDay;
+  let shop: TestLocation;
+  let reader: ReconnectingStreamClient;
+  let played: SimulatedDay;
   beforeAll(async () => {
-    shop = await openRestaurant();
-    reader = followStream([`${product.url}/v1/orders-live/stream`], shop.key);
-    await reader.ready();
-    played = (await playLocation(playingAt(shop, options), options)) as PlayedDay;
+    shop = await createRestaurantLocation();
+    reader = startReconnectingStreamClient([`${product.url}/v1/orders-live/stream`], shop.key);
+    await reader.waitUntilReady();
+    played = (await simulateLocation(createSimulationContext(shop, options), options)) as SimulatedDay;
     const listed = played.till.orderList.filter(({ isTraining }) => !isTraining);
     await eventually("the orders to leave", () => {
-      return reader.changes.filter(({ type }) => type === "left").length === listed.length;
+      return reader.orderEvents.filter(({ type }) => type === "left").length === listed.length;
     });
     await reader.stop();
   }, 60_000);
 
   /** What the stream said of each order last, before it left. */
   const lastShown = () => {
-    const orders = new Map<string, Live>();
-    for (const { type, data } of reader.changes) if (type === "order") orders.set(data.id as string, data.data as Live);
+    const orders = new Map<string, LiveOrder>();
+    for (const { type, data } of reader.orderEvents)
+      if (type === "order") orders.set(data.id as string, data.data as LiveOrder);
     return [...orders.values()];
   };
 
   it("has each change of each order taken and shown", () => {
-    const revisions = revisionsOf(played.till).map(({ order }) => order);
-    const shown = reader.changes.filter(({ type }) => type === "order").map(({ data }) => data.revisionHash);
+    const revisions = generateOrderRevisions(played.till).map(({ order }) => order);
+    const shown = reader.orderEvents.filter(({ type }) => type === "order").map(({ data }) => data.revisionHash);
     const listed = revisions.filter(({ data }) => !data.isTraining).map(({ revisionHash }) => revisionHash);
     expect(shown.toSorted()).toEqual(listed.toSorted());
   });
 
   it("ends in a report of exactly what was sold and paid live", async () => {
-    const report = await reportOf(shop, played);
+    const report = await readReportOf(shop, played);
     const orders = lastShown();
     const counting = orders.filter(({ isCanceled, isTransferred }) => !isCanceled && !isTransferred);
     expect(report.totalSales).toBe(counting.reduce((sum, { total }) => sum + total, 0));
@@ -111,12 +120,12 @@ describe("a day that is played", () => {
   });
 
   it("leaves nothing live", async () => {
-    expect(await liveCount(shop)).toBe(0);
+    expect(await countLiveOrders(shop)).toBe(0);
   });
 
   it("tells of each order as it ends, once, and of calls of the kitchen before", async () => {
     const told = new Map<string, string[]>();
-    for (const { type, subject } of await sentEnvelopes(environment))
+    for (const { type, subject } of await readPublishedEnvelopes(environment))
       if (type.startsWith("order.")) told.set(subject, [...(told.get(subject) ?? []), type]);
     for (const order of played.till.orderList) {
       const events = told.get(order.id) ?? [];
@@ -132,55 +141,55 @@ describe("a day that is played", () => {
   });
 
   it("can be played again, and changes nothing", async () => {
-    const again = await playLocation(playingAt(shop, fastest), fastest);
+    const again = await simulateLocation(createSimulationContext(shop, fastestOptions), fastestOptions);
     expect(again).toMatchObject({ till: played.till, report: { totalSales: played.sales } });
-    expect(await liveCount(shop)).toBe(0);
+    expect(await countLiveOrders(shop)).toBe(0);
   });
 });
 
 describe("the till of a generated day in the older format", () => {
   it("makes a report of the same sales, and takes the day's orders out of the live ones", async () => {
-    const shop = await openRestaurant();
+    const shop = await createRestaurantLocation();
     const till = generateTill({ seed: "older", orders: 40, day: "2026-05-29", tillId: randomUUID() });
-    const revisions = revisionsOf(till).map(({ order }) => order);
+    const revisions = generateOrderRevisions(till).map(({ order }) => order);
     const opened = new Map(revisions.toReversed().map((order) => [order.id, order]));
     await shop.api.POST("/v1/orders-live", { body: [...opened.values()] });
-    expect(await liveCount(shop)).toBeGreaterThan(30);
+    expect(await countLiveOrders(shop)).toBeGreaterThan(30);
 
-    const body = tillV1Of(till, { application: "POPINA", legacyId: shop.legacyId });
+    const body = convertTillToV1(till, { application: "POPINA", legacyId: shop.legacyId });
     await shop.api.POST("/v1/tills", { body });
-    const [listed] = await shop.reports(1);
+    const [listed] = await shop.waitForReports(1);
     const { data: report } = await shop.api.GET("/v2/reports/{id}", { params: { path: { id: listed?.id ?? "" } } });
-    const sales = salesOf(revisions.filter(({ data }) => data.closedAt !== null));
+    const sales = sumSales(revisions.filter(({ data }) => data.closedAt !== null));
     const counting = till.orderList.filter((order) => !order.isTraining && !order.isCanceled && !order.isTransferred);
     expect(report.totalSales).toBe(sales);
     expect(report.orderCount).toBe(counting.length);
     const taxes = report.reportTaxes.reduce((sum, { taxAmount, taxableAmount }) => sum + taxAmount + taxableAmount, 0);
     expect(taxes).toBe(sales);
-    await eventually("the orders to leave", async () => (await liveCount(shop)) === 0);
+    await eventually("the orders to leave", async () => (await countLiveOrders(shop)) === 0);
   }, 30_000);
 });
 
 describe("a play that is broken off", () => {
   it("leaves its orders live, and the next play of the restaurant closes their till and no other's", async () => {
-    const shop = await openRestaurant();
-    const other = orderOfOtherDevice();
+    const shop = await createRestaurantLocation();
+    const other = createOtherDeviceOrder();
     const stop = new AbortController();
     const present = { ...options, speed: 20_000, from: undefined };
-    const play = playLocation(playingAt(shop, present, { signal: stop.signal }), present);
-    await eventually("some orders to be live", async () => (await liveCount(shop)) > 20);
+    const play = simulateLocation(createSimulationContext(shop, present, { signal: stop.signal }), present);
+    await eventually("some orders to be live", async () => (await countLiveOrders(shop)) > 20);
     stop.abort(new Error("enough"));
-    expect(await play.catch(errorText)).toContain("enough");
-    const left = await settledCount(shop);
+    expect(await play.catch(formatErrorWithCauses)).toContain("enough");
+    const left = await waitForStableLiveCount(shop);
     expect(left).toBeGreaterThan(20);
 
     await shop.api.POST("/v1/orders-live", { body: [other] });
     const lines: string[] = [];
     const none = { ...present, days: 0 };
-    await playLocation(playingAt(shop, none, { log: (line) => lines.push(line) }), none);
+    await simulateLocation(createSimulationContext(shop, none, { log: (line) => lines.push(line) }), none);
     expect(lines).toEqual([expect.stringContaining(`Till of an earlier play closed: ${left} orders`)]);
     expect((await shop.api.GET("/v1/orders-live")).data.data.map(({ id }) => id)).toEqual([other.id]);
-    const [report] = await shop.reports(1);
+    const [report] = await shop.waitForReports(1);
     const { data: v2 } = await shop.api.GET("/v2/reports/{id}", { params: { path: { id: report?.id ?? "" } } });
     expect(v2.orders).toHaveLength(left);
     expect(v2.reportNumber).toBe(1);
@@ -188,24 +197,24 @@ describe("a play that is broken off", () => {
 });
 
 /** How many orders are live once what was being sent when the play ended has arrived. */
-async function settledCount(shop: Shop): Promise<number> {
+async function waitForStableLiveCount(shop: TestLocation): Promise<number> {
   return eventually("the last call to arrive", async () => {
-    const before = await liveCount(shop);
+    const before = await countLiveOrders(shop);
     await sleep(500);
-    return (await liveCount(shop)) === before && before;
+    return (await countLiveOrders(shop)) === before && before;
   });
 }
 
 /** An open order that another device sends. */
-function orderOfOtherDevice(): OrderLiveInput {
-  const [first] = revisionsOf(generateTill({ seed: "other", orders: 1, day: "2026-05-29" }));
+function createOtherDeviceOrder(): OrderLiveInput {
+  const [first] = generateOrderRevisions(generateTill({ seed: "other", orders: 1, day: "2026-05-29" }));
   if (!first) throw new Error("The day has no orders");
   return first.order;
 }
 
 describe("npm run simulate", () => {
   it("makes locations with an admin key, plays them, and takes its keys back", async () => {
-    const read = readOptions(
+    const read = readSimulateOptions(
       [
         "--admin-key",
         product.adminKey,
@@ -226,7 +235,7 @@ describe("npm run simulate", () => {
     );
     if (typeof read === "string") throw new Error(read);
     const lines: string[] = [];
-    await playLocations(read, {
+    await simulateLocations(read, {
       clock: systemClock,
       signal: new AbortController().signal,
       log: (line) => lines.push(line),
@@ -234,7 +243,7 @@ describe("npm run simulate", () => {
     expect(lines.filter((line) => /^[12] {2}Till closed: 8 orders, .*report/.test(line))).toHaveLength(2);
     expect(lines.filter((line) => line.includes("The report says"))).toEqual([]);
     const keys: (string | null)[] = [];
-    for await (const { consumerName, revokedAt } of adminOf(product).items("/v1/auth/keys"))
+    for await (const { consumerName, revokedAt } of createTestAdminClient(product).items("/v1/auth/keys"))
       if (consumerName === "Pragma simulator") keys.push(revokedAt);
     expect(keys).toEqual([expect.any(String), expect.any(String)]);
   }, 30_000);

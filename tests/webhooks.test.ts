@@ -1,39 +1,49 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type DedicatedServers, startDedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { type PrivateServers, startPrivateServers } from "@pragma/runtime/testing/private-servers";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Product, startProduct } from "./harness/product.ts";
-import { openShop } from "./harness/shop.ts";
-import { type LoggedDelivery, readLog } from "./webhooks/delivery-log.ts";
-import { payOrders } from "./webhooks/pay-orders.ts";
-import { type Kind, openSubscribers, type Subscriber } from "./webhooks/subscribers.ts";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { createTestLocation } from "./harness/test-location.ts";
+import { type LoggedDelivery, readDeliveryLog } from "./webhooks/delivery-log.ts";
+import { sendPaidOrders } from "./webhooks/send-paid-orders.ts";
+import {
+  type EndpointBehavior,
+  startWebhookSubscribers,
+  type WebhookSubscriber,
+} from "./webhooks/webhook-subscribers.ts";
 
 /** One short round; with WEBHOOK_ROUNDS so many long ones. */
 const longRounds = Number(process.env.WEBHOOK_ROUNDS ?? 0);
 const isLong = longRounds > 0;
-const extent = isLong
+const runSize = isLong
   ? { orders: 2_000, perSecond: 100, slowness: 3_000, spell: 4_000, outage: 3_000, timeout: "5" }
   : { orders: 240, perSecond: 40, slowness: 1_000, spell: 1_200, outage: 800, timeout: "2" };
-const counts: Record<Kind, number> = { healthy: 14, slow: 2, flapping: 2, refusing: 1, silent: 1 };
-const patience = { withinSeconds: isLong ? 240 : 40 };
+const subscriberCounts: Record<EndpointBehavior, number> = {
+  healthy: 14,
+  slow: 2,
+  flapping: 2,
+  refusing: 1,
+  silent: 1,
+};
+const eventuallyOptions = { withinSeconds: isLong ? 240 : 40 };
 
-let servers: PrivateServers;
+let servers: DedicatedServers;
 let environment: TestEnvironment;
-let product: Product;
+let product: ProductUnderTest;
 let sql: postgres.Sql;
 
 beforeAll(async () => {
-  servers = await startPrivateServers();
+  servers = await startDedicatedServers();
   environment = await createTestEnvironment({
     ...{ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url, REDIS_URL: servers.redis.url },
     ...{ RATE_LIMIT_PER_SECOND: "10000", RATE_LIMIT_BURST: "10000" },
-    ...{ WEBHOOK_SCHEDULE: "1s,1s,1s,2s,2s,2s,3s,3s,3s", WEBHOOK_TIMEOUT_SECONDS: extent.timeout },
+    ...{ WEBHOOK_SCHEDULE: "1s,1s,1s,2s,2s,2s,3s,3s,3s", WEBHOOK_TIMEOUT_SECONDS: runSize.timeout },
     WEBHOOK_ENDPOINT_CONCURRENCY: "100",
     ...{ WEBHOOKS_PER_LOCATION: "1000", WEBHOOK_HOST_RATE: "100000", WEBHOOK_HOST_BURST: "100000" },
   });
-  product = await startProduct(environment.variables, { split: ["accounts", "order-live", "webhooks"] });
+  product = await startProductUnderTest(environment.variables, { split: ["accounts", "order-live", "webhooks"] });
   sql = postgres(servers.postgres.url, { max: 2, onnotice: () => {} });
 }, 120_000);
 afterAll(async () => {
@@ -43,9 +53,9 @@ afterAll(async () => {
 });
 
 /** Kills what deliveries depend on, one after the other, and starts it again; empties Redis once. */
-async function makeTrouble(): Promise<void> {
+async function restartDependencies(): Promise<void> {
   const webhooks = product.process("webhooks");
-  const { outage } = extent;
+  const { outage } = runSize;
   await sleep(outage);
   await webhooks.kill();
   await sleep(outage);
@@ -63,8 +73,8 @@ async function makeTrouble(): Promise<void> {
 }
 
 /** The ids of the orders that a subscriber has not answered with a success. */
-function missing({ arrivals }: Subscriber, orderIds: readonly string[]): string[] {
-  const taken = new Set(arrivals.filter(({ status }) => status === 200).map(({ orderId }) => orderId));
+function findMissingOrders({ receivedMessages }: WebhookSubscriber, orderIds: readonly string[]): string[] {
+  const taken = new Set(receivedMessages.filter(({ status }) => status === 200).map(({ orderId }) => orderId));
   return orderIds.filter((id) => !taken.has(id));
 }
 
@@ -72,17 +82,20 @@ describe("twenty subscribers, of which two are dead, two slow and two flapping",
   it.each(Array.from({ length: Math.max(1, longRounds) }, (_, round) => round + 1))(
     "get every paid order, while webhooks, Redis and NATS are killed and Redis is emptied (round %i)",
     async () => {
-      const shop = await openShop(product, { scopes: ["orders:write", "webhooks:write"] });
+      const shop = await createTestLocation(product, { scopes: ["orders:write", "webhooks:write"] });
       const since = new Date().toISOString();
-      const { subscribers, close } = await openSubscribers(shop, counts, extent);
+      const { subscribers, close } = await startWebhookSubscribers(shop, subscriberCounts, runSize);
       try {
-        const [orderIds] = await Promise.all([payOrders(shop, { ...extent, atATime: 10 }), makeTrouble()]);
-        const of = (...kinds: Kind[]) => subscribers.filter(({ kind }) => kinds.includes(kind));
+        const [orderIds] = await Promise.all([
+          sendPaidOrders(shop, { ...runSize, atATime: 10 }),
+          restartDependencies(),
+        ]);
+        const of = (...kinds: EndpointBehavior[]) => subscribers.filter(({ kind }) => kinds.includes(kind));
 
         await eventually(
           "every order to be with every healthy and slow one",
-          () => of("healthy", "slow").every((subscriber) => missing(subscriber, orderIds).length === 0),
-          patience,
+          () => of("healthy", "slow").every((subscriber) => findMissingOrders(subscriber, orderIds).length === 0),
+          eventuallyOptions,
         );
         for (const flapping of of("flapping")) {
           flapping.recover();
@@ -91,8 +104,8 @@ describe("twenty subscribers, of which two are dead, two slow and two flapping",
         }
         await eventually(
           "every order to be with the flapping ones, now that they are up",
-          () => of("flapping").every((subscriber) => missing(subscriber, orderIds).length === 0),
-          patience,
+          () => of("flapping").every((subscriber) => findMissingOrders(subscriber, orderIds).length === 0),
+          eventuallyOptions,
         );
         // Those that never answer are sent to without end: what they saw and what is logged is compared at a standstill.
         for (const { webhookId } of of("refusing", "silent")) {
@@ -101,16 +114,16 @@ describe("twenty subscribers, of which two are dead, two slow and two flapping",
         const log = await eventually(
           "the log to be settled",
           async () => {
-            const read = await readLog(sql, environment.namespace);
+            const read = await readDeliveryLog(sql, environment.namespace);
             const answering = new Set(of("healthy", "slow", "flapping").map(({ webhookId }) => webhookId));
             const isSettled = ({ webhookId, state }: LoggedDelivery) =>
               answering.has(webhookId) ? state === "succeeded" : state !== "sending";
             return read.every(isSettled) && read;
           },
-          patience,
+          eventuallyOptions,
         );
         expectOneMessagePerOrder(subscribers, orderIds);
-        for (const subscriber of subscribers) expectLogOf(subscriber, log, orderIds);
+        for (const subscriber of subscribers) expectDeliveryLog(subscriber, log, orderIds);
       } finally {
         close();
       }
@@ -120,13 +133,17 @@ describe("twenty subscribers, of which two are dead, two slow and two flapping",
 });
 
 it("gets every paid order while Redis is stopped", async () => {
-  const shop = await openShop(product, { scopes: ["orders:write", "webhooks:write"] });
+  const shop = await createTestLocation(product, { scopes: ["orders:write", "webhooks:write"] });
   const only = { healthy: 1, slow: 0, flapping: 0, refusing: 0, silent: 0 };
-  const { subscribers, close } = await openSubscribers(shop, only, extent);
+  const { subscribers, close } = await startWebhookSubscribers(shop, only, runSize);
   await servers.kill("redis");
   try {
-    const orderIds = await payOrders(shop, { orders: 40, perSecond: 40, atATime: 10 });
-    await eventually("every order", () => subscribers.every((each) => missing(each, orderIds).length === 0), patience);
+    const orderIds = await sendPaidOrders(shop, { orders: 40, perSecond: 40, atATime: 10 });
+    await eventually(
+      "every order",
+      () => subscribers.every((each) => findMissingOrders(each, orderIds).length === 0),
+      eventuallyOptions,
+    );
   } finally {
     close();
     await servers.start("redis");
@@ -134,9 +151,9 @@ it("gets every paid order while Redis is stopped", async () => {
 }, 60_000);
 
 /** Whoever gets an order, and however often, gets it as one message. */
-function expectOneMessagePerOrder(subscribers: Subscriber[], orderIds: string[]): void {
+function expectOneMessagePerOrder(subscribers: WebhookSubscriber[], orderIds: string[]): void {
   const messages = new Map<string, Set<string>>();
-  for (const { orderId, messageId } of subscribers.flatMap(({ arrivals }) => arrivals)) {
+  for (const { orderId, messageId } of subscribers.flatMap(({ receivedMessages }) => receivedMessages)) {
     messages.set(orderId, (messages.get(orderId) ?? new Set()).add(messageId));
   }
   expect([...messages.keys()].sort()).toEqual([...orderIds].sort());
@@ -145,11 +162,15 @@ function expectOneMessagePerOrder(subscribers: Subscriber[], orderIds: string[])
 }
 
 /** The log says what the subscriber saw; it saw nothing twice but where an answer of it was lost, or a failure. */
-function expectLogOf({ kind, webhookId, arrivals }: Subscriber, log: LoggedDelivery[], orderIds: string[]): void {
+function expectDeliveryLog(
+  { kind, webhookId, receivedMessages }: WebhookSubscriber,
+  log: LoggedDelivery[],
+  orderIds: string[],
+): void {
   const logged = log.filter((each) => each.webhookId === webhookId);
   expect(logged).toHaveLength(orderIds.length);
   for (const { messageId, statuses, unanswered, state } of logged) {
-    const seen = arrivals.filter((arrival) => arrival.messageId === messageId);
+    const seen = receivedMessages.filter((arrival) => arrival.messageId === messageId);
     const told = `${kind} ${messageId}: saw ${JSON.stringify(seen)}, logged ${statuses} and ${unanswered} unanswered`;
     const answered = seen.flatMap(({ status }) => status ?? []);
     for (const status of [200, 503]) {

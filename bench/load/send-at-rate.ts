@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-interface Rate {
+interface SendRate {
   perSecond: number;
   seconds: number;
 }
 
 /** Sends at a fixed rate, however long answers take. Resolves with the last answer; rejects when one is not good. */
-export async function sendAtRate(send: () => Promise<void>, { perSecond, seconds }: Rate): Promise<void> {
+export async function sendAtRate(send: () => Promise<void>, { perSecond, seconds }: SendRate): Promise<void> {
   const started = performance.now();
   const sending: Promise<void>[] = [];
   for (let sent = 0; sent < perSecond * seconds; sent += 1) {

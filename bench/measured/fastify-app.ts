@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import rateLimit from "@fastify/rate-limit";
-import { ApiError, type ErrorCode, problemOf } from "@pragma/contracts/errors";
+import { ApiError, type ErrorCode, toProblemDetails } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { allows, type Scope } from "@pragma/contracts/scopes";
-import { hashKey } from "@pragma/runtime/api-key";
+import { hasScope, type Scope } from "@pragma/contracts/scopes";
+import { hashApiKey } from "@pragma/runtime/security/api-key";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
 import postgres from "postgres";
@@ -34,16 +34,16 @@ export async function createFastifyApp(): Promise<FastifyInstance> {
     requestIdHeader: "x-request-id",
     genReqId: () => randomUUID(),
   });
-  const findPrincipal = createKeyLookup();
+  const findPrincipal = createPrincipalLookup();
 
   app.decorateRequest("principal", null as unknown as Principal);
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
     const credential = request.headers.authorization?.trim().replace(/^bearer(?: +|$)/i, "");
-    if (!credential) throw unauthorized("key_missing");
-    request.principal = await findPrincipal(hashKey(credential));
+    if (!credential) throw createUnauthorizedError("key_missing");
+    request.principal = await findPrincipal(hashApiKey(credential));
     const { scope } = request.routeOptions.config;
-    if (scope !== undefined && !allows(request.principal.scopes, scope)) throw new ApiError("scope_missing");
+    if (scope !== undefined && !hasScope(request.principal.scopes, scope)) throw new ApiError("scope_missing");
   });
   await app.register(rateLimit, {
     max: 10_000_000,
@@ -71,19 +71,19 @@ export async function createFastifyApp(): Promise<FastifyInstance> {
     throw new ApiError("route_not_found", { detail: "Nothing is served at this address." });
   });
   app.setErrorHandler((error: FastifyError | ApiError, request, reply) => {
-    const apiError = asApiError(error);
+    const apiError = toApiError(error);
     if (apiError.status >= 500) request.log.error({ err: error }, "request failed");
     reply
       .code(apiError.status)
       .headers({ "cache-control": "no-store", ...apiError.headers })
       .type("application/problem+json")
-      .send(JSON.stringify(problemOf(apiError, request.id)));
+      .send(JSON.stringify(toProblemDetails(apiError, request.id)));
   });
   return app;
 }
 
 /** Returns what finds whom a key stands for by its hash; it throws key_invalid when there is no such key. */
-function createKeyLookup(): (hash: string) => Promise<Principal> {
+function createPrincipalLookup(): (hash: string) => Promise<Principal> {
   const sql = postgres(DATABASE_URL, { max: 2, connection: { search_path: ACCOUNTS_SCHEMA } });
   const known = new LRUCache<string, Principal>({ max: 20_000, ttl: keyLifetimeMs });
   return async (hash) => {
@@ -94,23 +94,23 @@ function createKeyLookup(): (hash: string) => Promise<Principal> {
         json_build_object('id', l.id, 'application', l.application, 'legacyId', l.legacy_id, 'timeZone', l.time_zone) as location
       from api_keys k join consumers c on c.id = k.consumer_id join locations l on l.id = k.location_id
       where k.hash = ${hash} and k.revoked_at is null`;
-    if (!principal) throw unauthorized("key_invalid");
+    if (!principal) throw createUnauthorizedError("key_invalid");
     known.set(hash, principal);
     return principal;
   };
 }
 
-const details: Partial<Record<ErrorCode, string>> = {
+const errorDetails: Partial<Record<ErrorCode, string>> = {
   key_missing: "Send an API key in the authorization header: authorization: Bearer <key>.",
   key_invalid: "There is no such API key. Check that it was copied whole.",
 };
 
-function unauthorized(code: ErrorCode): ApiError {
-  const detail = details[code];
+function createUnauthorizedError(code: ErrorCode): ApiError {
+  const detail = errorDetails[code];
   return new ApiError(code, { ...(detail !== undefined && { detail }), headers: { "www-authenticate": "Bearer" } });
 }
 
-function asApiError(error: FastifyError | ApiError): ApiError {
+function toApiError(error: FastifyError | ApiError): ApiError {
   if (error instanceof ApiError) return error;
   if (error.validation) return new ApiError("invalid_request", { detail: error.message });
   if (error.statusCode === 429) return new ApiError("rate_limited", { detail: error.message });

@@ -3,11 +3,11 @@
  * log (see fastify-app.ts), in front of the same reporting process, to which it signs each request as the gateway does.
  */
 import httpProxy from "@fastify/http-proxy";
-import { createRequestSigner } from "@pragma/runtime/signed-request";
+import { createInternalRequestSigner } from "@pragma/runtime/service-calls/internal-request-signing";
 import { createFastifyApp } from "./fastify-app.ts";
 
 const { UPSTREAM = "", PORT } = process.env;
-const sign = createRequestSigner(process.env, "gateway", "reporting");
+const sign = createInternalRequestSigner(process.env, "gateway", "reporting");
 const app = await createFastifyApp();
 
 await app.register(httpProxy, {

@@ -4,7 +4,7 @@
  */
 import etag from "@fastify/etag";
 import { ApiError } from "@pragma/contracts/errors";
-import { encodePageToken, pageFields } from "@pragma/runtime/reply-with-page";
+import { buildPageFields, encodePageToken } from "@pragma/runtime/http/page-response";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import postgres from "postgres";
 import { createFastifyApp } from "./fastify-app.ts";
@@ -15,48 +15,56 @@ const jsonType = "application/json; charset=utf-8";
 const sql = postgres(DATABASE_URL, { max: 10, connection: { search_path: REPORTING_SCHEMA } });
 const app = await createFastifyApp();
 
-interface Tagged {
+interface TaggedBody {
   body: string;
   etag: string;
 }
 
-interface ById {
+interface IdRoute {
   Params: { id: string };
 }
 
-const byId = {
+const idRouteOptions = {
   schema: { params: { type: "object", properties: { id: { type: "string", format: "uuid" } }, required: ["id"] } },
 };
 
-function sendTagged(reply: FastifyReply, { body, etag: tag }: Tagged): FastifyReply {
+function sendTagged(reply: FastifyReply, { body, etag: tag }: TaggedBody): FastifyReply {
   return reply.header("etag", `"${tag}"`).header("cache-control", "private, no-cache").type(jsonType).send(body);
 }
 
 await app.register(async (tagged) => {
   // Only compares If-None-Match: the tags are stored.
   await tagged.register(etag);
-  tagged.get<ById>("/v1/orders/:id", { ...byId, config: { scope: "orders:read" } }, async (request, reply) => {
-    const { id } = request.params;
-    const [order] = await sql<Tagged[]>`
-      select v1 as body, etag from orders where id = ${id} and is_current and location_id = ${locationOf(request)}
+  tagged.get<IdRoute>(
+    "/v1/orders/:id",
+    { ...idRouteOptions, config: { scope: "orders:read" } },
+    async (request, reply) => {
+      const { id } = request.params;
+      const [order] = await sql<TaggedBody[]>`
+      select v1 as body, etag from orders where id = ${id} and is_current and location_id = ${requireLocationId(request)}
       order by pushed_at desc limit 1`;
-    if (!order) throw new ApiError("order_not_found", { detail: `This location has no order ${id}.` });
-    return sendTagged(reply, order);
-  });
-  tagged.get<ById>("/v2/reports/:id", { ...byId, config: { scope: "reports:read" } }, async (request, reply) => {
-    const { id } = request.params;
-    const [report] = await sql<Tagged[]>`
-      select v2 as body, etag from reports where id = ${id} and location_id = ${locationOf(request)}`;
-    if (!report) throw new ApiError("report_not_found", { detail: `This location has no report ${id}.` });
-    return sendTagged(reply, report);
-  });
+      if (!order) throw new ApiError("order_not_found", { detail: `This location has no order ${id}.` });
+      return sendTagged(reply, order);
+    },
+  );
+  tagged.get<IdRoute>(
+    "/v2/reports/:id",
+    { ...idRouteOptions, config: { scope: "reports:read" } },
+    async (request, reply) => {
+      const { id } = request.params;
+      const [report] = await sql<TaggedBody[]>`
+      select v2 as body, etag from reports where id = ${id} and location_id = ${requireLocationId(request)}`;
+      if (!report) throw new ApiError("report_not_found", { detail: `This location has no report ${id}.` });
+      return sendTagged(reply, report);
+    },
+  );
 });
 
-interface PageQuery {
+interface PageRoute {
   Querystring: { size: number; index: number };
 }
 
-const pageQuery = {
+const pageQuerySchema = {
   type: "object",
   properties: {
     size: { type: "integer", minimum: 1, maximum: 100, default: 20 },
@@ -64,12 +72,12 @@ const pageQuery = {
   },
 };
 
-app.get<PageQuery>(
+app.get<PageRoute>(
   "/v1/orders/",
-  { schema: { querystring: pageQuery }, config: { scope: "orders:read" } },
+  { schema: { querystring: pageQuerySchema }, config: { scope: "orders:read" } },
   async (request, reply) => {
     const { size, index } = request.query;
-    const locationId = locationOf(request);
+    const locationId = requireLocationId(request);
     const [rows, [counted]] = await Promise.all([
       sql<{ id: string; day: Date; at: Date; body: string }[]>`
         select id, day, opened_at as at, v1 as body from orders
@@ -81,10 +89,10 @@ app.get<PageQuery>(
     const shown = rows.slice(0, size);
     const last = rows.length > size ? shown.at(-1) : undefined;
     const origin = `${request.protocol}://${request.host}`;
-    const fields = pageFields({
+    const fields = buildPageFields({
       ...{ total: counted.total, index, size, origin },
       url: new URL(request.url, origin),
-      nextPageToken: last ? encodePageToken({ ...placeOf(last), index: index + 1 }) : null,
+      nextPageToken: last ? encodePageToken({ ...pageTokenFields(last), index: index + 1 }) : null,
     });
     // Texts are joined and sent as a text, as every other reply of this server.
     const data = shown.map(({ body }) => body).join(",");
@@ -93,11 +101,11 @@ app.get<PageQuery>(
 );
 
 /** The place of an order in its list, as page tokens carry it. */
-function placeOf({ id, day, at }: { id: string; day: Date; at: Date }): Record<string, string> {
+function pageTokenFields({ id, day, at }: { id: string; day: Date; at: Date }): Record<string, string> {
   return { id, day: day.toISOString().slice(0, 10), at: at.toISOString().replace(/\.?0+Z$/, "Z") };
 }
 
-function locationOf({ principal: { location } }: FastifyRequest): string {
+function requireLocationId({ principal: { location } }: FastifyRequest): string {
   if (!location) throw new ApiError("location_forbidden", { detail: "This API key belongs to no location." });
   return location.id;
 }

@@ -4,18 +4,18 @@ import { readFileSync } from "node:fs";
 
 const [file = "", seconds = "1"] = process.argv.slice(2);
 const body = readFileSync(file);
-let count = 0;
+let iterationCount = 0;
 
 function runFor(milliseconds: number): void {
-  for (const until = performance.now() + milliseconds; performance.now() < until; count += 1) {
+  for (const until = performance.now() + milliseconds; performance.now() < until; iterationCount += 1) {
     JSON.parse(body.toString("utf8"));
     createHash("sha256").update(body).digest("hex");
   }
 }
 
 runFor(500);
-count = 0;
+iterationCount = 0;
 const before = process.cpuUsage();
 runFor(Number(seconds) * 1000);
 const { user, system } = process.cpuUsage(before);
-process.stdout.write(JSON.stringify({ perCpuSecond: count / ((user + system) / 1e6) }));
+process.stdout.write(JSON.stringify({ perCpuSecond: iterationCount / ((user + system) / 1e6) }));

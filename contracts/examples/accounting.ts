@@ -27,10 +27,10 @@ export const accountingExportItemsExample = [
   { tillId: otherTillId, ...item },
 ];
 
-export const startedExportExample = { id: exportId, tillsIds: [tillId, otherTillId] };
+export const startedAccountingExportExample = { id: exportId, tillsIds: [tillId, otherTillId] };
 
 export const accountingExportExample = {
-  ...startedExportExample,
+  ...startedAccountingExportExample,
   state: "failed" as const,
   createdAt: "2026-06-01T08:00:00.000Z",
   startedAt: "2026-06-01T08:00:00.120Z",

@@ -1,16 +1,16 @@
 /** The catalogue that the documentation shows: two pizzas, one of them archived, and what goes with them. */
 
-export const taxExample = { id: "7b1a8997-ac01-490b-83b0-4bcb9609d84b", name: "TVA 10%", percentage: 1000 };
+export const catalogTaxExample = { id: "7b1a8997-ac01-490b-83b0-4bcb9609d84b", name: "TVA 10%", percentage: 1000 };
 
-export const categoryExample = { id: "c1b5b3a4-6c8d-4f0e-9a51-3f1f6c6f2d10", name: "Pizze", index: 0 };
+export const catalogCategoryExample = { id: "c1b5b3a4-6c8d-4f0e-9a51-3f1f6c6f2d10", name: "Pizze", index: 0 };
 
-export const paymentMethodExample = {
+export const catalogPaymentExample = {
   id: "e0b1d7c2-3a4f-4b5e-8c6d-7f8091a2b311",
   name: "Carte bancaire",
   enabled: true,
 };
 
-export const modifierExample = {
+export const catalogModifierExample = {
   id: "9d1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c03",
   name: "Suppléments",
   options: [
@@ -19,18 +19,18 @@ export const modifierExample = {
   ],
 };
 
-export const productExample = {
+export const catalogProductExample = {
   id: "32135b34-8523-4575-90dd-15d6ac61e3a6",
   name: "Pizza Regina",
-  category: categoryExample.name,
-  categoryId: categoryExample.id,
+  category: catalogCategoryExample.name,
+  categoryId: catalogCategoryExample.id,
   subCategories: [{ name: "Classiche", id: "d2c6c4b5-7d9e-4a1f-8b62-4a2a7d7a3e13" }],
   priceList: [
     {
       priceTypeId: "0c9d8e7f-6a5b-4c3d-9e2f-1a0b9c8d7e14",
       priceTypeName: "Normal",
       unitPrice: 1450,
-      taxRate: taxExample.percentage,
+      taxRate: catalogTaxExample.percentage,
     },
   ],
   sku: "PIZ-REGINA",
@@ -38,17 +38,17 @@ export const productExample = {
 
 export const catalogExample = {
   products: [
-    productExample,
+    catalogProductExample,
     {
-      ...productExample,
+      ...catalogProductExample,
       id: "43246c45-9634-4686-81ee-26e7bd72f4b7",
       name: "Pizza d'été",
       subCategories: [],
       sku: null,
     },
   ],
-  payments: [paymentMethodExample],
-  taxes: [taxExample],
-  modifiers: [modifierExample],
-  categories: [categoryExample],
+  payments: [catalogPaymentExample],
+  taxes: [catalogTaxExample],
+  modifiers: [catalogModifierExample],
+  categories: [catalogCategoryExample],
 };

@@ -28,4 +28,4 @@ export const orderLiveInputExample = {
   },
 };
 
-export const locationIdExample = "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5";
+export const liveOrderLocationIdExample = "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5";

@@ -1,6 +1,6 @@
 /** The till of the older format that the documentation shows: one order with a pizza and a menu. */
 
-export const itemV1Example = {
+export const ticketItemV1Example = {
   client_id: "b903f111-8e1f-4d93-8b1b-e14e8ed97714",
   name: "Pizza Regina",
   step: null,
@@ -29,13 +29,13 @@ export const itemV1Example = {
   is_loss: false,
 };
 
-export const menuV1Example = {
+export const ticketMenuV1Example = {
   client_id: "028e5162-e18f-454d-a436-d3902d11d876",
   name: "Formule midi",
   price: 1300,
   items: [
     {
-      ...itemV1Example,
+      ...ticketItemV1Example,
       client_id: "656dfea9-8a81-4ac6-b504-97e8d3166b05",
       name: "Entrecôte frites",
       step: "Plat",
@@ -47,7 +47,7 @@ export const menuV1Example = {
   ],
 };
 
-export const paymentV1Example = {
+export const ticketPaymentV1Example = {
   name: "Carte bancaire",
   cancelled: false,
   amount: 2740,
@@ -63,9 +63,9 @@ export const paymentV1Example = {
 
 export const ticketV1Example = {
   order_id: "9817d259-f4ee-4270-9581-c03a2b217fb3",
-  items: [itemV1Example],
-  menus: [menuV1Example],
-  payments: [paymentV1Example],
+  items: [ticketItemV1Example],
+  menus: [ticketMenuV1Example],
+  payments: [ticketPaymentV1Example],
   waiter: "Alice",
   waiter_id: "68dc9f04-6cd3-45a3-8b95-b6578bb9709d",
   number_guests: 2,

@@ -2,7 +2,7 @@
 
 const locationId = "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11";
 
-export const recipientExample = {
+export const webhookRecipientExample = {
   id: "c2a6f6b7-6f1f-4b7e-9f1e-0d8f5f0a4e31",
   createdAt: "2026-05-20T09:00:00.000Z",
   updatedAt: "2026-05-20T09:00:00.000Z",
@@ -17,7 +17,7 @@ export const webhookExample = {
   createdAt: "2026-05-20T09:05:00.000Z",
   updatedAt: "2026-05-20T09:05:00.000Z",
   locationId,
-  recipientId: recipientExample.id,
+  recipientId: webhookRecipientExample.id,
   endpointUrl: "https://stock.example/webhooks/pragma",
   events: ["order.paid" as const, "order.canceled" as const],
   state: "active" as const,
@@ -26,7 +26,7 @@ export const webhookExample = {
   lastError: null,
 };
 
-export const deliveryExample = {
+export const webhookDeliveryExample = {
   id: "e4d7a4a1-0c57-4c2d-8a58-2f6d1a3d9b73",
   createdAt: "2026-05-29T10:31:12.402Z",
   webhookId: webhookExample.id,
@@ -37,7 +37,7 @@ export const deliveryExample = {
   settledAt: "2026-05-29T10:31:17.754Z",
 };
 
-export const recoveryExample = {
+export const webhookDeliveryRecoveryExample = {
   id: "f7c1d1f0-9a39-4f51-9df7-0b8f6c2e1a95",
   createdAt: "2026-05-30T08:00:00.000Z",
   webhookId: webhookExample.id,

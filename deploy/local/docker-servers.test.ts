@@ -2,26 +2,28 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
-import { software } from "./find-servers.ts";
-import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.ts";
-import { hearFrom } from "./testing/hear-from.ts";
+import { serverSoftware } from "./find-servers.ts";
+import { createTemporaryDataFolder, removeDataFolder, startNats, startPostgres, startRedis } from "./servers.ts";
+import { readFromPort } from "./testing/read-from-port.ts";
 
 const docker = (...args: string[]) => spawnSync("docker", args, { stdio: "ignore", timeout: 120_000 }).status === 0;
-const canRun =
+const isDockerUsable =
   docker("info") &&
-  Object.values(software).every(({ image }) => docker("image", "inspect", image) || docker("pull", "--quiet", image));
+  Object.values(serverSoftware).every(
+    ({ image }) => docker("image", "inspect", image) || docker("pull", "--quiet", image),
+  );
 
-const folder = temporaryDataFolder("docker-servers-test");
+const folder = createTemporaryDataFolder("docker-servers-test");
 afterAll(() => {
   vi.unstubAllEnvs();
   return removeDataFolder(folder);
 });
 
 // Where a Docker engine answers, and has the servers' images or can have them.
-const inContainers = it.skipIf(!canRun);
-const patience = { timeout: 300_000 };
+const itWithDocker = it.skipIf(!isDockerUsable);
+const dockerTimeout = { timeout: 300_000 };
 
-inContainers("the servers run where their programs are not on the machine", patience, async () => {
+itWithDocker("the servers run where their programs are not on the machine", dockerTimeout, async () => {
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const dataFolder = (name: string) => join(folder, name);
   const servers = await Promise.all([
@@ -38,13 +40,13 @@ inContainers("the servers run where their programs are not on the machine", pati
     },
   ).stdout;
   for (const name of ["postgres", "nats", "redis"]) expect(names).toContain(dataFolder(name));
-  expect(await hearFrom(nats.port, /\n/)).toMatch(/"jetstream":\s*true/);
-  const ask = (port: number, greeting: string) => hearFrom(port, /\r\n.*\r\n|^\+/, `${greeting}\r\n`);
+  expect(await readFromPort(nats.port, /\n/)).toMatch(/"jetstream":\s*true/);
+  const ask = (port: number, greeting: string) => readFromPort(port, /\r\n.*\r\n|^\+/, `${greeting}\r\n`);
   expect(await ask(redis.port, "SET kept yes")).toBe("+OK\r\n");
 
-  await redis.send("SIGSTOP");
-  expect(await hearFrom(redis.port, /PONG/, "PING\r\n")).toBeUndefined();
-  await redis.send("SIGCONT");
+  await redis.sendSignal("SIGSTOP");
+  expect(await readFromPort(redis.port, /PONG/, "PING\r\n")).toBeUndefined();
+  await redis.sendSignal("SIGCONT");
   expect(await ask(redis.port, "GET kept")).toContain("yes");
 
   await redis.kill();
@@ -66,7 +68,7 @@ const containersOf = (dataFolder: string) =>
     },
   ).stdout;
 
-inContainers("the servers listen on this machine only, and end with whoever started them", patience, async () => {
+itWithDocker("the servers listen on this machine only, and end with whoever started them", dockerTimeout, async () => {
   const dataFolder = join(folder, "orphaned");
   const program = `
     import { startRedis } from ${JSON.stringify(new URL("servers.ts", import.meta.url))};
@@ -83,7 +85,7 @@ inContainers("the servers listen on this machine only, and end with whoever star
   await expect.poll(() => containersOf(dataFolder), { timeout: 30_000, interval: 200 }).toBe("");
 });
 
-inContainers("the end of a server's log is shown when it does not come up", patience, async () => {
+itWithDocker("the end of a server's log is shown when it does not come up", dockerTimeout, async () => {
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const dataFolder = join(folder, "broken");
   await expect(startRedis({ dataFolder, config: "no such line\n" })).rejects.toThrow(
@@ -92,16 +94,16 @@ inContainers("the end of a server's log is shown when it does not come up", pati
   expect(containersOf(dataFolder)).toBe("");
 });
 
-inContainers("the servers keep to who may do what", patience, async () => {
+itWithDocker("the servers keep to who may do what", dockerTimeout, async () => {
   vi.stubEnv("PRAGMA_SERVERS", "docker");
   const users = "user default off\nuser somebody on >secret ~* +@all\n";
   const redis = await startRedis({ dataFolder: join(folder, "guarded-redis"), config: users });
-  const ask = (greeting: string) => hearFrom(redis.port, /\r\n/, greeting);
+  const ask = (greeting: string) => readFromPort(redis.port, /\r\n/, greeting);
   expect(await ask("PING\r\n")).toMatch(/^-NOAUTH/);
   expect(await ask("AUTH somebody secret\r\n")).toMatch(/^\+OK/);
 
   const config = 'authorization { users: [{ user: "somebody", password: "secret" }] }\n';
   const nats = await startNats({ dataFolder: join(folder, "guarded-nats"), config });
-  expect(await hearFrom(nats.port, /\n/)).toMatch(/"auth_required":\s*true/);
+  expect(await readFromPort(nats.port, /\n/)).toMatch(/"auth_required":\s*true/);
   await Promise.all([redis.stop(), nats.stop()]);
 });

@@ -11,20 +11,20 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { containerRuntime } from "./data-folder.mjs";
-import { endOf, runCommand } from "./run-command.mjs";
-import { Failure, withProgress } from "./terminal.mjs";
+import { loadContainerRuntime } from "./data-folder.mjs";
+import { lastLinesOf, runCommand } from "./run-command.mjs";
+import { UserFacingError, withProgress } from "./terminal.mjs";
 
-export type ServerKind = keyof typeof software;
+export type ServerKind = keyof typeof serverSoftware;
 
 /** A program on this machine that can run a server. */
-export interface Binary {
+export interface ServerBinary {
   path: string;
   /** As the program states it: 15.14. */
   version: string;
 }
 
-export const software = {
+export const serverSoftware = {
   postgres: {
     name: "PostgreSQL",
     program: "postgres",
@@ -71,21 +71,21 @@ let lastSearch: Promise<unknown> = Promise.resolve();
  *
  * @throws Failure naming what to install.
  */
-export function findServers<K extends ServerKind>(kinds: readonly K[]): Promise<Record<K, Binary[]>> {
+export function findServerBinaries<K extends ServerKind>(kinds: readonly K[]): Promise<Record<K, ServerBinary[]>> {
   // One after the other: two that miss the same server would both install it.
-  const search = lastSearch.then(() => findOrInstall(kinds, canInstall()));
+  const search = lastSearch.then(() => findOrInstall(kinds, canInstallDebianPackages()));
   lastSearch = search.catch(() => {});
   return search;
 }
 
 async function findOrInstall<K extends ServerKind>(kinds: readonly K[], mayInstall: boolean) {
   const isInDocker = process.env.PRAGMA_SERVERS === "docker";
-  const found = Object.fromEntries(kinds.map((kind) => [kind, isInDocker ? [] : binariesOf(kind)]));
-  const missing = kinds.filter((kind) => found[kind]?.length === 0).map((kind) => software[kind]);
-  const canRun = missing.length === 0 || (await containerRuntime().catch(() => undefined)) !== undefined;
-  if (canRun) return found as Record<K, Binary[]>;
+  const found = Object.fromEntries(kinds.map((kind) => [kind, isInDocker ? [] : findInstalledBinaries(kind)]));
+  const missing = kinds.filter((kind) => found[kind]?.length === 0).map((kind) => serverSoftware[kind]);
+  const canRun = missing.length === 0 || (await loadContainerRuntime().catch(() => undefined)) !== undefined;
+  if (canRun) return found as Record<K, ServerBinary[]>;
   if (mayInstall) {
-    await installPackages(
+    await installDebianPackages(
       "Installing servers with apt-get",
       missing.map((server) => server.package),
     );
@@ -93,30 +93,34 @@ async function findOrInstall<K extends ServerKind>(kinds: readonly K[], mayInsta
   }
   const names = missing.map(({ name, minVersion, program }) => `${name} ${minVersion} or newer (${program})`);
   const variables = missing.map(({ variable }) => variable).join(", ");
-  throw new Failure(
+  throw new UserFacingError(
     `Not found on this machine: ${names.join(", ")}. Install it, or start Docker, or give a URL in ${variables}.`,
   );
 }
 
 /** The programs on this machine that can run a server of this kind, the newest version first. */
-export function binariesOf(kind: ServerKind): Binary[] {
-  const { program, minVersion } = software[kind];
+export function findInstalledBinaries(kind: ServerKind): ServerBinary[] {
+  const { program, minVersion } = serverSoftware[kind];
   const inPath = (process.env.PATH ?? "").split(":").filter(Boolean);
-  const folders = [...inPath, ...packageFolders, ...(kind === "postgres" ? postgresFolders.flatMap(foldersOf) : [])];
+  const folders = [
+    ...inPath,
+    ...packageFolders,
+    ...(kind === "postgres" ? postgresFolders.flatMap(expandFolderPattern) : []),
+  ];
   const paths = folders.map((folder) => join(folder, program)).filter(existsSync);
   return (
     [...new Map(paths.map((path) => [realpathSync(path), path]))]
       // A link's name tells some programs what to be; PostgreSQL needs its companions, which are beside the real file.
       .map(([real, path]) => (kind === "postgres" ? real : path))
       .filter((path) => kind !== "postgres" || existsSync(join(dirname(path), "initdb")))
-      .map((path) => ({ path, version: versionOf(path) }))
+      .map((path) => ({ path, version: readProgramVersion(path) }))
       .filter(({ version }) => compareVersions(version, minVersion) >= 0)
       .sort((a, b) => compareVersions(b.version, a.version))
   );
 }
 
 /** The folders that a pattern with one star stands for. */
-function foldersOf(pattern: string): string[] {
+function expandFolderPattern(pattern: string): string[] {
   const [start = "", end = ""] = pattern.split("*");
   const parent = start.slice(0, start.lastIndexOf("/"));
   const found = existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name)) : [];
@@ -124,31 +128,31 @@ function foldersOf(pattern: string): string[] {
 }
 
 /** Empty, which is older than everything, when the program does not tell. */
-function versionOf(path: string): string {
+function readProgramVersion(path: string): string {
   const { stdout } = spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 });
   return /\d+(?:\.\d+)*/.exec(stdout ?? "")?.[0] ?? "";
 }
 
 const compareVersions = (a: string, b: string) => a.localeCompare(b, "en", { numeric: true });
 
-const mark = "Made by npm start or npm test while packages are installed; remove it when neither runs.";
-const lockTimeoutMs = 300_000;
+const createdFileMark = "Made by npm start or npm test while packages are installed; remove it when neither runs.";
+const aptLockTimeoutMs = 300_000;
 const aptEnvironment = { DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
 /** Half an installation is worse than none: it is not ended with this process, but waited for. */
-const waitForEnd = { signal: "SIGCONT", timeoutMs: 600_000 } as const;
+const uninterruptible = { signal: "SIGCONT", timeoutMs: 600_000 } as const;
 
 /** Files that keep Debian from starting the servers it installs and from creating a cluster of its own. */
-const brakes = [
-  { path: "/usr/sbin/policy-rc.d", content: `#!/bin/sh\n# ${mark}\nexit 101\n`, mode: 0o755 },
+const startBlockers = [
+  { path: "/usr/sbin/policy-rc.d", content: `#!/bin/sh\n# ${createdFileMark}\nexit 101\n`, mode: 0o755 },
   {
     path: "/etc/postgresql-common/createcluster.d/pragma.conf",
-    content: `# ${mark}\ncreate_main_cluster = false\n`,
+    content: `# ${createdFileMark}\ncreate_main_cluster = false\n`,
     mode: 0o644,
   },
 ];
 
 /** Whether this process may install Debian packages. */
-export function canInstall(): boolean {
+export function canInstallDebianPackages(): boolean {
   return process.getuid?.() === 0 && existsSync("/etc/debian_version") && existsSync("/usr/bin/apt-get");
 }
 
@@ -157,12 +161,12 @@ export function canInstall(): boolean {
  *
  * @throws Failure with the end of apt-get's output.
  */
-export async function installPackages(label: string, names: string[]): Promise<void> {
+export async function installDebianPackages(label: string, names: string[]): Promise<void> {
   await withProgress(label, async (show) => {
     show("package lists");
     await aptGet(["update"], show);
     show(names.join(", "));
-    const release = applyBrakes();
+    const release = blockServiceStarts();
     process.once("exit", release);
     try {
       await aptGet(["install", "--yes", "--no-install-recommends", ...names], show);
@@ -176,8 +180,10 @@ export async function installPackages(label: string, names: string[]): Promise<v
 }
 
 /** Puts the brakes on, leaving alone the files that somebody else put there. Returns what takes them off again. */
-function applyBrakes(): () => void {
-  const applied = brakes.filter(({ path }) => !existsSync(path) || readFileSync(path, "utf8").includes(mark));
+function blockServiceStarts(): () => void {
+  const applied = startBlockers.filter(
+    ({ path }) => !existsSync(path) || readFileSync(path, "utf8").includes(createdFileMark),
+  );
   for (const { path, content, mode } of applied) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, content);
@@ -190,12 +196,17 @@ function applyBrakes(): () => void {
 
 /** Runs apt-get, waiting while another one holds its locks. */
 async function aptGet(args: string[], show: (detail: string) => void): Promise<void> {
-  for (const deadline = Date.now() + lockTimeoutMs; ; await sleep(1_000)) {
+  for (const deadline = Date.now() + aptLockTimeoutMs; ; await sleep(1_000)) {
     const options = ["-o", "DPkg::Lock::Timeout=300", "-q"];
-    const { code, output } = await runCommand("apt-get", [...options, ...args], { env: aptEnvironment }, waitForEnd);
+    const { code, output } = await runCommand(
+      "apt-get",
+      [...options, ...args],
+      { env: aptEnvironment },
+      uninterruptible,
+    );
     if (code === 0) return;
     if (!/Could not get lock/.test(output) || Date.now() > deadline)
-      throw new Failure(`apt-get ${args[0]} failed:\n${endOf(output)}`);
+      throw new UserFacingError(`apt-get ${args[0]} failed:\n${lastLinesOf(output)}`);
     show("waiting for another apt-get");
   }
 }

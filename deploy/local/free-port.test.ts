@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { expect, it } from "vitest";
-import { freePort, isPortFree } from "./free-port.ts";
+import { findFreePort, isPortFree } from "./free-port.ts";
 
 it.each(["127.0.0.1", "0.0.0.0"])("tells that a port is taken by a program that listens on %s", async (host) => {
   const other = createServer().listen(0, host);
@@ -14,12 +14,12 @@ it.each(["127.0.0.1", "0.0.0.0"])("tells that a port is taken by a program that 
 });
 
 it("finds a port that a server can have", async () => {
-  const server = createServer().listen(await freePort(), "127.0.0.1");
+  const server = createServer().listen(await findFreePort(), "127.0.0.1");
   await once(server, "listening");
   server.close();
 });
 
 it("gives no port twice to whoever takes many before any is used", async () => {
-  const ports = await Promise.all(Array.from({ length: 500 }, freePort));
+  const ports = await Promise.all(Array.from({ length: 500 }, findFreePort));
   expect(new Set(ports).size).toBe(500);
 });

@@ -1,22 +1,22 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
-import { Failure } from "./terminal.mjs";
+import { UserFacingError } from "./terminal.mjs";
 
 /**
  * Ports that are given to no outgoing connection, on any usual system: one that is found there is still free a moment
  * later, when a server takes it. Each of vitest's workers has a range of its own, so that no two find the same.
  */
-const count = 4_250;
-const first = 15_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 4) * count;
+const portsPerWorker = 4_250;
+const firstPort = 15_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 4) * portsPerWorker;
 
 /** Where this process looks next: whoever takes many ports before it uses them gets none of them twice. */
-let next = randomInt(count);
+let nextOffset = randomInt(portsPerWorker);
 
 /** A TCP port that nobody listens on at this moment. */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (;;) {
-    const port = first + next;
-    next = (next + 1) % count;
+    const port = firstPort + nextOffset;
+    nextOffset = (nextOffset + 1) % portsPerWorker;
     if (await isPortFree(port)) return port;
   }
 }
@@ -37,5 +37,5 @@ function canListen(port: number, host: string | undefined): Promise<boolean> {
 /** @throws Failure naming the variable that chooses another port. */
 export async function requireFreePort(variable: string, port: number): Promise<void> {
   if (await isPortFree(port)) return;
-  throw new Failure(`Port ${port} is taken by another program. Set ${variable} to use another one.`);
+  throw new UserFacingError(`Port ${port} is taken by another program. Set ${variable} to use another one.`);
 }

@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { checkout } from "./setup.mjs";
-import { scratchFolder } from "./testing/scratch-folder.ts";
+import { checkoutFolder } from "./setup.mjs";
+import { createScratchFolder } from "./testing/scratch-folder.ts";
 
-const refused = [
-  ["contracts/a.ts", "@pragma/runtime/config"],
-  ["contracts/b.ts", "../services/_runtime/config.ts"],
+const refusedImports = [
+  ["contracts/a.ts", "@pragma/runtime/config/runtime-config"],
+  ["contracts/b.ts", "../services/_runtime/config/runtime-config.ts"],
   ["services/_runtime/a.ts", "@pragma/accounts/service"],
   ["services/_runtime/b.ts", "../accounts/service.ts"],
   ["services/_runtime/c.ts", "../../deploy/local/servers.ts"],
@@ -17,34 +17,34 @@ const refused = [
   ["services/accounts/c.ts", "../reporting/service.ts"],
   ["services/accounts/routes/a.ts", "../../reporting/routes/list.ts"],
   ["services/accounts/routes/b.ts", "../../../gateway/src/app.ts"],
-  ["services/accounts/routes/c.ts", "../../_runtime/postgres.ts"],
+  ["services/accounts/routes/c.ts", "../../_runtime/database/postgres.ts"],
   ["services/a.ts", "./accounts/service.ts"],
   ["services/b.ts", "../gateway/src/main.ts"],
   ["services/c.ts", "@pragma/simulator/demo"],
   ["gateway/src/a.ts", "@pragma/accounts/service"],
   ["gateway/src/b.ts", "@pragma/services/main"],
   ["gateway/src/c.ts", "../../services/accounts/service.ts"],
-  ["client/a.ts", "@pragma/runtime/config"],
+  ["client/a.ts", "@pragma/runtime/config/runtime-config"],
   ["client/b.ts", "../simulator/src/demo.ts"],
   ["client/c.ts", "@pragma/simulator/demo"],
-  ["simulator/src/a.ts", "@pragma/runtime/config"],
-  ["simulator/src/b.ts", "../../services/_runtime/config.ts"],
+  ["simulator/src/a.ts", "@pragma/runtime/config/runtime-config"],
+  ["simulator/src/b.ts", "../../services/_runtime/config/runtime-config.ts"],
   ["tests/a.ts", "../gateway/src/main.ts"],
   ["bench/a.ts", "../gateway/src/main.ts"],
   ["deploy/local/a.mjs", "zod"],
   ["deploy/local/b.mjs", "../../contracts/money.ts"],
 ] as const;
 
-const allowed = [
+const allowedImports = [
   ["contracts/z.ts", "./money.ts"],
   ["contracts/y.ts", "zod"],
   ["services/_runtime/z.ts", "@pragma/contracts/money"],
   ["services/_runtime/testing/z.ts", "../../../deploy/local/servers.ts"],
-  ["services/accounts/routes/z.ts", "@pragma/runtime/postgres"],
-  ["services/reporting/routes/z.ts", "../reporting.ts"],
+  ["services/accounts/routes/z.ts", "@pragma/runtime/database/postgres"],
+  ["services/reporting/routes/z.ts", "../context.ts"],
   ["services/z.ts", "@pragma/accounts/service"],
   ["services/y.ts", "@pragma/gateway/main"],
-  ["gateway/src/z.ts", "@pragma/runtime/config"],
+  ["gateway/src/z.ts", "@pragma/runtime/config/runtime-config"],
   ["client/z.ts", "@pragma/contracts/errors"],
   ["simulator/src/y.ts", "@pragma/client/create-client"],
   ["simulator/src/z.ts", "@pragma/contracts/money"],
@@ -56,15 +56,15 @@ const allowed = [
 ] as const;
 
 it("refuses imports against the direction of the layers, and only those", () => {
-  const folder = scratchFolder();
-  copyFileSync(join(checkout, "biome.imports.json"), join(folder, "biome.imports.json"));
+  const folder = createScratchFolder();
+  copyFileSync(join(checkoutFolder, "biome.imports.json"), join(folder, "biome.imports.json"));
   writeFileSync(join(folder, "biome.json"), '{ "extends": ["./biome.imports.json"] }');
-  for (const [file, specifier] of [...refused, ...allowed]) {
+  for (const [file, specifier] of [...refusedImports, ...allowedImports]) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), `export { thing } from "${specifier}";\n`);
   }
   const { stdout } = spawnSync(
-    join(checkout, "node_modules", ".bin", "biome"),
+    join(checkoutFolder, "node_modules", ".bin", "biome"),
     ["lint", "--only=style/noRestrictedImports", "--reporter=json", "--max-diagnostics=none", "."],
     { cwd: folder, encoding: "utf8" },
   );
@@ -72,5 +72,5 @@ it("refuses imports against the direction of the layers, and only those", () => 
   const found = diagnostics
     .filter(({ category }) => category === "lint/style/noRestrictedImports")
     .map(({ location }) => location.path);
-  expect(found.sort()).toEqual(refused.map(([file]) => file).sort());
+  expect(found.sort()).toEqual(refusedImports.map(([file]) => file).sort());
 });

@@ -1,19 +1,19 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { isLiveDemoWanted, startLiveDemo } from "./start.ts";
-import { scratchFolder } from "./testing/scratch-folder.ts";
+import { isLiveDemoEnabled, startLiveDemo } from "./start.ts";
+import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 test.each([undefined, "", "on", "true"])("live orders move when PRAGMA_LIVE_DEMO is %j", (value) => {
-  expect(isLiveDemoWanted({ PRAGMA_LIVE_DEMO: value })).toBe(true);
+  expect(isLiveDemoEnabled({ PRAGMA_LIVE_DEMO: value })).toBe(true);
 });
 
 test.each(["off", "OFF", "false", "0", "no"])("live orders keep still when PRAGMA_LIVE_DEMO is %j", (value) => {
-  expect(isLiveDemoWanted({ PRAGMA_LIVE_DEMO: value })).toBe(false);
+  expect(isLiveDemoEnabled({ PRAGMA_LIVE_DEMO: value })).toBe(false);
 });
 
 test("the program is told where the API and the demo are, and ends gracefully", async () => {
-  const folder = scratchFolder();
+  const folder = createScratchFolder();
   const program = join(folder, "play.mjs");
   writeFileSync(
     program,

@@ -1,9 +1,9 @@
 /** Ends the process with one message when this Node.js is too old. Imported first: it must itself run on an old one. */
-const oldest = { major: 20, minor: 19 };
+const minVersion = { major: 20, minor: 19 };
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-if (major < oldest.major || (major === oldest.major && minor < oldest.minor)) {
+if (major < minVersion.major || (major === minVersion.major && minor < minVersion.minor)) {
   console.error(
-    `Node.js ${oldest.major}.${oldest.minor} or newer is needed; this is ${process.versions.node}. See https://nodejs.org`,
+    `Node.js ${minVersion.major}.${minVersion.minor} or newer is needed; this is ${process.versions.node}. See https://nodejs.org`,
   );
   process.exit(1);
 }

@@ -5,11 +5,11 @@ import { expect, it } from "vitest";
 
 const entries = ["start.mjs", "dev-servers.mjs", "testing/test.mjs", "testing/check.mjs"];
 /** Has this Node.js take itself for an older one. */
-const pretend = (version: string) =>
+const fakeNodeVersion = (version: string) =>
   `data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } })`;
 
 it.each(entries)("says in %s that this Node.js is too old, and does nothing else", (entry) => {
-  const args = ["--import", pretend("18.20.8"), join(import.meta.dirname, entry)];
+  const args = ["--import", fakeNodeVersion("18.20.8"), join(import.meta.dirname, entry)];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
   expect({ status, stdout, stderr }).toEqual({
     status: 1,

@@ -3,8 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from "node:path";
 import { satisfies } from "semver";
 import { expect, it } from "vitest";
-import { checkout } from "./setup.mjs";
-import { scratchFolder } from "./testing/scratch-folder.ts";
+import { checkoutFolder } from "./setup.mjs";
+import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 interface LockedPackage {
   resolved?: string;
@@ -13,7 +13,7 @@ interface LockedPackage {
   optionalDependencies?: Record<string, string>;
 }
 
-const { packages } = JSON.parse(readFileSync(join(checkout, "package-lock.json"), "utf8")) as {
+const { packages } = JSON.parse(readFileSync(join(checkoutFolder, "package-lock.json"), "utf8")) as {
   packages: Record<string, LockedPackage>;
 };
 
@@ -44,10 +44,10 @@ it("names no registry in the lockfile", () => {
 });
 
 it("runs no script of a package that is installed", () => {
-  const folder = scratchFolder();
+  const folder = createScratchFolder();
   const dependency = join(folder, "dependency");
   mkdirSync(dependency);
-  copyFileSync(join(checkout, ".npmrc"), join(folder, ".npmrc"));
+  copyFileSync(join(checkoutFolder, ".npmrc"), join(folder, ".npmrc"));
   const leaveMark = (name: string) => `node -e "fs.writeFileSync(process.env.INIT_CWD + '/${name}', '')"`;
   const scripts = Object.fromEntries(["preinstall", "install", "postinstall"].map((name) => [name, leaveMark(name)]));
   writeFileSync(join(dependency, "package.json"), JSON.stringify({ name: "dependency", version: "1.0.0", scripts }));

@@ -11,13 +11,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { folderElsewhere } from "./data-folder.mjs";
-import type { Binary } from "./find-servers.ts";
-import { runOrFail } from "./run-command.mjs";
-import type { Launch } from "./run-server.ts";
-import { Failure, say } from "./terminal.mjs";
+import { fallbackDataFolder } from "./data-folder.mjs";
+import type { ServerBinary } from "./find-servers.ts";
+import { runCommandOrFail } from "./run-command.mjs";
+import type { ServerLaunch } from "./run-server.ts";
+import { printLine, UserFacingError } from "./terminal.mjs";
 
-interface NewCluster {
+interface NewClusterOptions {
   /** Who runs PostgreSQL; undefined: this process's user. */
   user: SystemUser | undefined;
   password: string;
@@ -25,22 +25,27 @@ interface NewCluster {
   durable: boolean;
 }
 
-interface Machine extends Omit<NewCluster, "user"> {
+interface LocalClusterOptions extends Omit<NewClusterOptions, "user"> {
   folder: string;
   /** The newest first. */
-  binaries: Binary[];
+  binaries: ServerBinary[];
 }
 
 /**
  * How to run PostgreSQL on a folder's cluster, which is made when there is none. As root it runs as another user, who
  * owns the cluster.
  */
-export async function launchOnMachine({ folder, binaries, password, durable }: Machine): Promise<Launch> {
-  const user = unprivilegedUser();
-  const cluster = join(user === undefined ? folder : enterableFolder(user, folder), "cluster");
-  const programs = programsFor(binaries, cluster);
+export async function prepareLocalPostgres({
+  folder,
+  binaries,
+  password,
+  durable,
+}: LocalClusterOptions): Promise<ServerLaunch> {
+  const user = findUnprivilegedUser();
+  const cluster = join(user === undefined ? folder : ensureEnterableFolder(user, folder), "cluster");
+  const programs = findProgramsFolder(binaries, cluster);
   if (!existsSync(cluster)) await createCluster(cluster, programs, { user, password, durable });
-  clearStaleLock(cluster);
+  removeStaleLock(cluster);
   const place = ["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="];
   return { command: join(programs, "postgres"), args: ["-D", cluster, ...place], user };
 }
@@ -50,18 +55,18 @@ export async function launchOnMachine({ folder, binaries, password, durable }: M
  *
  * @throws Failure when the cluster is broken or no program of its version is here.
  */
-function programsFor(binaries: Binary[], cluster: string): string {
+function findProgramsFolder(binaries: ServerBinary[], cluster: string): string {
   const newest = binaries[0] ?? { path: "", version: "none" };
   if (!existsSync(cluster)) return dirname(newest.path);
   const versionFile = join(cluster, "PG_VERSION");
   if (!existsSync(versionFile))
-    throw new Failure(
+    throw new UserFacingError(
       `${cluster} is not a PostgreSQL cluster any more. Remove the folder and start again: its data is lost.`,
     );
   const madeBy = readFileSync(versionFile, "utf8").trim();
   const same = binaries.find(({ version }) => version.split(".")[0] === madeBy);
   if (same !== undefined) return dirname(same.path);
-  throw new Failure(
+  throw new UserFacingError(
     `The data in ${cluster} was made by PostgreSQL ${madeBy}, and this machine has ${newest.version}. ` +
       `Install PostgreSQL ${madeBy}, or remove the folder to start with empty data.`,
   );
@@ -74,7 +79,7 @@ function programsFor(binaries: Binary[], cluster: string): string {
 async function createCluster(
   cluster: string,
   programs: string,
-  { user, password, durable }: NewCluster,
+  { user, password, durable }: NewClusterOptions,
 ): Promise<void> {
   const unfinished = `${cluster}.unfinished`;
   const passwordFile = `${cluster}.password`;
@@ -85,9 +90,9 @@ async function createCluster(
   const ctype = process.platform === "darwin" ? "UTF-8" : "C.UTF-8";
   const run = async (program: string, args: string[], input = "") => {
     const options = { cwd: "/", env: { LC_ALL: "C", TZ: "UTC" }, input, ...user };
-    const output = await runOrFail(join(programs, program), args, options, `${program} failed`);
+    const output = await runCommandOrFail(join(programs, program), args, options, `${program} failed`);
     // A single-user server answers a faulty statement with a line, and ends well.
-    if (/\b(ERROR|FATAL|PANIC):/.test(output)) throw new Failure(`${program} failed:\n${output}`);
+    if (/\b(ERROR|FATAL|PANIC):/.test(output)) throw new UserFacingError(`${program} failed:\n${output}`);
   };
   try {
     await run("initdb", [
@@ -106,7 +111,7 @@ async function createCluster(
  * Removes the lock of a server that was killed, when another process has its number by now: PostgreSQL would take that
  * process for the killed server. A lock whose process is gone stays, because it says which memory was in use.
  */
-function clearStaleLock(cluster: string): void {
+function removeStaleLock(cluster: string): void {
   const lockFile = join(cluster, "postmaster.pid");
   if (!existsSync(lockFile)) return;
   const pid = String(Number.parseInt(readFileSync(lockFile, "utf8"), 10));
@@ -126,16 +131,19 @@ export interface SystemUser {
  *
  * @throws Failure when there is none and none can be created.
  */
-function unprivilegedUser(): SystemUser | undefined {
+function findUnprivilegedUser(): SystemUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const options = ["--system", "--no-create-home", "--shell", "/usr/sbin/nologin"];
   const create = () => spawnSync("useradd", [...options, "pragma"]).status === 0;
-  const user = lookUp("postgres") ?? lookUp("pragma") ?? (create() ? lookUp("pragma") : undefined);
+  const user =
+    lookUpSystemUser("postgres") ?? lookUpSystemUser("pragma") ?? (create() ? lookUpSystemUser("pragma") : undefined);
   if (user !== undefined) return user;
-  throw new Failure("PostgreSQL does not run as root, and no user for it could be created. Create one named postgres.");
+  throw new UserFacingError(
+    "PostgreSQL does not run as root, and no user for it could be created. Create one named postgres.",
+  );
 }
 
-function lookUp(name: string): SystemUser | undefined {
+function lookUpSystemUser(name: string): SystemUser | undefined {
   const [uid, gid] = ["-u", "-g"].map((option) => {
     const { status, stdout } = spawnSync("id", [option, name], { encoding: "utf8" });
     return status === 0 ? Number(stdout) : 0;
@@ -149,7 +157,7 @@ function lookUp(name: string): SystemUser | undefined {
  *
  * @throws Failure when that folder is somebody else's.
  */
-function enterableFolder({ name, uid, gid }: SystemUser, folder: string): string {
+function ensureEnterableFolder({ name, uid, gid }: SystemUser, folder: string): string {
   const canEnter = (path: string) =>
     spawnSync("/bin/sh", ["-c", 'cd -- "$1"', "sh", path], { cwd: "/", uid, gid, stdio: "ignore" }).status === 0;
   for (const each of [folder, dirname(folder)]) {
@@ -158,13 +166,13 @@ function enterableFolder({ name, uid, gid }: SystemUser, folder: string): string
     chmodSync(each, 0o710);
   }
   if (canEnter(folder)) return folder;
-  const elsewhere = folderElsewhere(folder);
+  const elsewhere = fallbackDataFolder(folder);
   mkdirSync(elsewhere, { recursive: true, mode: 0o700 });
   const { uid: owner } = lstatSync(elsewhere);
-  if (owner !== 0) throw new Failure(`${elsewhere} belongs to another user. Remove it and start again.`);
+  if (owner !== 0) throw new UserFacingError(`${elsewhere} belongs to another user. Remove it and start again.`);
   chownSync(elsewhere, 0, gid);
   chmodSync(elsewhere, 0o710);
   if (existsSync(join(elsewhere, "cluster"))) return elsewhere;
-  say(`The user ${name}, as whom PostgreSQL runs, may not enter ${folder}: its data is kept in ${elsewhere}.`);
+  printLine(`The user ${name}, as whom PostgreSQL runs, may not enter ${folder}: its data is kept in ${elsewhere}.`);
   return elsewhere;
 }

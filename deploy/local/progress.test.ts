@@ -14,10 +14,10 @@ afterEach(() => {
 });
 const wasTTY = process.stdout.isTTY;
 
-const work = (ms: number) => () => new Promise<string>((resolve) => void setTimeout(resolve, ms, "done"));
+const fakeTask = (ms: number) => () => new Promise<string>((resolve) => void setTimeout(resolve, ms, "done"));
 
 it("says nothing of what takes less than two seconds", async () => {
-  const task = withProgress("Quick", work(1_900));
+  const task = withProgress("Quick", fakeTask(1_900));
   await vi.advanceTimersByTimeAsync(5_000);
   expect(await task).toBe("done");
   expect(printed).toEqual([]);
@@ -25,7 +25,7 @@ it("says nothing of what takes less than two seconds", async () => {
 
 it("prints plain lines where there is no terminal: when it is slow, now and then, and at the end", async () => {
   process.stdout.isTTY = false;
-  const task = withProgress("Slow", work(40_000));
+  const task = withProgress("Slow", fakeTask(40_000));
   await vi.advanceTimersByTimeAsync(45_000);
   await task;
   expect(printed).toEqual(["Slow… 2 s\n", "Slow… 17 s\n", "Slow… 32 s\n", "Slow: 40 s\n"]);
@@ -35,7 +35,7 @@ it("updates one line in place on a terminal", async () => {
   process.stdout.isTTY = true;
   const task = withProgress("Slow", async (tell) => {
     tell("half");
-    await work(4_000)();
+    await fakeTask(4_000)();
   });
   await vi.advanceTimersByTimeAsync(5_000);
   await task;
@@ -47,7 +47,7 @@ it("updates one line in place on a terminal", async () => {
 
 it("ends its line when the task fails", async () => {
   const task = withProgress("Doomed", async () => {
-    await work(3_000)();
+    await fakeTask(3_000)();
     throw new Error("no");
   }).catch((error: Error) => error.message);
   await vi.advanceTimersByTimeAsync(4_000);

@@ -1,5 +1,5 @@
-import { spawnGuarded } from "./guarded.mjs";
-import { Failure } from "./terminal.mjs";
+import { spawnWithCleanup } from "./process-cleanup.mjs";
+import { UserFacingError } from "./terminal.mjs";
 
 /**
  * @typedef {import("node:child_process").SpawnOptions & { input?: string }} CommandOptions `input` for its standard
@@ -11,12 +11,12 @@ import { Failure } from "./terminal.mjs";
  * @param {string} command
  * @param {string[]} args
  * @param {CommandOptions} [options]
- * @param {Parameters<typeof spawnGuarded>[3]} [end]
+ * @param {Parameters<typeof spawnWithCleanup>[3]} [end]
  * @returns {Promise<{ code: number | null, output: string }>}
  * @throws when it cannot be started
  */
 export function runCommand(command, args, { input = "", env, ...options } = {}, end) {
-  const child = spawnGuarded(command, args, { ...options, env: { ...process.env, ...env } }, end);
+  const child = spawnWithCleanup(command, args, { ...options, env: { ...process.env, ...env } }, end);
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding("utf8").on("data", (chunk) => {
@@ -35,12 +35,12 @@ export function runCommand(command, args, { input = "", env, ...options } = {}, 
  * @param {string} command
  * @param {string[]} args
  * @param {CommandOptions} options
- * @param {string} complaint what to say, above the end of what it wrote, when it does not
- * @throws {Failure}
+ * @param {string} failureMessage what to say, above the end of what it wrote, when it does not
+ * @throws {UserFacingError}
  */
-export async function runOrFail(command, args, options, complaint) {
+export async function runCommandOrFail(command, args, options, failureMessage) {
   const { code, output } = await runCommand(command, args, options);
-  if (code !== 0) throw new Failure(`${complaint}:\n${endOf(output, 40)}`);
+  if (code !== 0) throw new UserFacingError(`${failureMessage}:\n${lastLinesOf(output, 40)}`);
   return output;
 }
 
@@ -49,7 +49,7 @@ export async function runOrFail(command, args, options, complaint) {
  * @param {number} [count]
  * @returns its last lines, indented for showing
  */
-export function endOf(output, count = 15) {
+export function lastLinesOf(output, count = 15) {
   const lines = output.trimEnd().split("\n").slice(-count);
   return lines.map((line) => `  ${line}`).join("\n");
 }

@@ -14,15 +14,15 @@ import {
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { containerRuntime, endContainer, ignoreMissing, volumeFile } from "./data-folder.mjs";
+import { dockerVolumeFile, ignoreMissingContainer, loadContainerRuntime, removeContainer } from "./data-folder.mjs";
 import { isPortFree } from "./free-port.ts";
-import { guardUntilReleased, isEnding, release, spawnGuarded } from "./guarded.mjs";
-import { endOf } from "./run-command.mjs";
-import { keptFile } from "./state-folder.ts";
-import { Failure } from "./terminal.mjs";
+import { isCleaningUp, registerForCleanup, spawnWithCleanup, unregisterFromCleanup } from "./process-cleanup.mjs";
+import { lastLinesOf } from "./run-command.mjs";
+import { readOrCreateFile } from "./state-folder.ts";
+import { UserFacingError } from "./terminal.mjs";
 
 /** How to start a server. */
-export interface Launch {
+export interface ServerLaunch {
   command: string;
   args: string[];
   /** Instead of this process's, with English messages. */
@@ -33,7 +33,7 @@ export interface Launch {
   container?: { image: string; dataPath: string; folder: string };
 }
 
-export interface ServerPlan extends Launch {
+export interface ServerProcessOptions extends ServerLaunch {
   /** As people call it: "PostgreSQL". */
   name: string;
   /** Its folder is made when absent. */
@@ -49,22 +49,22 @@ export interface ServerPlan extends Launch {
   log(line: string): void;
 }
 
-const defaults = { stopSignal: "SIGTERM" as NodeJS.Signals, stopTimeoutMs: 20_000 };
+const stopDefaults = { stopSignal: "SIGTERM" as NodeJS.Signals, stopTimeoutMs: 20_000 };
 
 /** What starts an instance is told. */
-export type CompletePlan = ServerPlan & typeof defaults;
+export type ResolvedServerProcessOptions = ServerProcessOptions & typeof stopDefaults;
 
 /** A server that has been started: what a process and a container have in common. */
-export interface Instance {
+export interface ServerInstance {
   pid: number;
   /** Resolves to how it ended. */
   ended: Promise<string>;
   /** Signals it, unless it has ended. */
-  send(signal: NodeJS.Signals): unknown;
+  sendSignal(signal: NodeJS.Signals): unknown;
 }
 
 /** It can be told SIGSTOP, so that it takes connections and answers nobody until SIGCONT. */
-export interface RunningServer extends Instance {
+export interface RunningServer extends ServerInstance {
   /** Ends it gracefully and waits until it has ended; past its time it is killed. */
   stop(): Promise<void>;
   /** SIGKILL, as a power cut: waits until it is gone; the data stays. */
@@ -80,46 +80,46 @@ const rotateLogEveryMs = 60_000;
  *
  * @throws Failure with the last lines of its log, when it does not come up within a minute.
  */
-export async function runServer(given: ServerPlan): Promise<RunningServer> {
-  const plan = { ...defaults, ...given };
+export async function launchServer(options: ServerProcessOptions): Promise<RunningServer> {
+  const plan = { ...stopDefaults, ...options };
   const { name, logFile, port, log } = plan;
   if (port !== undefined && !(await isPortFree(port)))
-    throw new Failure(`${name} cannot listen on port ${port}: another program does.`);
+    throw new UserFacingError(`${name} cannot listen on port ${port}: another program does.`);
   mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
-  const logFrom = rotateLog(logFile, maxLogBytes.atStart);
+  const logFrom = rotateLogFile(logFile, maxLogBytes.atStart);
   const failure = (problem: string) =>
-    new Failure(`${name} did not come up: ${problem}. ${endOfLog(logFile, logFrom)}`);
+    new UserFacingError(`${name} did not come up: ${problem}. ${describeLogEnd(logFile, logFrom)}`);
   const start = plan.container === undefined ? startProgram : startContainer;
-  const { pid, ended, send } = await start(plan).catch((error) => {
+  const { pid, ended, sendSignal } = await start(plan).catch((error) => {
     throw failure(error.message);
   });
-  const rotation = setInterval(rotateLog, rotateLogEveryMs, logFile, maxLogBytes.later).unref();
+  const rotation = setInterval(rotateLogFile, rotateLogEveryMs, logFile, maxLogBytes.later).unref();
   void ended.then(() => clearInterval(rotation));
 
   let isStopping = false;
-  const endBy = async (signal: NodeJS.Signals) => {
+  const stopWith = async (signal: NodeJS.Signals) => {
     isStopping = true;
-    await send(signal);
-    const timer = setTimeout(send, plan.stopTimeoutMs, "SIGKILL");
+    await sendSignal(signal);
+    const timer = setTimeout(sendSignal, plan.stopTimeoutMs, "SIGKILL");
     await ended;
     clearTimeout(timer);
   };
-  const problem = await whyNotReady(plan.isReady, ended);
+  const problem = await waitUntilReady(plan.isReady, ended);
   if (problem !== undefined) {
-    await endBy("SIGKILL");
+    await stopWith("SIGKILL");
     throw failure(problem);
   }
   void ended.then((how) => {
-    if (!isStopping && !isEnding()) log(`${name} ended by itself (${how}). ${endOfLog(logFile, logFrom)}`);
+    if (!isStopping && !isCleaningUp()) log(`${name} ended by itself (${how}). ${describeLogEnd(logFile, logFrom)}`);
   });
-  return { pid, ended, send, stop: () => endBy(plan.stopSignal), kill: () => endBy("SIGKILL") };
+  return { pid, ended, sendSignal, stop: () => stopWith(plan.stopSignal), kill: () => stopWith("SIGKILL") };
 }
 
-async function startProgram(plan: CompletePlan): Promise<Instance> {
+async function startProgram(plan: ResolvedServerProcessOptions): Promise<ServerInstance> {
   const { command, args, env = { ...process.env, LC_ALL: "C", TZ: "UTC" }, user, logFile } = plan;
   const output = openSync(logFile, "a", 0o600);
   const options: SpawnOptions = { cwd: "/", env, stdio: ["ignore", output, output], ...user };
-  const child = spawnGuarded(command, args, options, { signal: plan.stopSignal, timeoutMs: plan.stopTimeoutMs });
+  const child = spawnWithCleanup(command, args, options, { signal: plan.stopSignal, timeoutMs: plan.stopTimeoutMs });
   closeSync(output);
   // It does not keep this process running.
   child.unref();
@@ -132,11 +132,11 @@ async function startProgram(plan: CompletePlan): Promise<Instance> {
     child.ref();
     child.kill(signal);
   };
-  return { pid: child.pid, ended, send };
+  return { pid: child.pid, ended, sendSignal: send };
 }
 
 /** Waits until a server is ready. Returns why it will not be; undefined when it is. */
-async function whyNotReady(isReady: () => Promise<boolean>, ended: Promise<string>): Promise<string | undefined> {
+async function waitUntilReady(isReady: () => Promise<boolean>, ended: Promise<string>): Promise<string | undefined> {
   let ending: string | undefined;
   void ended.then((how) => {
     ending = `it ended (${how})`;
@@ -151,7 +151,7 @@ async function whyNotReady(isReady: () => Promise<boolean>, ended: Promise<strin
 }
 
 /** Whether there is a success at this address. */
-export async function answersOk(url: string): Promise<boolean> {
+export async function isUrlOk(url: string): Promise<boolean> {
   try {
     const reply = await fetch(url, { signal: AbortSignal.timeout(5_000) });
     await reply.body?.cancel();
@@ -162,17 +162,17 @@ export async function answersOk(url: string): Promise<boolean> {
 }
 
 /** Starts a private server in a container, whose port is published on the loopback interface. */
-async function startContainer(plan: CompletePlan): Promise<Instance> {
+async function startContainer(plan: ResolvedServerProcessOptions): Promise<ServerInstance> {
   const { logFile, port, env = {}, container = { image: "", dataPath: "", folder: "" } } = plan;
   const { ImageName } = await import("testcontainers");
-  const { container: client, image: images } = await containerRuntime();
+  const { container: client, image: images } = await loadContainerRuntime();
   const imageName = ImageName.fromString(container.image);
   await images.pull(imageName);
-  const name = keptFile(join(container.folder, volumeFile), () => `pragma-${randomUUID()}`);
-  await endContainer(name);
+  const name = readOrCreateFile(join(container.folder, dockerVolumeFile), () => `pragma-${randomUUID()}`);
+  await removeContainer(name);
   // The guard ends it with this process: testcontainers' reaper would be a container that may command Docker.
-  guardUntilReleased({ kind: "container", id: name });
-  const end = () => endContainer(name).finally(() => release(name));
+  registerForCleanup({ kind: "container", id: name });
+  const end = () => removeContainer(name).finally(() => unregisterFromCleanup(name));
   try {
     const created = await client.create({
       name,
@@ -198,7 +198,7 @@ async function startContainer(plan: CompletePlan): Promise<Instance> {
       pid: (await client.inspect(created)).State.Pid,
       ended: ended.finally(end),
       // It may have ended.
-      send: (signal) => created.kill({ signal }).catch(ignoreMissing),
+      sendSignal: (signal) => created.kill({ signal }).catch(ignoreMissingContainer),
     };
   } catch (error) {
     await end();
@@ -210,7 +210,7 @@ async function startContainer(plan: CompletePlan): Promise<Instance> {
  * Once a log is as large as this, moves what it holds to a file beside it, in place of what was moved before. Whoever
  * writes it must append. Returns the size that is left.
  */
-export function rotateLog(file: string, maxBytes: number): number {
+export function rotateLogFile(file: string, maxBytes: number): number {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (size < maxBytes) return size;
   copyFileSync(file, `${file}.1`);
@@ -219,8 +219,8 @@ export function rotateLog(file: string, maxBytes: number): number {
 }
 
 /** The last lines of a log past this many bytes, under a line that says where it is. */
-export function endOfLog(file: string, from: number): string {
+export function describeLogEnd(file: string, from: number): string {
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   const text = bytes.toString("utf8", from <= bytes.length ? from : 0).trimEnd();
-  return text === "" ? `Its log ${file} is empty.` : `The end of its log ${file}:\n${endOf(text)}`;
+  return text === "" ? `Its log ${file} is empty.` : `The end of its log ${file}:\n${lastLinesOf(text)}`;
 }

@@ -1,20 +1,20 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { secretsIn } from "./start.ts";
-import { scratchFolder } from "./testing/scratch-folder.ts";
+import { readOrCreateSecrets } from "./start.ts";
+import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 it("makes secrets once, for their owner's eyes only", async () => {
-  const folder = scratchFolder();
-  const first = await secretsIn(folder);
+  const folder = createScratchFolder();
+  const first = await readOrCreateSecrets(folder);
   expect(first.dataKeys).toMatch(/^local:[0-9a-f]{64}$/);
   expect(first.adminKey).toMatch(/^pragma_[0-9A-Za-z]{49}$/);
-  expect(await secretsIn(folder)).toEqual(first);
+  expect(await readOrCreateSecrets(folder)).toEqual(first);
   expect(statSync(join(folder, "secrets.json")).mode & 0o777).toBe(0o600);
 });
 
 it.each(["", "{", '{"adminKey":1}', "null"])("does not replace a broken file: %j", async (content) => {
-  const folder = scratchFolder();
+  const folder = createScratchFolder();
   writeFileSync(join(folder, "secrets.json"), content);
-  await expect(secretsIn(folder)).rejects.toThrow("secrets.json is broken");
+  await expect(readOrCreateSecrets(folder)).rejects.toThrow("secrets.json is broken");
 });

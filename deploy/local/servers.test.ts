@@ -1,11 +1,11 @@
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { folderElsewhere } from "./data-folder.mjs";
-import { removeDataFolder, startNats, startPostgres, startRedis, temporaryDataFolder } from "./servers.ts";
-import { hearFrom } from "./testing/hear-from.ts";
+import { fallbackDataFolder } from "./data-folder.mjs";
+import { createTemporaryDataFolder, removeDataFolder, startNats, startPostgres, startRedis } from "./servers.ts";
+import { readFromPort } from "./testing/read-from-port.ts";
 
-const folder = temporaryDataFolder("servers-test");
+const folder = createTemporaryDataFolder("servers-test");
 afterAll(() => removeDataFolder(folder));
 
 const mode = (...path: string[]) => statSync(join(folder, ...path)).mode & 0o777;
@@ -65,7 +65,7 @@ asRoot(
     const dataFolder = join(closed, "checkout", ".pragma", "postgres");
     const server = await startPostgres({ dataFolder, durable: false });
     await server.stop();
-    const elsewhere = folderElsewhere(dataFolder);
+    const elsewhere = fallbackDataFolder(dataFolder);
     const { uid, mode } = statSync(elsewhere);
     expect([existsSync(join(elsewhere, "cluster", "PG_VERSION")), uid, mode & 0o777]).toEqual([true, 0, 0o710]);
     expect(statSync(closed).mode & 0o777).toBe(0o700);
@@ -77,7 +77,7 @@ asRoot(
 it("runs NATS with JetStream, and again on the same port after a kill; no other user can read its data", async () => {
   const dataFolder = join(folder, "nats");
   const first = await startNats({ dataFolder });
-  expect(await hearFrom(first.port, /\n/)).toMatch(/"jetstream":\s*true/);
+  expect(await readFromPort(first.port, /\n/)).toMatch(/"jetstream":\s*true/);
   await first.kill();
   const second = await startNats({ dataFolder, port: first.port });
   expect(second.url).toBe(first.url);
@@ -88,7 +88,7 @@ it("runs NATS with JetStream, and again on the same port after a kill; no other 
 it("runs Redis, which keeps what it was told, for no other user to read", async () => {
   const dataFolder = join(folder, "redis");
   const first = await startRedis({ dataFolder });
-  const ask = (greeting: string) => hearFrom(first.port, /\r\n.*\r\n|^\+/, `${greeting}\r\n`);
+  const ask = (greeting: string) => readFromPort(first.port, /\r\n.*\r\n|^\+/, `${greeting}\r\n`);
   expect(await ask("CONFIG GET appendfsync")).toBeDefined();
   expect(await ask("INFO memory")).toMatch(/maxmemory:268435456\r\n[\s\S]*maxmemory_policy:noeviction/);
   expect(await ask("SET kept yes")).toBe("+OK\r\n");

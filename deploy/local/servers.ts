@@ -5,35 +5,35 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "@nats-io/transport-node";
 import { Redis } from "ioredis";
 import postgres from "postgres";
-import { temporaryDataFolder } from "./data-folder.mjs";
-import { type Binary, findServers, type ServerKind, software } from "./find-servers.ts";
-import { freePort } from "./free-port.ts";
-import { launchOnMachine } from "./postgres-cluster.ts";
-import { type Launch, type RunningServer, runServer, type ServerPlan } from "./run-server.ts";
-import { keptFile, stateFolder } from "./state-folder.ts";
-import { Failure, say, withProgress } from "./terminal.mjs";
+import { createTemporaryDataFolder } from "./data-folder.mjs";
+import { findServerBinaries, type ServerBinary, type ServerKind, serverSoftware } from "./find-servers.ts";
+import { findFreePort } from "./free-port.ts";
+import { prepareLocalPostgres } from "./postgres-cluster.ts";
+import { launchServer, type RunningServer, type ServerLaunch, type ServerProcessOptions } from "./run-server.ts";
+import { localStateFolder, readOrCreateFile } from "./state-folder.ts";
+import { printLine, UserFacingError, withProgress } from "./terminal.mjs";
 
-export { removeDataFolder, temporaryDataFolder } from "./data-folder.mjs";
+export { createTemporaryDataFolder, removeDataFolder } from "./data-folder.mjs";
 
 export type ServerUrls = Record<"DATABASE_URL" | "NATS_URL" | "REDIS_URL", string>;
 
 const kinds = ["postgres", "nats", "redis"] as const;
-const starters = { postgres: startPostgres, nats: startNats, redis: startRedis };
+const serverStarters = { postgres: startPostgres, nats: startNats, redis: startRedis };
 
 /**
  * The URLs of the three servers, by their variables: those that the environment names, else private ones, started side
  * by side, which end with this process. "start" keeps their data in `.pragma/`, "test" in a temporary folder.
  */
 export async function ensureServers(profile: "start" | "test"): Promise<ServerUrls> {
-  const given = await Promise.all(kinds.map(givenServer));
+  const given = await Promise.all(kinds.map(configuredServerUrl));
   const own = kinds.filter((_, index) => given[index] === undefined);
-  await findServers(own);
-  const home = profile === "start" || own.length === 0 ? stateFolder : temporaryDataFolder("test");
+  await findServerBinaries(own);
+  const home = profile === "start" || own.length === 0 ? localStateFolder : createTemporaryDataFolder("test");
   const start = async (kind: ServerKind) => {
-    const options = { dataFolder: join(home, kind), log: say, durable: profile === "start" };
-    return (await withProgress(`Starting ${software[kind].name}`, () => starters[kind](options))).url;
+    const options = { dataFolder: join(home, kind), log: printLine, durable: profile === "start" };
+    return (await withProgress(`Starting ${serverSoftware[kind].name}`, () => serverStarters[kind](options))).url;
   };
-  const urls = kinds.map(async (kind, index) => [software[kind].variable, given[index] ?? (await start(kind))]);
+  const urls = kinds.map(async (kind, index) => [serverSoftware[kind].variable, given[index] ?? (await start(kind))]);
   return Object.fromEntries(await Promise.all(urls));
 }
 
@@ -43,18 +43,21 @@ export async function ensureServers(profile: "start" | "test"): Promise<ServerUr
  *
  * @throws Failure when it does not answer.
  */
-export async function givenServer(kind: ServerKind): Promise<string | undefined> {
-  const { name, variable } = software[kind];
+export async function configuredServerUrl(kind: ServerKind): Promise<string | undefined> {
+  const { name, variable } = serverSoftware[kind];
   const given = process.env[variable];
   if (given === undefined || given === "") return undefined;
   const answers = given.split(",").map((part) => {
     const url = part.includes("://") ? part.trim() : `${kind}://${part.trim()}`;
-    if (!URL.canParse(url) || new URL(url).hostname === "") throw new Failure(`${variable} is not a URL with a host.`);
-    return isAnswering(kind, url);
+    if (!URL.canParse(url) || new URL(url).hostname === "")
+      throw new UserFacingError(`${variable} is not a URL with a host.`);
+    return isServerResponding(kind, url);
   });
   if ((await Promise.all(answers)).includes(true)) return given;
   const needs = kind === "nats" ? " (with JetStream)" : "";
-  throw new Failure(`${name}${needs} does not answer at the address in ${variable}. Start it, or unset ${variable}.`);
+  throw new UserFacingError(
+    `${name}${needs} does not answer at the address in ${variable}. Start it, or unset ${variable}.`,
+  );
 }
 
 interface ServerOptions {
@@ -73,21 +76,21 @@ type ConfiguredOptions = ServerOptions & { config?: string };
  * `durable`: false switches fsync and its like off, for data that nobody misses after a power cut; default true.
  * `change` changes how it is started.
  */
-type PostgresOptions = ServerOptions & { durable?: boolean; change?: (launch: Launch) => Launch };
+type PostgresOptions = ServerOptions & { durable?: boolean; adjustLaunch?: (launch: ServerLaunch) => ServerLaunch };
 
-export type ReachableServer = RunningServer & { url: string; port: number };
+export type StartedServer = RunningServer & { url: string; port: number };
 
 /** Starts a private NATS with JetStream on file storage. */
-export function startNats(options: ConfiguredOptions): Promise<ReachableServer> {
-  return startConfigured("nats", options, (host, port, data) => [
+export function startNats(options: ConfiguredOptions): Promise<StartedServer> {
+  return startWithConfigFile("nats", options, (host, port, data) => [
     `listen: "${host}:${port}"`,
     `jetstream { store_dir: ${JSON.stringify(data)}, max_file: 1T }`,
   ]);
 }
 
 /** Starts a private Redis that keeps an append-only file and no snapshots. */
-export function startRedis(options: ConfiguredOptions): Promise<ReachableServer> {
-  return startConfigured("redis", options, (host, port, data) => [
+export function startRedis(options: ConfiguredOptions): Promise<StartedServer> {
+  return startWithConfigFile("redis", options, (host, port, data) => [
     `bind ${host}`,
     "protected-mode no",
     `port ${port}`,
@@ -101,11 +104,11 @@ export function startRedis(options: ConfiguredOptions): Promise<ReachableServer>
   ]);
 }
 
-function startConfigured(
+function startWithConfigFile(
   kind: "nats" | "redis",
   { config = "", ...options }: ConfiguredOptions,
   configFor: (host: string, port: number, data: string) => string[],
-): Promise<ReachableServer> {
+): Promise<StartedServer> {
   const scheme = config.includes("tls-port") ? "rediss" : kind;
   return startServer(kind, options, (folder, port, [newest]) => {
     const file = join(folder, `${kind}.conf`);
@@ -114,7 +117,7 @@ function startConfigured(
     // In a container, what reaches its port is what Docker lets through.
     const lines = newest ? configFor("127.0.0.1", port, data) : configFor("0.0.0.0", port, "/data");
     writeFileSync(file, [...lines, config].join("\n"), { mode: 0o600 });
-    const { program, image } = software[kind];
+    const { program, image } = serverSoftware[kind];
     return {
       url: `${scheme}://127.0.0.1:${port}`,
       command: newest?.path ?? program,
@@ -124,7 +127,7 @@ function startConfigured(
   });
 }
 
-const settings = {
+const postgresSettings = {
   max_connections: "300",
   shared_buffers: "256MB",
   effective_cache_size: "2GB",
@@ -132,80 +135,84 @@ const settings = {
   timezone: "UTC",
   log_timezone: "UTC",
 };
-const withoutDurability = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+const nonDurableSettings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 /** What the workers of a killed server hold until they notice. */
-const memoryInUse = /pre-existing shared memory block/;
-const memoryTimeoutMs = 10_000;
+const sharedMemoryInUse = /pre-existing shared memory block/;
+const sharedMemoryTimeoutMs = 10_000;
 
 /** Starts a private PostgreSQL with the database `pragma` (UTF-8), never as root. */
-export async function startPostgres(options: PostgresOptions): Promise<ReachableServer> {
-  const { durable = true, change = (launch) => launch } = options;
-  const parameters = Object.entries({ ...settings, ...(durable ? {} : withoutDurability) });
+export async function startPostgres(options: PostgresOptions): Promise<StartedServer> {
+  const { durable = true, adjustLaunch = (launch) => launch } = options;
+  const parameters = Object.entries({ ...postgresSettings, ...(durable ? {} : nonDurableSettings) });
   const shared = parameters.flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const start = () =>
     startServer("postgres", options, async (folder, port, binaries) => {
-      const password = keptFile(join(folder, "password"), () => randomBytes(24).toString("hex"));
+      const password = readOrCreateFile(join(folder, "password"), () => randomBytes(24).toString("hex"));
       const launch =
         binaries.length > 0
-          ? await launchOnMachine({ folder, binaries, password, durable })
+          ? await prepareLocalPostgres({ folder, binaries, password, durable })
           : {
               command: "docker-entrypoint.sh",
               args: ["postgres"],
               env: { POSTGRES_USER: "pragma", POSTGRES_PASSWORD: password, POSTGRES_DB: "pragma" },
-              container: { image: software.postgres.image, dataPath: "/var/lib/postgresql/data", folder },
+              container: { image: serverSoftware.postgres.image, dataPath: "/var/lib/postgresql/data", folder },
             };
       return {
         url: `postgres://pragma:${password}@127.0.0.1:${port}/pragma`,
-        ...change({ ...launch, args: [...launch.args, "-p", String(port), ...shared] }),
+        ...adjustLaunch({ ...launch, args: [...launch.args, "-p", String(port), ...shared] }),
         stopSignal: "SIGINT",
       };
     });
 
-  for (const deadline = Date.now() + memoryTimeoutMs; ; await sleep(100)) {
+  for (const deadline = Date.now() + sharedMemoryTimeoutMs; ; await sleep(100)) {
     try {
       return await start();
     } catch (error) {
-      if (!memoryInUse.test(String(error)) || Date.now() > deadline) throw error;
+      if (!sharedMemoryInUse.test(String(error)) || Date.now() > deadline) throw error;
     }
   }
 }
 
-type ServerLaunch = Launch & Pick<ServerPlan, "stopSignal"> & { url: string };
+type ServerLaunchWithUrl = ServerLaunch & Pick<ServerProcessOptions, "stopSignal"> & { url: string };
 
 /** Starts a private server as `launchOn` says. It is given the programs that can run it; none: it runs in a container. */
 async function startServer(
   kind: ServerKind,
   { dataFolder, port: wantedPort, log = () => {} }: ServerOptions,
-  launchOn: (folder: string, port: number, binaries: Binary[]) => ServerLaunch | Promise<ServerLaunch>,
-): Promise<ReachableServer> {
+  launchOn: (
+    folder: string,
+    port: number,
+    binaries: ServerBinary[],
+  ) => ServerLaunchWithUrl | Promise<ServerLaunchWithUrl>,
+): Promise<StartedServer> {
   const folder = resolve(dataFolder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { [kind]: binaries } = await findServers([kind]);
-  const port = wantedPort ?? (await freePort());
+  const { [kind]: binaries } = await findServerBinaries([kind]);
+  const port = wantedPort ?? (await findFreePort());
   const { url, ...launch } = await launchOn(folder, port, binaries);
   const logFile = join(folder, "server.log");
-  const isReady = () => isAnswering(kind, url);
-  const server = await runServer({ name: software[kind].name, logFile, port, log, isReady, ...launch });
+  const isReady = () => isServerResponding(kind, url);
+  const server = await launchServer({ name: serverSoftware[kind].name, logFile, port, log, isReady, ...launch });
   return { ...server, port, url };
 }
 
-const timeoutMs = 5_000;
+const probeTimeoutMs = 5_000;
 
 /** By kind: whether the server at a URL is of use. Rejects when it cannot be reached, or refuses. */
-const clients: Record<ServerKind, (url: string) => Promise<boolean>> = {
+const serverProbes: Record<ServerKind, (url: string) => Promise<boolean>> = {
   async postgres(url) {
-    const sql = postgres(url, { max: 1, connect_timeout: timeoutMs / 1000, fetch_types: false });
+    const sql = postgres(url, { max: 1, connect_timeout: probeTimeoutMs / 1000, fetch_types: false });
     await sql`select 1`.finally(() => sql.end({ timeout: 0 }));
     return true;
   },
   async nats(url) {
-    const connection = await connect({ servers: url, timeout: timeoutMs, reconnect: false });
+    const connection = await connect({ servers: url, timeout: probeTimeoutMs, reconnect: false });
     const hasJetStream = connection.info?.jetstream === true;
     await connection.close();
     return hasJetStream;
   },
   async redis(url) {
-    const client = new Redis(url, { lazyConnect: true, connectTimeout: timeoutMs, retryStrategy: () => null });
+    const client = new Redis(url, { lazyConnect: true, connectTimeout: probeTimeoutMs, retryStrategy: () => null });
     try {
       // The command fails for lack of a connection; why there is none is an event.
       await new Promise((resolve, reject) => client.on("error", reject).ping().then(resolve, reject));
@@ -220,12 +227,12 @@ const clients: Record<ServerKind, (url: string) => Promise<boolean>> = {
  * Whether a server of this kind answers at a URL. It does, too, when it refuses the log-in, or when its certificate is
  * for others to check; NATS needs JetStream.
  */
-export function isAnswering(kind: ServerKind, url: string): Promise<boolean> {
-  return clients[kind](url).catch(isRefusal);
+export function isServerResponding(kind: ServerKind, url: string): Promise<boolean> {
+  return serverProbes[kind](url).catch(isServerRefusal);
 }
 
 /** Whether a server has said that it would not: something listens, and it is of the right kind. */
-function isRefusal({ name, code = "" }: Error & { code?: string }): boolean {
+function isServerRefusal({ name, code = "" }: Error & { code?: string }): boolean {
   const isStarting = code === "57P03";
   if (["PostgresError", "ReplyError", "AuthorizationError"].includes(name)) return !isStarting;
   return /CERT|SIGN|TLS|SSL/.test(code);

@@ -3,62 +3,65 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { argv } from "node:process";
 import { fileURLToPath } from "node:url";
-import { endOf, runCommand } from "./run-command.mjs";
-import { Failure, withProgress } from "./terminal.mjs";
+import { lastLinesOf, runCommand } from "./run-command.mjs";
+import { UserFacingError, withProgress } from "./terminal.mjs";
 
 /** The folder of the checkout, absolute, without a slash at its end. */
-export const checkout = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+export const checkoutFolder = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
 /** Where the build of the documentation keeps what it has built of packages. */
-const caches = ["node_modules/.cache", "docs-portal/node_modules/.cache"];
+const buildCacheFolders = ["node_modules/.cache", "docs-portal/node_modules/.cache"];
 /** What the packages were installed from; npm removes it with the packages. */
-const memory = "node_modules/.installed-from.json";
+const installRecordFile = "node_modules/.installed-from.json";
 
 /**
  * Installs the packages that package-lock.json lists, with the patches of `patches/`, unless those that are there were
  * installed from the same. Patching is all that runs: `.npmrc` refuses the install scripts of packages.
  * @param {string} [folder] the checkout
- * @throws {Failure} with the end of npm's output
+ * @throws {UserFacingError} with the end of npm's output
  */
-export async function ensurePackages(folder = checkout) {
+export async function ensurePackagesInstalled(folder = checkoutFolder) {
   const lockfile = readFileSync(join(folder, "package-lock.json"), "utf8");
-  const wanted = { lockfile: sha256(lockfile), patches: sha256(patchesIn(join(folder, "patches"))) };
+  const wanted = { lockfile: sha256(lockfile), patches: sha256(readPatches(join(folder, "patches"))) };
   /** @type {Partial<typeof wanted>} */
-  const found = existsSync(join(folder, memory)) ? JSON.parse(readFileSync(join(folder, memory), "utf8")) : {};
+  const found = existsSync(join(folder, installRecordFile))
+    ? JSON.parse(readFileSync(join(folder, installRecordFile), "utf8"))
+    : {};
   if (found.lockfile === wanted.lockfile && found.patches === wanted.patches) return;
 
   const arePatchesNew = found.patches !== undefined && found.patches !== wanted.patches;
   if (arePatchesNew || !isInstalled(JSON.parse(lockfile), join(folder, "node_modules", ".package-lock.json")))
-    await withProgress("Installing packages with npm ci", () => npm(folder, "ci", "--no-audit", "--no-fund"));
-  await npm(folder, "run", "patch");
+    await withProgress("Installing packages with npm ci", () => runNpm(folder, "ci", "--no-audit", "--no-fund"));
+  await runNpm(folder, "run", "patch");
   // What was built of a package of this version is taken for what it is, patched or not.
-  if (arePatchesNew) for (const cache of caches) rmSync(join(folder, cache), { recursive: true, force: true });
-  writeFileSync(join(folder, memory), JSON.stringify(wanted));
+  if (arePatchesNew)
+    for (const cache of buildCacheFolders) rmSync(join(folder, cache), { recursive: true, force: true });
+  writeFileSync(join(folder, installRecordFile), JSON.stringify(wanted));
 }
 
 /** What vitest calls before tests: a bare `npm ci` leaves packages without their patches. */
 export async function setup() {
-  if (!existsSync(join(checkout, memory))) await ensurePackages();
+  if (!existsSync(join(checkoutFolder, installRecordFile))) await ensurePackagesInstalled();
 }
 
 /**
  * @param {string} folder
  * @param {string[]} args
  */
-async function npm(folder, ...args) {
+async function runNpm(folder, ...args) {
   const { code, output } = await runCommand("npm", args, { cwd: folder });
   if (code === 0) return;
   // npm names the cause first, and ends with advice on how to use it.
-  const complaint = output.split("\n").filter((line) => line.startsWith("npm error"));
-  const shown = complaint.length === 0 ? endOf(output) : endOf(complaint.slice(0, 15).join("\n"));
-  throw new Failure(`npm ${args.filter((arg) => !arg.startsWith("-")).join(" ")} failed:\n${shown}`);
+  const errorLines = output.split("\n").filter((line) => line.startsWith("npm error"));
+  const shown = errorLines.length === 0 ? lastLinesOf(output) : lastLinesOf(errorLines.slice(0, 15).join("\n"));
+  throw new UserFacingError(`npm ${args.filter((arg) => !arg.startsWith("-")).join(" ")} failed:\n${shown}`);
 }
 
 /** @param {string} text */
 const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 
 /** @param {string} folder */
-function patchesIn(folder) {
+function readPatches(folder) {
   const names = existsSync(folder) ? readdirSync(folder).sort() : [];
   return names.map((name) => `${name}\n${readFileSync(join(folder, name), "utf8")}`).join("\n");
 }
@@ -82,4 +85,4 @@ function isInstalled(lockfile, recordFile) {
   });
 }
 
-if (argv[1] === fileURLToPath(import.meta.url)) await ensurePackages();
+if (argv[1] === fileURLToPath(import.meta.url)) await ensurePackagesInstalled();

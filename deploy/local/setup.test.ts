@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it, vi } from "vitest";
-import { ensurePackages } from "./setup.mjs";
-import { scratchFolder } from "./testing/scratch-folder.ts";
+import { ensurePackagesInstalled } from "./setup.mjs";
+import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 let folder: string;
-const lock = (version: string) =>
+const createLockfile = (version: string) =>
   JSON.stringify({
     packages: { "": {}, "node_modules/a": { version }, "node_modules/b": { version, optional: true } },
   });
@@ -18,49 +18,49 @@ function fakeNpm(script: string) {
 }
 
 beforeEach(() => {
-  folder = scratchFolder();
+  folder = createScratchFolder();
   vi.stubEnv("PATH", `${folder}:${process.env.PATH}`);
-  writeFileSync(join(folder, "package-lock.json"), lock("1.0.0"));
+  writeFileSync(join(folder, "package-lock.json"), createLockfile("1.0.0"));
   mkdirSync(join(folder, "node_modules"));
   fakeNpm("");
   return () => vi.unstubAllEnvs();
 });
 
 it("installs once for one lockfile, and again when it or a patch has changed", async () => {
-  await ensurePackages(folder);
-  await ensurePackages(folder);
+  await ensurePackagesInstalled(folder);
+  await ensurePackagesInstalled(folder);
   expect(commands()).toEqual(["ci --no-audit --no-fund", "run patch"]);
-  writeFileSync(join(folder, "package-lock.json"), lock("2.0.0"));
-  await ensurePackages(folder);
+  writeFileSync(join(folder, "package-lock.json"), createLockfile("2.0.0"));
+  await ensurePackagesInstalled(folder);
   expect(installs()).toHaveLength(2);
   mkdirSync(join(folder, "patches"));
   writeFileSync(join(folder, "patches", "a+2.0.0.patch"), "-1\n+2\n");
-  await ensurePackages(folder);
-  await ensurePackages(folder);
+  await ensurePackagesInstalled(folder);
+  await ensurePackagesInstalled(folder);
   expect(installs()).toHaveLength(3);
 });
 
 it("patches and does not install what npm has installed, packages for other systems aside", async () => {
   const record = join(folder, "node_modules", ".package-lock.json");
   writeFileSync(record, JSON.stringify({ packages: { "node_modules/a": { version: "0.9.0" } } }));
-  await ensurePackages(folder);
+  await ensurePackagesInstalled(folder);
   expect(installs()).toHaveLength(1);
-  writeFileSync(join(folder, "package-lock.json"), lock("2.0.0"));
+  writeFileSync(join(folder, "package-lock.json"), createLockfile("2.0.0"));
   writeFileSync(record, JSON.stringify({ packages: { "node_modules/a": { version: "2.0.0" } } }));
-  await ensurePackages(folder);
+  await ensurePackagesInstalled(folder);
   expect(commands()).toEqual(["ci --no-audit --no-fund", "run patch", "run patch"]);
 });
 
 it("says what npm said when it fails, and tries again the next time", async () => {
   fakeNpm("echo no such registry >&2; exit 1");
-  await expect(ensurePackages(folder)).rejects.toThrow(/npm ci failed:\n[\s\S]*no such registry/);
+  await expect(ensurePackagesInstalled(folder)).rejects.toThrow(/npm ci failed:\n[\s\S]*no such registry/);
   fakeNpm("");
-  await ensurePackages(folder);
+  await ensurePackagesInstalled(folder);
   expect(installs()).toHaveLength(2);
 });
 
 it("fails when a patch cannot be applied, and tries again the next time", async () => {
   fakeNpm('[ "$1" != run ] || exit 1');
   for (let attempt = 0; attempt < 2; attempt++)
-    await expect(ensurePackages(folder)).rejects.toThrow("npm run patch failed");
+    await expect(ensurePackagesInstalled(folder)).rejects.toThrow("npm run patch failed");
 });

@@ -4,6 +4,6 @@ import "./node-version.mjs";
 // Only now, because an older Node.js could not even link the rest.
 const { runUntilStopped } = await import("./run-until-stopped.mjs");
 await runUntilStopped(async (fail) => {
-  const { start } = await import("./start.ts");
-  return start(fail);
+  const { startCheckout } = await import("./start.ts");
+  return startCheckout(fail);
 });

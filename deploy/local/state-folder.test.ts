@@ -3,24 +3,24 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { isRunning, knownProcess } from "./guarded.mjs";
-import { lockStateFolder, openStateFolder } from "./state-folder.ts";
-import { scratchFolder } from "./testing/scratch-folder.ts";
+import { identifyProcess, isProcessRunning } from "./process-cleanup.mjs";
+import { lockLocalStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
+import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 it("makes a folder that the next start accepts", () => {
-  const folder = join(scratchFolder(), ".pragma");
-  openStateFolder(folder);
-  openStateFolder(folder);
+  const folder = join(createScratchFolder(), ".pragma");
+  prepareLocalStateFolder(folder);
+  prepareLocalStateFolder(folder);
   expect(readFileSync(join(folder, "version"), "utf8")).toMatch(/^\d+\n$/);
 });
 
 it("lets no other user into the folder, also not into one that an earlier version made", () => {
-  const folder = join(scratchFolder(), ".pragma");
+  const folder = join(createScratchFolder(), ".pragma");
   const mode = () => statSync(folder).mode & 0o777;
-  openStateFolder(folder);
+  prepareLocalStateFolder(folder);
   expect(mode()).toBe(0o700);
   chmodSync(folder, 0o755);
-  openStateFolder(folder);
+  prepareLocalStateFolder(folder);
   expect(mode()).toBe(0o700);
 });
 
@@ -29,34 +29,34 @@ it.each([
   ["a newer layout", "999", /newer version of this code \(layout 999, wanted \d+\).*rm -rf/],
   ["no layout that can be read", "x\0", /is broken.*rm -rf/],
 ])("refuses a folder of %s", (_, version, message) => {
-  const folder = scratchFolder();
+  const folder = createScratchFolder();
   writeFileSync(join(folder, "version"), version);
-  expect(() => openStateFolder(folder)).toThrow(message);
+  expect(() => prepareLocalStateFolder(folder)).toThrow(message);
 });
 
 it("refuses a folder that holds things and tells no layout", () => {
-  const folder = scratchFolder();
+  const folder = createScratchFolder();
   mkdirSync(join(folder, "postgres"));
-  expect(() => openStateFolder(folder)).toThrow(/is broken.*rm -rf/);
+  expect(() => prepareLocalStateFolder(folder)).toThrow(/is broken.*rm -rf/);
 });
 
 it("refuses a file in the folder's place", () => {
-  const file = join(scratchFolder(), ".pragma");
+  const file = join(createScratchFolder(), ".pragma");
   writeFileSync(file, "");
-  expect(() => openStateFolder(file)).toThrow("is not a folder");
+  expect(() => prepareLocalStateFolder(file)).toThrow("is not a folder");
 });
 
 /** What an earlier start has left on file: by whom, and what it left running. */
-function leaveRecord(folder: string, owner: object, known = { pid: 1, startedAt: "before" }) {
+function writeRunningRecord(folder: string, owner: object, known = { pid: 1, startedAt: "before" }) {
   const guarded = [{ kind: "process", id: known.pid, known, signal: "SIGTERM", timeoutMs: 1_000 }];
   writeFileSync(join(folder, "running.json"), JSON.stringify({ owner, guarded }));
 }
-const gone = { pid: process.pid, startedAt: "before" };
+const endedOwner = { pid: process.pid, startedAt: "before" };
 
 it("refuses a folder from which another start still runs", async () => {
-  const folder = scratchFolder();
-  leaveRecord(folder, knownProcess(process.pid));
-  await expect(lockStateFolder(folder)).rejects.toThrow(`process ${process.pid} `);
+  const folder = createScratchFolder();
+  writeRunningRecord(folder, identifyProcess(process.pid));
+  await expect(lockLocalStateFolder(folder)).rejects.toThrow(`process ${process.pid} `);
 });
 
 it("ends what an earlier start left running, and nothing that has its number by now", async () => {
@@ -64,19 +64,19 @@ it("ends what an earlier start left running, and nothing that has its number by 
   const stranger = spawn("sleep", ["60"], { stdio: "ignore", detached: true });
   onTestFinished(() => void stranger.kill());
   const ended = once(leftOver, "exit");
-  const folder = scratchFolder();
-  leaveRecord(folder, gone, knownProcess(leftOver.pid ?? 0));
-  await lockStateFolder(folder);
+  const folder = createScratchFolder();
+  writeRunningRecord(folder, endedOwner, identifyProcess(leftOver.pid ?? 0));
+  await lockLocalStateFolder(folder);
   await ended;
 
-  const other = scratchFolder();
-  leaveRecord(other, gone, { pid: stranger.pid ?? 0, startedAt: "before" });
-  await lockStateFolder(other);
-  expect(isRunning(knownProcess(stranger.pid ?? 0))).toBe(true);
+  const other = createScratchFolder();
+  writeRunningRecord(other, endedOwner, { pid: stranger.pid ?? 0, startedAt: "before" });
+  await lockLocalStateFolder(other);
+  expect(isProcessRunning(identifyProcess(stranger.pid ?? 0))).toBe(true);
 });
 
 it("starts over a record that was cut short", async () => {
-  const folder = scratchFolder();
+  const folder = createScratchFolder();
   writeFileSync(join(folder, "running.json"), '{"guarded":[{"ki');
-  await lockStateFolder(folder);
+  await lockLocalStateFolder(folder);
 });

@@ -2,18 +2,18 @@
  * A problem that the person at the keyboard can solve: an occupied port, a missing program, a full disk.
  * It is shown as its message alone, without a stack.
  */
-export class Failure extends Error {}
+export class UserFacingError extends Error {}
 
 /**
  * What to show for an error: the message of a Failure, one sentence for a full disk, the stack of a bug.
  * @param {unknown} error
  */
-export function explain(error) {
+export function describeError(error) {
   if (!(error instanceof Error)) return String(error);
   const { code, path } = /** @type {NodeJS.ErrnoException} */ (error);
   if (code === "ENOSPC" || /ENOSPC|no space left on device/i.test(error.message))
     return `The disk is full (${error.message.split("\n")[0]?.replace(/:$/, "")}). Free some space and start again.`;
-  if (error instanceof Failure) return error.message;
+  if (error instanceof UserFacingError) return error.message;
   if (code === "EACCES" || code === "EPERM" || code === "EROFS")
     return `Not allowed to use ${path ?? "a file"}: it may belong to another user who started here before.`;
   if (path !== undefined)
@@ -21,14 +21,14 @@ export function explain(error) {
   return error.stack ?? error.message;
 }
 
-const quietMs = 2_000;
+const showProgressAfterMs = 2_000;
 const redrawMs = 250;
-const remindMs = 15_000;
+const plainLineIntervalMs = 15_000;
 
 /** @type {Set<{ label: string, detail: string, since: number, shown: boolean }>} */
-const running = new Set();
+const runningTasks = new Set();
 /** @type {NodeJS.Timeout | undefined} */
-let ticker;
+let redrawTimer;
 let lastPlainLine = 0;
 
 /**
@@ -40,18 +40,18 @@ let lastPlainLine = 0;
  */
 export async function withProgress(label, task) {
   const entry = { label, detail: "", since: Date.now(), shown: false };
-  running.add(entry);
-  ticker ??= setInterval(draw, redrawMs);
+  runningTasks.add(entry);
+  redrawTimer ??= setInterval(drawProgress, redrawMs);
   try {
     return await task((detail) => {
       entry.detail = detail;
     });
   } finally {
-    running.delete(entry);
-    if (entry.shown) say(`${label}: ${secondsSince(entry.since)} s`);
-    if (running.size === 0) {
-      clearInterval(ticker);
-      ticker = undefined;
+    runningTasks.delete(entry);
+    if (entry.shown) printLine(`${label}: ${secondsSince(entry.since)} s`);
+    if (runningTasks.size === 0) {
+      clearInterval(redrawTimer);
+      redrawTimer = undefined;
     }
   }
 }
@@ -60,13 +60,13 @@ export async function withProgress(label, task) {
  * Prints a line without tearing the line of progress.
  * @param {string} line
  */
-export function say(line) {
-  if (process.stdout.isTTY && ticker !== undefined) process.stdout.write("\r\x1b[2K");
+export function printLine(line) {
+  if (process.stdout.isTTY && redrawTimer !== undefined) process.stdout.write("\r\x1b[2K");
   process.stdout.write(`${line}\n`);
 }
 
-function draw() {
-  const slow = [...running].filter(({ since }) => Date.now() - since >= quietMs);
+function drawProgress() {
+  const slow = [...runningTasks].filter(({ since }) => Date.now() - since >= showProgressAfterMs);
   if (slow.length === 0) return;
   const isNew = slow.some(({ shown }) => !shown);
   const line = slow
@@ -75,7 +75,7 @@ function draw() {
   for (const entry of slow) entry.shown = true;
   if (process.stdout.isTTY) {
     process.stdout.write(`\r\x1b[2K${line.slice(0, (process.stdout.columns || 80) - 1)}`);
-  } else if (isNew || Date.now() - lastPlainLine >= remindMs) {
+  } else if (isNew || Date.now() - lastPlainLine >= plainLineIntervalMs) {
     lastPlainLine = Date.now();
     process.stdout.write(`${line}\n`);
   }

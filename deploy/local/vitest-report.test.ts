@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readReport } from "./testing/run-tests.ts";
-import { scratchFolder } from "./testing/scratch-folder.ts";
+import { readVitestReport } from "./testing/run-tests.ts";
+import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 /** `retried`: passed after it failed. */
 function testResult(status: string, fullName: string) {
@@ -10,8 +10,8 @@ function testResult(status: string, fullName: string) {
   return { status, fullName, failureMessages: status === "failed" ? ["Error: no"] : [] };
 }
 
-function report(files: string[][]) {
-  const file = join(scratchFolder(), "report.json");
+function writeReport(files: string[][]) {
+  const file = join(createScratchFolder(), "report.json");
   const states = files.flat();
   const testResults = files.map((assertions) => ({
     status: assertions.length === 0 || assertions.includes("failed") ? "failed" : "passed",
@@ -31,15 +31,19 @@ it.each([
   ["there are no tests", [], 0, { passed: 0, failed: 1 }],
   ["a signal ends the run", [["passed"]], null, { passed: 1, failed: 1 }],
 ])("counts when %s", (_, files, exitCode, expected) => {
-  expect(readReport(report(files), exitCode)).toEqual({ ...expected, secondTries: [] });
+  expect(readVitestReport(writeReport(files), exitCode)).toEqual({ ...expected, secondTries: [] });
 });
 
 it("counts a run that left no report as a failure", () => {
-  expect(readReport(join(scratchFolder(), "none.json"), 0)).toEqual({ passed: 0, failed: 1, secondTries: [] });
+  expect(readVitestReport(join(createScratchFolder(), "none.json"), 0)).toEqual({
+    passed: 0,
+    failed: 1,
+    secondTries: [],
+  });
 });
 
 it("tells which tests passed only when they were tried again, and what they failed of before", () => {
-  expect(readReport(report([["passed", "retried"], ["failed"]]), 1)).toEqual({
+  expect(readVitestReport(writeReport([["passed", "retried"], ["failed"]]), 1)).toEqual({
     passed: 2,
     failed: 1,
     secondTries: ["test 1\nError: not yet"],

@@ -2,7 +2,7 @@
  * Lets pages show a file as it is: `import text from "!!@site/snippets/example.ts?raw"`.
  * @returns {import("@docusaurus/types").Plugin}
  */
-export default function rawImports() {
+export default function rawImportsPlugin() {
   return {
     name: "raw-imports",
     configureWebpack: () => ({ module: { rules: [{ resourceQuery: /^\?raw$/, type: "asset/source" }] } }),

@@ -8,7 +8,7 @@ export const { validateOptions } = searchLocal;
  * @param {unknown} options
  * @returns {import("@docusaurus/types").Plugin}
  */
-export default function search(context, options) {
+export default function searchPlugin(context, options) {
   const { contentLoaded: _, ...plugin } = searchLocal.default(context, options);
   return plugin;
 }

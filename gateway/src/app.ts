@@ -2,13 +2,18 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Health } from "@pragma/contracts/health";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import { asApiError, replyToError } from "@pragma/runtime/error-reply";
-import type { Logger } from "@pragma/runtime/logger";
-import { json, type Reply, responseOf, tagged } from "@pragma/runtime/reply";
+import { createErrorResponse, toApiError } from "@pragma/runtime/http/error-response";
+import {
+  conditionalJsonResponse,
+  jsonResponse,
+  type RouteResponse,
+  toFetchResponse,
+} from "@pragma/runtime/http/route-response";
+import type { Logger } from "@pragma/runtime/observability/logger";
 import { Hono } from "hono";
-import type { Documents, ServedDocument } from "./documents.ts";
-import type { GatewayContext, GatewayEnv, GatewayMiddleware } from "./gateway-request.ts";
-import { routeTable, streamRoutes } from "./route-table.ts";
+import type { OpenApiDocuments, ServedDocument } from "./documents/openapi-documents.ts";
+import { routeTable, streamRoutes } from "./forwarding/route-table.ts";
+import type { GatewayContext, GatewayEnv, GatewayMiddleware } from "./server/gateway-request.ts";
 
 interface GatewayAppOptions {
   requestId: GatewayMiddleware;
@@ -21,29 +26,32 @@ interface GatewayAppOptions {
   trackStream: GatewayMiddleware;
   /** Returns the last step: the response of a service. */
   forwardTo(prefix: string, service: ServiceName): GatewayMiddleware;
-  documents: Documents;
+  documents: OpenApiDocuments;
   docsUrl: string;
   log: Logger;
 }
 
-const serviceMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+const forwardedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 const apiVersions = ["v1", "v2"];
 const ownMethods = "GET, HEAD, OPTIONS";
 
 /** The way of every request through the gateway: each step is one middleware. */
-export function createGatewayApp(steps: GatewayAppOptions): Hono<GatewayEnv> {
-  const { requestId, addressLimit, headerLimits, cors, authenticate, rateLimit, trackStream, forwardTo } = steps;
-  const { documents, docsUrl, log } = steps;
+export function createGatewayApp(middleware: GatewayAppOptions): Hono<GatewayEnv> {
+  const { requestId, addressLimit, headerLimits, cors, authenticate, rateLimit, trackStream, forwardTo } = middleware;
+  const { documents, docsUrl, log } = middleware;
   const startedAt = performance.now();
   const app = new Hono<GatewayEnv>({ strict: false });
 
   app.use(requestId, headerLimits, addressLimit, cors);
   app.on("TRACE", "*", () => {
-    throw new ApiError("method_not_allowed", { detail: "TRACE is not supported.", headers: { allow: serviceMethods } });
+    throw new ApiError("method_not_allowed", {
+      detail: "TRACE is not supported.",
+      headers: { allow: forwardedMethods },
+    });
   });
 
-  const own = (path: `/${string}`, ...handlers: [GatewayMiddleware, ...GatewayMiddleware[]]) => {
-    app.options(path, () => allow(ownMethods));
+  const registerOwnRoute = (path: `/${string}`, ...handlers: [GatewayMiddleware, ...GatewayMiddleware[]]) => {
+    app.options(path, () => allowResponse(ownMethods));
     app.get(path, ...handlers);
     app.all(path, () => {
       throw new ApiError("method_not_allowed", {
@@ -53,13 +61,13 @@ export function createGatewayApp(steps: GatewayAppOptions): Hono<GatewayEnv> {
     });
   };
   // This instance takes requests. Whether what stands behind it is well is for operators.
-  own("/health", (context) => {
+  registerOwnRoute("/health", (context) => {
     const uptime = (performance.now() - startedAt) / 1000;
     const health: Health = { status: "ok", uptime, docURL: docsUrl, apiVersions };
-    return send(context, json(200, health, { "cache-control": "no-store" }));
+    return sendResponse(context, jsonResponse(200, health, { "cache-control": "no-store" }));
   });
-  own("/openapi.json", (context) => sendDocument(context, documents.openapi));
-  own("/openapi.full.json", authenticate, rateLimit, (context) => {
+  registerOwnRoute("/openapi.json", (context) => sendDocument(context, documents.openapi));
+  registerOwnRoute("/openapi.full.json", authenticate, rateLimit, (context) => {
     if (context.get("request").principal.scopes.includes("admin")) return sendDocument(context, documents.full);
     throw new ApiError("scope_missing", { detail: "This document needs a key with the scope admin." });
   });
@@ -69,7 +77,7 @@ export function createGatewayApp(steps: GatewayAppOptions): Hono<GatewayEnv> {
   }
   for (const [prefix, service] of Object.entries(routeTable)) {
     const path = `${prefix}/*`;
-    app.options(path, () => allow(serviceMethods));
+    app.options(path, () => allowResponse(forwardedMethods));
     app.all(path, authenticate, rateLimit, forwardTo(prefix, service));
   }
 
@@ -80,27 +88,27 @@ export function createGatewayApp(steps: GatewayAppOptions): Hono<GatewayEnv> {
     const request = context.get("request");
     const { outgoing, requestId } = request;
     if (outgoing.destroyed && !outgoing.headersSent) return RESPONSE_ALREADY_SENT;
-    request.errorCode = asApiError(error).code;
+    request.errorCode = toApiError(error).code;
     if (outgoing.headersSent) {
       // What has begun cannot become an error: it is broken off where the client sees it.
       log.error({ err: error, requestId }, "response broken off");
       outgoing.destroy();
       return RESPONSE_ALREADY_SENT;
     }
-    return responseOf(replyToError(error, { requestId, log }), context.req.method);
+    return toFetchResponse(createErrorResponse(error, { requestId, log }), context.req.method);
   });
   return app;
 }
 
-function allow(methods: string): Response {
+function allowResponse(methods: string): Response {
   return new Response(null, { status: 204, headers: { allow: methods } });
 }
 
-function send(context: GatewayContext, reply: Reply): Promise<Response> {
-  return responseOf(reply, context.req.method);
+function sendResponse(context: GatewayContext, reply: RouteResponse): Promise<Response> {
+  return toFetchResponse(reply, context.req.method);
 }
 
 function sendDocument(context: GatewayContext, { body, etag }: ServedDocument): Promise<Response> {
   const ifNoneMatch = context.env.incoming.headers["if-none-match"];
-  return send(context, tagged(body, { etag, ifNoneMatch }));
+  return sendResponse(context, conditionalJsonResponse(body, { etag, ifNoneMatch }));
 }

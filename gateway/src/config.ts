@@ -1,8 +1,8 @@
-import { defaultRateLimitConfig, numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
-import { redisConfig } from "@pragma/runtime/redis";
+import { defaultRateLimitConfig, numberFromEnv, runtimeConfig } from "@pragma/runtime/config/runtime-config";
+import { redisConfig } from "@pragma/runtime/database/redis";
 import { z } from "zod";
 
-const origins = z
+const originListSchema = z
   .string()
   .transform((text) => text.split(",").map((origin) => origin.trim()))
   .pipe(
@@ -24,7 +24,7 @@ export const gatewayConfig = runtimeConfig
     /** Where the documentation is. */
     DOCS_URL: z.url({ protocol: /^https?$/ }).default("https://docs.pragma.example/docs"),
     /** Origins whose pages may call this API. Keys are sent in a header, never in cookies, so any may. */
-    CORS_ORIGINS: origins.default(["*"]),
+    CORS_ORIGINS: originListSchema.default(["*"]),
     /** How many proxies stand before the gateway: that many entries of X-Forwarded-For are believed. */
     TRUST_PROXY: numberFromEnv(0, 10).default(0),
     /** Seconds for a service to begin its response, and without any more of it from one of another process. */

@@ -1,25 +1,25 @@
-import { hashKey } from "@pragma/runtime/api-key";
-import { readConfig } from "@pragma/runtime/config";
-import { openEventBus } from "@pragma/runtime/event-bus";
-import { listen } from "@pragma/runtime/http-server";
-import type { ProcessBase, ProcessPart } from "@pragma/runtime/run-process";
-import type { ServiceRegistry } from "@pragma/runtime/service-registry";
-import { sleep } from "@pragma/runtime/sleep";
-import { addressLimit, limitConnections } from "./address-limit.ts";
+import { sleep } from "@pragma/runtime/concurrency/sleep";
+import { readConfig } from "@pragma/runtime/config/runtime-config";
+import { startHttpServer } from "@pragma/runtime/http/http-server";
+import { createEventBus } from "@pragma/runtime/messaging/event-bus";
+import type { ProcessComponent, ProcessDependencies } from "@pragma/runtime/process/run-process";
+import { hashApiKey } from "@pragma/runtime/security/api-key";
+import type { ServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import { createGatewayApp } from "./app.ts";
-import { authenticateRequests, createAuthenticate, credentialIn } from "./authenticate.ts";
-import { followChanges } from "./changes.ts";
+import { authenticationMiddleware, createAuthenticator, requireApiKey } from "./auth/authenticate.ts";
+import { createApiKeyCache, createApiKeyLookup } from "./auth/key-cache.ts";
+import { subscribeToKeyChanges } from "./auth/key-change-subscription.ts";
 import { gatewayConfig } from "./config.ts";
-import { cors } from "./cors.ts";
-import { readDocuments } from "./documents.ts";
-import { createForwarder } from "./forward.ts";
-import { requestId } from "./gateway-request.ts";
-import { headerLimits } from "./header-limits.ts";
-import { createKeyCache, createKeyLookup } from "./key-cache.ts";
-import { openLeaseStore } from "./lease-store.ts";
-import { createOpenStreams, trackStream } from "./open-streams.ts";
-import { createRateLimiter, rateLimit } from "./rate-limit.ts";
-import { createRequestLog } from "./request-log.ts";
+import { readOpenApiDocuments } from "./documents/openapi-documents.ts";
+import { createServiceForwarder } from "./forwarding/service-forwarder.ts";
+import { keylessRequestLimitMiddleware, limitServerConnections } from "./limits/address-limits.ts";
+import { headerLimitMiddleware } from "./limits/header-limits.ts";
+import { createKeyRateLimiter, keyRateLimitMiddleware } from "./limits/key-rate-limit.ts";
+import { createTokenLeaseStore } from "./limits/token-lease-store.ts";
+import { corsMiddleware } from "./server/cors.ts";
+import { gatewayRequestMiddleware } from "./server/gateway-request.ts";
+import { createRequestLog } from "./server/request-log.ts";
+import { createStreamTracker, streamTrackingMiddleware } from "./streams/stream-tracker.ts";
 
 /** How long a gateway that stops leaves streams to their services, which end them in their own words. */
 const streamGraceMs = 250;
@@ -36,77 +36,83 @@ export async function startGateway({
   registry,
   log: processLog,
   metrics,
-}: ProcessBase & { registry: ServiceRegistry }): Promise<ProcessPart & { port: number }> {
+}: ProcessDependencies & { registry: ServiceRegistry }): Promise<ProcessComponent & { port: number }> {
   const config = readConfig(gatewayConfig, environment);
-  const documents = await readDocuments();
+  const documents = await readOpenApiDocuments();
   const log = processLog.child({ service: "gateway" });
-  const rate = (perSecond: number, burst: number) => ({ perSecond, burst });
-  const forwarder = createForwarder(registry, {
-    responseMs: 1000 * config.UPSTREAM_TIMEOUT,
-    streamMs: 1000 * config.STREAM_TIMEOUT,
+  const rateOf = (perSecond: number, burst: number) => ({ perSecond, burst });
+  const forwarder = createServiceForwarder(registry, {
+    responseTimeoutMs: 1000 * config.UPSTREAM_TIMEOUT,
+    streamIdleTimeoutMs: 1000 * config.STREAM_TIMEOUT,
   });
-  const lookUp = createKeyLookup(registry);
-  const keys = createKeyCache(lookUp, { lifetime: 1000 * config.KEY_LIFETIME });
-  const authenticate = createAuthenticate(keys, {
-    failures: rate(config.AUTH_FAILURES_PER_SECOND, config.AUTH_FAILURES_BURST),
-    lookups: rate(config.KEY_LOOKUPS_PER_SECOND, config.KEY_LOOKUPS_BURST),
+  const lookUpKey = createApiKeyLookup(registry);
+  const keys = createApiKeyCache(lookUpKey, { lifetimeMs: 1000 * config.KEY_LIFETIME });
+  const authenticate = createAuthenticator(keys, {
+    failures: rateOf(config.AUTH_FAILURES_PER_SECOND, config.AUTH_FAILURES_BURST),
+    lookups: rateOf(config.KEY_LOOKUPS_PER_SECOND, config.KEY_LOOKUPS_BURST),
   });
-  const leases = await openLeaseStore(config, { namespace: config.NAMESPACE, log });
-  const limiter = createRateLimiter(leases, {
-    defaultRate: rate(config.RATE_LIMIT_PER_SECOND, config.RATE_LIMIT_BURST),
+  const tokenLeases = await createTokenLeaseStore(config, { namespace: config.NAMESPACE, log });
+  const rateLimiter = createKeyRateLimiter(tokenLeases, {
+    defaultRate: rateOf(config.RATE_LIMIT_PER_SECOND, config.RATE_LIMIT_BURST),
   });
-  const bus = openEventBus(config, { name: "gateway", log });
+  const bus = createEventBus(config, { name: "gateway", log });
   const requestLog = createRequestLog({ log, metrics });
-  const streams = createOpenStreams({
-    findKey: async (authorization) => keys.find(hashKey(credentialIn(authorization))),
-    checkIntervalMs: 1000 * config.KEY_LIFETIME,
+  const streams = createStreamTracker({
+    findKey: async (authorization) => keys.find(hashApiKey(requireApiKey(authorization))),
+    keyCheckIntervalMs: 1000 * config.KEY_LIFETIME,
     idleTimeoutMs: 1000 * config.STREAM_TIMEOUT,
   });
 
   const app = createGatewayApp({
-    requestId: requestId({
+    requestId: gatewayRequestMiddleware({
       proxies: {
         trustedProxies: config.TRUST_PROXY,
         publicUrl: config.PUBLIC_URL === undefined ? undefined : new URL(config.PUBLIC_URL),
       },
-      onDone(request) {
+      onFinished(request) {
         streams.remove(request);
         requestLog.add(request);
       },
     }),
-    headerLimits,
-    addressLimit: addressLimit(rate(config.KEYLESS_REQUESTS_PER_SECOND, config.KEYLESS_REQUESTS_BURST)),
-    cors: cors(config.CORS_ORIGINS),
-    authenticate: authenticateRequests(authenticate),
-    rateLimit: rateLimit(limiter),
-    trackStream: trackStream(streams),
+    headerLimits: headerLimitMiddleware,
+    addressLimit: keylessRequestLimitMiddleware(
+      rateOf(config.KEYLESS_REQUESTS_PER_SECOND, config.KEYLESS_REQUESTS_BURST),
+    ),
+    cors: corsMiddleware(config.CORS_ORIGINS),
+    authenticate: authenticationMiddleware(authenticate),
+    rateLimit: keyRateLimitMiddleware(rateLimiter),
+    trackStream: streamTrackingMiddleware(streams),
     forwardTo: forwarder.forwardTo,
     documents,
     docsUrl: config.DOCS_URL,
     log,
   });
-  followChanges(bus, { cache: keys, streams }, log).catch((error) =>
+  subscribeToKeyChanges(bus, { cache: keys, streams }, log).catch((error) =>
     log.error({ err: error }, "no longer hears of changes to keys"),
   );
-  metrics.observe("gateway_keys_known", "API keys that need not be looked up", () => keys.size);
-  metrics.observe("gateway_streams_open", "Streams that are passed on", () => streams.size);
-  metrics.observe("gateway_redis_up", "1 while limits are kept over all gateways", () => Number(leases.isUp()));
-  metrics.observe("gateway_bus_up", "1 while changes to keys are heard of", () => Number(bus.current() !== undefined));
+  metrics.observeGauge("gateway_keys_known", "API keys that need not be looked up", () => keys.size);
+  metrics.observeGauge("gateway_streams_open", "Streams that are passed on", () => streams.size);
+  metrics.observeGauge("gateway_redis_up", "1 while limits are kept over all gateways", () =>
+    Number(tokenLeases.isUp()),
+  );
+  metrics.observeGauge("gateway_bus_up", "1 while changes to keys are heard of", () =>
+    Number(bus.currentConnection() !== undefined),
+  );
 
   const close = async () => {
     await forwarder.close();
     requestLog.flush();
     await bus.close();
-    await leases.close();
+    await tokenLeases.close();
   };
-  const listening = await listen((request, bindings) => app.fetch(request, bindings), {
+  const listening = await startHttpServer((request, bindings) => app.fetch(request, bindings), {
     port: config.PORT,
     configure(server) {
       // A response that its client does not take ends, and so does a request of which nothing more comes.
       server.setTimeout(1000 * config.IDLE_TIMEOUT);
-      limitConnections(server, {
+      limitServerConnections(server, {
         maxConnections: config.MAX_CONNECTIONS,
-        maxPerAddress: config.TRUST_PROXY > 0 ? undefined : config.MAX_CONNECTIONS_PER_ADDRESS,
+        maxConnectionsPerAddress: config.TRUST_PROXY > 0 ? undefined : config.MAX_CONNECTIONS_PER_ADDRESS,
       });
     },
   }).catch(async (error) => {
@@ -119,7 +125,7 @@ export async function startGateway({
     port: listening.port,
     checks: {
       accounts: async () => {
-        await lookUp(unknownKeyHash);
+        await lookUpKey(unknownKeyHash);
       },
     },
     retire: () => listening.retire(),

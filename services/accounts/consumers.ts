@@ -1,15 +1,20 @@
 import { randomUUID } from "node:crypto";
-import type { ChangeConsumer, Consumer } from "@pragma/contracts/consumer";
+import type { ApiConsumer, ChangeApiConsumer } from "@pragma/contracts/api-consumer";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { allows, defaultScopes } from "@pragma/contracts/scopes";
-import { refuseFaults } from "@pragma/runtime/faults";
-import { readableLocation } from "@pragma/runtime/locations";
-import type { RequestContext } from "@pragma/runtime/request-context";
-import type { Accounts, Stored } from "./accounts.ts";
-import { demandAllScopes, isHigher, maxRateLimit, requireNoHigherLimit } from "./authority.ts";
-import { adminConsumer, publishKey } from "./keys.ts";
-import { consumerForUpdate, insertConsumer, liveKeysOf, updateConsumer } from "./queries/consumers.ts";
+import { defaultConsumerScopes, hasScope } from "@pragma/contracts/scopes";
+import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
+import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import type { AccountsContext, EntityRow } from "./context.ts";
+import { adminConsumerName, publishKeyChanged } from "./keys.ts";
+import {
+  isHigherRateLimit,
+  maxGrantableRateLimit,
+  requireAllScopes,
+  requireGrantableRateLimits,
+} from "./permissions.ts";
+import { insertConsumer, listActiveApiKeys, lockConsumer, updateConsumer } from "./queries/consumers.ts";
 
 /**
  * Creates a consumer of the key's location, or an operator's when the key has `locations:any`. It gets the default
@@ -19,23 +24,23 @@ import { consumerForUpdate, insertConsumer, liveKeysOf, updateConsumer } from ".
  * location_forbidden when the key has neither a location nor `locations:any`.
  */
 export async function createConsumer(
-  { db, defaultRateLimit }: Accounts,
+  { db, defaultRateLimit }: AccountsContext,
   { name, principal }: { name: string; principal: Principal },
-): Promise<Stored<Consumer>> {
-  const locationId = readableLocation(principal);
-  const scopes = defaultScopes.filter((scope) => allows(principal.scopes, scope));
+): Promise<EntityRow<ApiConsumer>> {
+  const locationId = getReadableLocationId(principal);
+  const scopes = defaultConsumerScopes.filter((scope) => hasScope(principal.scopes, scope));
   const created = await db.transaction(async (tx) => {
-    const maximum = await maxRateLimit(tx, { principal, defaultRateLimit });
-    const rateLimit = maximum && isHigher(defaultRateLimit, maximum) ? maximum : null;
+    const maximum = await maxGrantableRateLimit(tx, { principal, defaultRateLimit });
+    const rateLimit = maximum && isHigherRateLimit(defaultRateLimit, maximum) ? maximum : null;
     return insertConsumer(tx, { id: randomUUID(), name, scopes, rateLimit, locationId });
   });
   if (!created) throw new ApiError("consumer_exists", { detail: `There is a consumer named ${name} already.` });
   return created;
 }
 
-interface ChangeOfConsumer {
+interface ConsumerChange {
   id: string;
-  change: ChangeConsumer;
+  change: ChangeApiConsumer;
   principal: Principal;
   context: RequestContext;
 }
@@ -50,24 +55,24 @@ interface ChangeOfConsumer {
  * consumer.
  */
 export async function changeConsumer(
-  { db, defaultRateLimit }: Accounts,
-  { id, change, principal, context }: ChangeOfConsumer,
-): Promise<Stored<Consumer>> {
-  const locationId = readableLocation(principal);
+  { db, defaultRateLimit }: AccountsContext,
+  { id, change, principal, context }: ConsumerChange,
+): Promise<EntityRow<ApiConsumer>> {
+  const locationId = getReadableLocationId(principal);
   return db.transaction(async (tx) => {
-    const consumer = await consumerForUpdate(tx, { id, locationId });
+    const consumer = await lockConsumer(tx, { id, locationId });
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer ${id}.` });
     const { scopes = consumer.scopes, rateLimit = consumer.rateLimit } = change;
-    demandAllScopes(principal, [...consumer.scopes, ...scopes]);
-    await requireNoHigherLimit(tx, { principal, defaultRateLimit }, [consumer.rateLimit, rateLimit]);
-    const keys = await liveKeysOf(tx, id);
-    if (consumer.locationId === null && consumer.name === adminConsumer && !scopes.includes("admin")) {
-      const message = `must include admin: ${adminConsumer} is the operator's own consumer, which nobody could set right again`;
-      refuseFaults([{ in: "body", path: "scopes", code: "required", message }]);
+    requireAllScopes(principal, [...consumer.scopes, ...scopes]);
+    await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit, rateLimit]);
+    const keys = await listActiveApiKeys(tx, id);
+    if (consumer.locationId === null && consumer.name === adminConsumerName && !scopes.includes("admin")) {
+      const message = `must include admin: ${adminConsumerName} is the operator's own consumer, which nobody could set right again`;
+      throwIfInvalid([{ in: "body", path: "scopes", code: "required", message }]);
     }
     const changed = await updateConsumer(tx, { id, scopes, rateLimit });
     const { traceparent } = context;
-    await Promise.all(keys.map((key) => publishKey(tx, key, { revoked: false, traceparent })));
+    await Promise.all(keys.map((key) => publishKeyChanged(tx, key, { revoked: false, traceparent })));
     return changed;
   });
 }

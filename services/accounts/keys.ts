@@ -1,44 +1,44 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { allows, type Scope } from "@pragma/contracts/scopes";
-import { createApiKey, hashKey, hasKeyShape } from "@pragma/runtime/api-key";
-import { readableLocation } from "@pragma/runtime/locations";
-import { publish } from "@pragma/runtime/outbox";
-import { lockUntilCommit, type Transaction } from "@pragma/runtime/postgres";
-import type { RequestContext } from "@pragma/runtime/request-context";
-import type { Accounts } from "./accounts.ts";
-import { demandAllScopes, requireNoHigherLimit } from "./authority.ts";
-import { locationNotFound } from "./locations.ts";
+import { hasScope, type Scope } from "@pragma/contracts/scopes";
+import { lockUntilCommit, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import { createApiKey, hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
+import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import type { AccountsContext } from "./context.ts";
+import { locationNotFoundError } from "./locations.ts";
+import { requireAllScopes, requireGrantableRateLimits } from "./permissions.ts";
 import {
-  type ChangedKey,
-  everHadKey,
+  type ApiKeyRef,
+  findApiKeyByHash,
+  findLocationConsumer,
+  findOperatorConsumer,
+  hasEverHadKey,
+  insertApiKey,
   insertConsumer,
-  insertKey,
-  keyByHash,
-  keyForUpdate,
-  locationsConsumer,
-  markRevoked,
-  type NewKey,
-  operatorsConsumer,
-  revokeKeysFromEnvironment,
+  lockApiKey,
+  markApiKeyRevoked,
+  type NewApiKey,
+  revokeEnvironmentKeys,
 } from "./queries/consumers.ts";
-import { locationFacts } from "./queries/locations.ts";
+import { findLocationRef } from "./queries/locations.ts";
 
 /** Tells those who remember a key that it was made, revoked, or may do something else than before. */
-export async function publishKey(
-  tx: Transaction,
-  key: ChangedKey,
+export async function publishKeyChanged(
+  tx: SqlTransaction,
+  key: ApiKeyRef,
   { revoked, traceparent }: { revoked: boolean; traceparent?: string | undefined },
 ): Promise<void> {
-  await publish(tx, "key.changed", {
+  await publishEvent(tx, "key.changed", {
     subject: key.id,
     data: { locationId: key.locationId, keyId: key.id, keyHash: key.hash, revoked },
     traceparent,
   });
 }
 
-interface KeyWanted {
+interface NewConsumerKey {
   locationId: string;
   consumerName: string;
   principal: Principal;
@@ -53,21 +53,22 @@ interface KeyWanted {
  * @returns the key itself, which is kept nowhere.
  * @throws `ApiError` location_not_found, consumer_not_found, scope_missing, rate_limit_forbidden.
  */
-export async function createKey(
-  { db, defaultRateLimit }: Accounts,
-  { locationId, consumerName, principal, context }: KeyWanted,
+export async function createConsumerKey(
+  { db, defaultRateLimit }: AccountsContext,
+  { locationId, consumerName, principal, context }: NewConsumerKey,
 ): Promise<string> {
   const { key, prefix, hash } = createApiKey();
   await db.transaction(async (tx) => {
-    if (!(await locationFacts(tx, locationId))) throw locationNotFound(locationId);
-    const operators = allows(principal.scopes, "locations:any") && (await operatorsConsumer(tx, consumerName));
-    const consumer = operators || (await locationsConsumer(tx, { name: consumerName, locationId }));
+    if (!(await findLocationRef(tx, locationId))) throw locationNotFoundError(locationId);
+    const operatorConsumer =
+      hasScope(principal.scopes, "locations:any") && (await findOperatorConsumer(tx, consumerName));
+    const consumer = operatorConsumer || (await findLocationConsumer(tx, { name: consumerName, locationId }));
     if (!consumer) throw new ApiError("consumer_not_found", { detail: `There is no consumer named ${consumerName}.` });
-    demandAllScopes(principal, consumer.scopes);
-    await requireNoHigherLimit(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);
+    requireAllScopes(principal, consumer.scopes);
+    await requireGrantableRateLimits(tx, { principal, defaultRateLimit }, [consumer.rateLimit]);
     const id = randomUUID();
-    await insertKey(tx, { id, hash, prefix, consumerId: consumer.id, locationId, madeFrom: "request" });
-    await publishKey(tx, { id, hash, locationId }, { revoked: false, traceparent: context.traceparent });
+    await insertApiKey(tx, { id, hash, prefix, consumerId: consumer.id, locationId, madeFrom: "request" });
+    await publishKeyChanged(tx, { id, hash, locationId }, { revoked: false, traceparent: context.traceparent });
   });
   return key;
 }
@@ -78,25 +79,25 @@ export async function createKey(
  *
  * @throws `ApiError` key_not_found, scope_missing.
  */
-export async function revokeKey(
-  { db }: Pick<Accounts, "db">,
+export async function revokeApiKey(
+  { db }: Pick<AccountsContext, "db">,
   { id, principal, context }: { id: string; principal: Principal; context: RequestContext },
 ): Promise<void> {
-  const only = readableLocation(principal);
+  const visibleLocationId = getReadableLocationId(principal);
   await db.transaction(async (tx) => {
-    const key = await keyForUpdate(tx, id);
-    if (!key || (only !== null && key.locationId !== only)) {
+    const key = await lockApiKey(tx, id);
+    if (!key || (visibleLocationId !== null && key.locationId !== visibleLocationId)) {
       throw new ApiError("key_not_found", { detail: `There is no API key ${id}.` });
     }
-    if (allows(key.scopes, "admin")) demandAllScopes(principal, ["admin"]);
+    if (hasScope(key.scopes, "admin")) requireAllScopes(principal, ["admin"]);
     if (key.revokedAt) return;
-    await markRevoked(tx, id);
-    await publishKey(tx, key, { revoked: true, traceparent: context.traceparent });
+    await markApiKeyRevoked(tx, id);
+    await publishKeyChanged(tx, key, { revoked: true, traceparent: context.traceparent });
   });
 }
 
 /** The operator's own consumer. */
-export const adminConsumer = "admin";
+export const adminConsumerName = "admin";
 
 /**
  * Sees to it that the operator has a key that may do everything: the one that is given, or else one made at the first
@@ -106,49 +107,54 @@ export const adminConsumer = "admin";
  * @returns the key that was made, which has to be shown: it is kept nowhere.
  */
 export async function ensureAdminKey(
-  { db, log }: Pick<Accounts, "db" | "log">,
-  given: string | undefined,
+  { db, log }: Pick<AccountsContext, "db" | "log">,
+  configuredKey: string | undefined,
 ): Promise<string | undefined> {
   return db.transaction(async (tx) => {
     await lockUntilCommit(tx, db, "admin key");
     const consumerId = await ensureAdminConsumer(tx);
-    if (given !== undefined) {
-      const outcome = await takeGivenKey(tx, given, consumerId);
-      if (outcome === "revoked") log.error("PRAGMA_ADMIN_KEY was revoked, and stays so: give another one");
+    if (configuredKey !== undefined) {
+      const configuredKeyState = await registerConfiguredKey(tx, configuredKey, consumerId);
+      if (configuredKeyState === "revoked") log.error("PRAGMA_ADMIN_KEY was revoked, and stays so: give another one");
       return undefined;
     }
-    if (await everHadKey(tx, consumerId)) return undefined;
+    if (await hasEverHadKey(tx, consumerId)) return undefined;
     const { key, prefix, hash } = createApiKey();
-    await addKey(tx, { hash, prefix, consumerId, madeFrom: "first start" });
+    await insertOperatorKey(tx, { hash, prefix, consumerId, madeFrom: "first start" });
     return key;
   });
 }
 
-async function ensureAdminConsumer(tx: Transaction): Promise<string> {
-  const admin = { id: randomUUID(), name: adminConsumer, scopes: ["admin"] as Scope[], rateLimit: null };
+async function ensureAdminConsumer(tx: SqlTransaction): Promise<string> {
+  const admin = { id: randomUUID(), name: adminConsumerName, scopes: ["admin"] as Scope[], rateLimit: null };
   const created = await insertConsumer(tx, { ...admin, locationId: null });
-  const consumer = created ?? (await operatorsConsumer(tx, adminConsumer));
+  const consumer = created ?? (await findOperatorConsumer(tx, adminConsumerName));
   if (!consumer) throw new Error("The consumer admin is neither there nor can it be made.");
   return consumer.id;
 }
 
-async function takeGivenKey(tx: Transaction, key: string, consumerId: string): Promise<"made" | "known" | "revoked"> {
-  const hash = hashKey(key);
-  const known = await keyByHash(tx, hash);
-  if (known && known.consumerId !== consumerId) throw new Error("PRAGMA_ADMIN_KEY is the API key of another consumer.");
-  if (known) return known.isRevoked ? "revoked" : "known";
-  for (const replaced of await revokeKeysFromEnvironment(tx)) await publishKey(tx, replaced, { revoked: true });
-  await addKey(tx, { hash, prefix: shownOf(key), consumerId, madeFrom: "environment" });
+async function registerConfiguredKey(
+  tx: SqlTransaction,
+  key: string,
+  consumerId: string,
+): Promise<"made" | "known" | "revoked"> {
+  const hash = hashApiKey(key);
+  const existing = await findApiKeyByHash(tx, hash);
+  if (existing && existing.consumerId !== consumerId)
+    throw new Error("PRAGMA_ADMIN_KEY is the API key of another consumer.");
+  if (existing) return existing.isRevoked ? "revoked" : "known";
+  for (const replaced of await revokeEnvironmentKeys(tx)) await publishKeyChanged(tx, replaced, { revoked: true });
+  await insertOperatorKey(tx, { hash, prefix: displayedKeyPrefix(key), consumerId, madeFrom: "environment" });
   return "made";
 }
 
 /** As much of a key as tells it apart. One that somebody thought up may be short, so that less of it is shown. */
-function shownOf(key: string): string {
-  return key.slice(0, hasKeyShape(key) ? 14 : 4);
+function displayedKeyPrefix(key: string): string {
+  return key.slice(0, isWellFormedApiKey(key) ? 14 : 4);
 }
 
-async function addKey(tx: Transaction, key: Omit<NewKey, "id" | "locationId">): Promise<void> {
+async function insertOperatorKey(tx: SqlTransaction, key: Omit<NewApiKey, "id" | "locationId">): Promise<void> {
   const id = randomUUID();
-  await insertKey(tx, { ...key, id, locationId: null });
-  await publishKey(tx, { id, hash: key.hash, locationId: null }, { revoked: false });
+  await insertApiKey(tx, { ...key, id, locationId: null });
+  await publishKeyChanged(tx, { id, hash: key.hash, locationId: null }, { revoked: false });
 }

@@ -1,25 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import type { ChangeLocation, CreateLocation, ImportLocation, LocationHeader } from "@pragma/contracts/location";
+import type { ChangeLocation, CreateLocation, ImportLocation, LocationTicketHeader } from "@pragma/contracts/location";
 import { defaultLocationOptions, defaultLocationSettings } from "@pragma/contracts/location-settings";
 import type { Principal } from "@pragma/contracts/principal";
-import { readableLocation } from "@pragma/runtime/locations";
-import { publish } from "@pragma/runtime/outbox";
-import type { Transaction } from "@pragma/runtime/postgres";
-import type { RequestContext } from "@pragma/runtime/request-context";
-import type { Accounts } from "./accounts.ts";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import type { AccountsContext } from "./context.ts";
 import {
+  findLocationOwner,
   insertLocation,
   type LocationRow,
-  locationForUpdate,
-  locationOwner,
+  lockLocationRow,
   updateLocation,
 } from "./queries/locations.ts";
 
 /** Tells those who keep a copy of a location that it was made or changed. */
-async function publishLocation(tx: Transaction, location: LocationRow, traceparent: string): Promise<void> {
+async function publishLocationUpdated(tx: SqlTransaction, location: LocationRow, traceparent: string): Promise<void> {
   const { id, application, legacyId, settings } = location;
-  await publish(tx, "location.updated", {
+  await publishEvent(tx, "location.updated", {
     subject: id,
     data: { locationId: id, application, legacyId, timeZone: settings.timezone },
     traceparent,
@@ -27,7 +27,7 @@ async function publishLocation(tx: Transaction, location: LocationRow, tracepare
 }
 
 /** A location with every option and setting; those that it was made without, being older than they are, at their default. */
-export function showDetails({ settingsId, settings, options, ...location }: LocationRow) {
+export function toLocationDetails({ settingsId, settings, options, ...location }: LocationRow) {
   return {
     ...location,
     ...defaultLocationOptions,
@@ -37,7 +37,7 @@ export function showDetails({ settingsId, settings, options, ...location }: Loca
 }
 
 /** The header of a location's tickets. Where the establishment has no name of its own, it is the location's. */
-export function showHeader({ id, settings }: Pick<LocationRow, "id" | "settings">): LocationHeader {
+export function toLocationHeader({ id, settings }: Pick<LocationRow, "id" | "settings">): LocationTicketHeader {
   return {
     id,
     name: settings.establishmentName ?? settings.locationName,
@@ -55,23 +55,23 @@ export function showHeader({ id, settings }: Pick<LocationRow, "id" | "settings"
 }
 
 /** Refuses with location_not_found the location that is another's: to this key it is not there. */
-export function demandReadable(principal: Principal, id: string): void {
-  const only = readableLocation(principal);
-  if (only !== null && only !== id.toLowerCase()) throw locationNotFound(id);
+export function requireReadableLocation(principal: Principal, id: string): void {
+  const readableId = getReadableLocationId(principal);
+  if (readableId !== null && readableId !== id.toLowerCase()) throw locationNotFoundError(id);
 }
 
-export function locationNotFound(id: string): ApiError {
+export function locationNotFoundError(id: string): ApiError {
   return new ApiError("location_not_found", { detail: `There is no location ${id}.` });
 }
 
 /** Makes a location with its options and settings, and its `location.updated` event; gives its id. */
 export async function createLocation(
-  { db }: Pick<Accounts, "db">,
+  { db }: Pick<AccountsContext, "db">,
   { location, context }: { location: CreateLocation; context: RequestContext },
 ): Promise<string> {
   const { application, organizationId, agencyId, locationSettings: settings, ...options } = location;
   return db.transaction(async (tx) => {
-    const made = await insertLocation(tx, {
+    const created = await insertLocation(tx, {
       id: randomUUID(),
       application,
       legacyId: null,
@@ -81,9 +81,9 @@ export async function createLocation(
       settingsId: randomUUID(),
       settings,
     });
-    if (!made) throw new Error("A location without a legacyId cannot be in another's place.");
-    await publishLocation(tx, made, context.traceparent);
-    return made.id;
+    if (!created) throw new Error("A location without a legacyId cannot be in another's place.");
+    await publishLocationUpdated(tx, created, context.traceparent);
+    return created.id;
   });
 }
 
@@ -94,24 +94,25 @@ export async function createLocation(
  * @throws `ApiError` location_exists when the legacyId is there already, of another organization or agency.
  */
 export async function importLocation(
-  { db }: Pick<Accounts, "db">,
+  { db }: Pick<AccountsContext, "db">,
   { location, context }: { location: ImportLocation; context: RequestContext },
 ): Promise<{ id: string; isNew: boolean }> {
   const { organizationId, agencyId } = location;
   return db.transaction(async (tx) => {
-    const made = await insertLocation(tx, {
+    const imported = await insertLocation(tx, {
       ...location,
       id: randomUUID(),
       options: defaultLocationOptions,
       settingsId: randomUUID(),
       settings: defaultLocationSettings,
     });
-    if (made) {
-      await publishLocation(tx, made, context.traceparent);
-      return { id: made.id, isNew: true };
+    if (imported) {
+      await publishLocationUpdated(tx, imported, context.traceparent);
+      return { id: imported.id, isNew: true };
     }
-    const known = await locationOwner(tx, location);
-    if (known?.organizationId === organizationId && known.agencyId === agencyId) return { id: known.id, isNew: false };
+    const existing = await findLocationOwner(tx, location);
+    if (existing?.organizationId === organizationId && existing.agencyId === agencyId)
+      return { id: existing.id, isNew: false };
     throw new ApiError("location_exists", {
       detail: `${location.application} ${location.legacyId} is there already, of another organization or agency.`,
     });
@@ -124,28 +125,28 @@ export async function importLocation(
  * @throws `ApiError` location_not_found.
  */
 export async function changeLocation(
-  { db }: Pick<Accounts, "db">,
+  { db }: Pick<AccountsContext, "db">,
   { id, change, context }: { id: string; change: ChangeLocation; context: RequestContext },
 ): Promise<LocationRow> {
   const { organizationId, agencyId, locationSettings = {}, ...options } = change;
   return db.transaction(async (tx) => {
-    const location = await locationForUpdate(tx, id);
-    if (!location) throw locationNotFound(id);
+    const location = await lockLocationRow(tx, id);
+    if (!location) throw locationNotFoundError(id);
     const changed = await updateLocation(tx, {
       id,
       organizationId: organizationId ?? location.organizationId,
       agencyId: agencyId ?? location.agencyId,
-      options: { ...location.options, ...given(options) },
-      settings: { ...location.settings, ...given(locationSettings) },
+      options: { ...location.options, ...definedFields(options) },
+      settings: { ...location.settings, ...definedFields(locationSettings) },
     });
-    await publishLocation(tx, changed, context.traceparent);
+    await publishLocationUpdated(tx, changed, context.traceparent);
     return changed;
   });
 }
 
 /** The fields that were given: those that are undefined are left out. */
-type Given<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+type DefinedFields<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 
-function given<Fields extends object>(fields: Fields): Given<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<Fields>;
+function definedFields<Fields extends object>(fields: Fields): DefinedFields<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as DefinedFields<Fields>;
 }

@@ -1,16 +1,17 @@
-import { defineService } from "@pragma/runtime/define-service";
-import { on } from "@pragma/runtime/subscription";
-import { type Accounts, accountsConfig } from "./accounts.ts";
+import { onEvent } from "@pragma/runtime/messaging/subscription";
+import { defineService } from "@pragma/runtime/service/define-service";
+import { type AccountsContext, accountsConfig } from "./context.ts";
 import { ensureAdminKey } from "./keys.ts";
-import { noteDevice } from "./queries/locations.ts";
+import { upsertDevice } from "./queries/locations.ts";
 import {
   changeConsumerRoute,
+  createApiKeyRoute,
   createConsumerRoute,
-  createKeyRoute,
+  listApiKeysRoute,
   listConsumersRoute,
-  listKeysRoute,
-  revokeKeyRoute,
+  revokeApiKeyRoute,
 } from "./routes/consumers.ts";
+import { findApiKeyRoute, findLegacyLocationRoute, findLocationRoute } from "./routes/internal-lookups.ts";
 import {
   changeLocationRoute,
   createLocationRoute,
@@ -19,18 +20,17 @@ import {
   importLocationRoute,
   listLocationsRoute,
 } from "./routes/locations.ts";
-import { findKeyRoute, findLegacyLocationRoute, findLocationRoute } from "./routes/lookups.ts";
 
 /** Knows the locations with their settings, the consumers with what they may do, and their keys. */
-export default defineService<typeof accountsConfig, Accounts>({
+export default defineService<typeof accountsConfig, AccountsContext>({
   name: "accounts",
   module: import.meta.url,
   config: accountsConfig,
-  async open({ db, log }, config) {
+  async createResources({ db, log }, config) {
     const defaultRateLimit = { perSecond: config.RATE_LIMIT_PER_SECOND, burst: config.RATE_LIMIT_BURST };
     const services = { db, log, defaultRateLimit };
-    const made = await ensureAdminKey(services, config.PRAGMA_ADMIN_KEY);
-    if (made) process.stderr.write(`The admin key, shown this once: ${made}\n`);
+    const createdAdminKey = await ensureAdminKey(services, config.PRAGMA_ADMIN_KEY);
+    if (createdAdminKey) process.stderr.write(`The admin key, shown this once: ${createdAdminKey}\n`);
     return { services };
   },
   routes: [
@@ -44,15 +44,15 @@ export default defineService<typeof accountsConfig, Accounts>({
     createConsumerRoute,
     listConsumersRoute,
     changeConsumerRoute,
-    createKeyRoute,
-    listKeysRoute,
-    revokeKeyRoute,
-    findKeyRoute,
+    createApiKeyRoute,
+    listApiKeysRoute,
+    revokeApiKeyRoute,
+    findApiKeyRoute,
     findLocationRoute,
     findLegacyLocationRoute,
   ],
   subscriptions: [
     // A device was at work at a location: it is shown with the location from now on.
-    on<Accounts, "device.seen">("device.seen", ({ data, once }) => once((tx) => noteDevice(tx, data))),
+    onEvent<AccountsContext, "device.seen">("device.seen", ({ data, once }) => once((tx) => upsertDevice(tx, data))),
   ],
 });

@@ -1,27 +1,34 @@
-import { defineService } from "@pragma/runtime/define-service";
-import { locationsFrom } from "@pragma/runtime/locations";
-import type { CatalogService } from "./catalog.ts";
-import { catalogConfig } from "./catalog.ts";
-import { openCatalogReader } from "./read-catalog.ts";
+import { defineService } from "@pragma/runtime/service/define-service";
+import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import type { CatalogContext } from "./context.ts";
+import { catalogConfig } from "./context.ts";
+import { createCatalogBodyReader } from "./parse-catalog-body.ts";
 import {
-  listCategories,
-  listModifiers,
-  listPayments,
-  listProducts,
-  listTaxes,
+  listCatalogCategories,
+  listCatalogModifiers,
+  listCatalogPayments,
+  listCatalogProducts,
+  listCatalogTaxes,
   replaceCatalogRoute,
 } from "./routes/catalog.ts";
 
 /** Keeps what each location sells and how it is paid, as its point of sale says. */
-export default defineService<typeof catalogConfig, CatalogService>({
+export default defineService<typeof catalogConfig, CatalogContext>({
   name: "catalog",
   module: import.meta.url,
   config: catalogConfig,
-  open({ db, registry }, config) {
-    const reader = openCatalogReader({ threads: 1, heapMegabytes: config.CATALOG_HEAP_MB });
-    const locations = locationsFrom(registry, "catalog");
+  createResources({ db, registry }, config) {
+    const reader = createCatalogBodyReader({ threads: 1, heapMegabytes: config.CATALOG_HEAP_MB });
+    const locations = createLocationLookup(registry, "catalog");
     const quota = { name: "catalog_bytes", maximum: config.CATALOG_BYTES_PER_DAY, unit: "bytes" };
     return { services: { db, locations, reader, quota }, close: () => reader.close() };
   },
-  routes: [listProducts, listPayments, listTaxes, listModifiers, listCategories, replaceCatalogRoute],
+  routes: [
+    listCatalogProducts,
+    listCatalogPayments,
+    listCatalogTaxes,
+    listCatalogModifiers,
+    listCatalogCategories,
+    replaceCatalogRoute,
+  ],
 });

@@ -1,35 +1,37 @@
-import { defineService } from "@pragma/runtime/define-service";
-import { locationsFrom } from "@pragma/runtime/locations";
-import type { Jobs } from "./jobs.ts";
-import { jobsConfig } from "./jobs.ts";
-import { countAllUnfinished } from "./queries/jobs.ts";
-import { removeOldJobs } from "./queries/removing.ts";
-import { openQueue } from "./queue.ts";
-import { createJobRoute, getJob } from "./routes/jobs.ts";
-import { type Perform, waitOut } from "./run-job.ts";
+import { defineService } from "@pragma/runtime/service/define-service";
+import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import type { JobsContext } from "./context.ts";
+import { jobsConfig } from "./context.ts";
+import { startJobQueue } from "./job-queue.ts";
+import { countAllUnfinishedJobs } from "./queries/jobs.ts";
+import { removeOldJobs } from "./queries/remove-jobs.ts";
+import { createJobRoute, getJobRoute } from "./routes/jobs.ts";
+import { type PerformJob, waitForJobDuration } from "./run-job.ts";
 
 /** The jobs service, given what doing a job is. */
-export function defineJobsService(perform: Perform) {
-  return defineService<typeof jobsConfig, Jobs>({
+export function defineJobsService(perform: PerformJob) {
+  return defineService<typeof jobsConfig, JobsContext>({
     name: "jobs",
     module: import.meta.url,
     config: jobsConfig,
-    open({ db, log, metrics, registry }, config) {
-      metrics.observe("jobs_unfinished", "Public jobs that have not finished", () => countAllUnfinished(db.sql));
-      const queue = openQueue(config, { db, log, perform });
+    createResources({ db, log, metrics, registry }, config) {
+      metrics.observeGauge("jobs_unfinished", "Public jobs that have not finished", () =>
+        countAllUnfinishedJobs(db.sql),
+      );
+      const jobQueue = startJobQueue(config, { db, log, perform });
       return {
-        services: { db, config, queue, locations: locationsFrom(registry, "jobs") },
-        checks: { redis: queue.check },
-        queues: () => [queue.queue],
-        close: queue.close,
+        services: { db, config, jobQueue, locations: createLocationLookup(registry, "jobs") },
+        checks: { redis: jobQueue.checkRedis },
+        queues: () => [jobQueue.queue],
+        close: jobQueue.close,
       };
     },
-    routes: [createJobRoute, getJob],
+    routes: [createJobRoute, getJobRoute],
     periodic: [
-      { name: "forget old jobs", everySeconds: 3_600, run: ({ db, config }) => removeOldJobs(db.sql, config) },
+      { name: "forget old jobs", intervalSeconds: 3_600, run: ({ db, config }) => removeOldJobs(db.sql, config) },
     ],
   });
 }
 
 /** Offers queues of jobs to whoever may use them, and does the jobs. */
-export default defineJobsService(waitOut);
+export default defineJobsService(waitForJobDuration);

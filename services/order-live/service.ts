@@ -1,49 +1,58 @@
-import { defineService } from "@pragma/runtime/define-service";
-import { locationsFrom } from "@pragma/runtime/locations";
-import { reportFinalized } from "./finish-till.ts";
-import type { OrderLiveService } from "./order-live.ts";
-import { orderLiveConfig } from "./order-live.ts";
-import { openOrdersReader } from "./orders-body.ts";
-import { forgetOrders, shortenLog } from "./periodic/forget-past.ts";
-import { getOrderRoute, listOrdersRoute, streamOrdersRoute, upsertOrdersRoute } from "./routes/orders.ts";
-import { createHub } from "./stream/hub.ts";
-import { ordersErased } from "./subscriptions/orders-erased.ts";
+import { defineService } from "@pragma/runtime/service/define-service";
+import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
+import type { OrderLiveContext } from "./context.ts";
+import { orderLiveConfig } from "./context.ts";
+import { finishReportedTill } from "./finish-till.ts";
+import { createOrdersBodyReader } from "./orders-body.ts";
+import { removeOldOrders, trimRevisionLog } from "./periodic/remove-old-orders.ts";
+import {
+  getLiveOrderRoute,
+  listLiveOrdersRoute,
+  streamLiveOrdersRoute,
+  upsertLiveOrdersRoute,
+} from "./routes/orders.ts";
+import { createOrderBroadcaster } from "./stream/order-broadcaster.ts";
+import { eraseLiveOrderData } from "./subscriptions/orders-erased.ts";
 
 /** Keeps the open orders as their points of sale send them, tells of what becomes of them, and streams every change. */
-export default defineService<typeof orderLiveConfig, OrderLiveService>({
+export default defineService<typeof orderLiveConfig, OrderLiveContext>({
   name: "order-live",
   module: import.meta.url,
   config: orderLiveConfig,
-  open({ db, log, metrics, signals, registry }, config) {
-    const hub = createHub({
+  createResources({ db, log, metrics, signals, registry }, config) {
+    const broadcaster = createOrderBroadcaster({
       sql: db.sql,
       signals,
       log,
-      heartbeat: config.STREAM_HEARTBEAT_SECONDS * 1000,
-      stallTime: config.STREAM_STALL_SECONDS * 1000,
+      heartbeatMs: config.STREAM_HEARTBEAT_SECONDS * 1000,
+      stallTimeoutMs: config.STREAM_STALL_SECONDS * 1000,
     });
-    const reader = openOrdersReader();
-    const locations = locationsFrom(registry, "order-live");
-    metrics.observe("order_streams_open", "Streams of live orders that this process serves", () => hub.size);
+    const ordersBodyReader = createOrdersBodyReader();
+    const locations = createLocationLookup(registry, "order-live");
+    metrics.observeGauge(
+      "order_streams_open",
+      "Streams of live orders that this process serves",
+      () => broadcaster.connectionCount,
+    );
     return {
       services: {
-        ...{ db, log, config, locations, reader, hub },
-        quota: { name: "live_order_bytes", maximum: config.LIVE_ORDER_BYTES_PER_DAY, unit: "bytes" },
+        ...{ db, log, config, locations, ordersBodyReader, broadcaster },
+        orderBytesQuota: { name: "live_order_bytes", maximum: config.LIVE_ORDER_BYTES_PER_DAY, unit: "bytes" },
       },
-      beforeStop: () => hub.close(),
+      beforeStop: () => broadcaster.close(),
       async close() {
-        hub.close();
-        await reader.close();
+        broadcaster.close();
+        await ordersBodyReader.close();
       },
     };
   },
   routes: [
-    upsertOrdersRoute,
-    listOrdersRoute,
+    upsertLiveOrdersRoute,
+    listLiveOrdersRoute,
     // Before {id}, which it would be taken for.
-    streamOrdersRoute,
-    getOrderRoute,
+    streamLiveOrdersRoute,
+    getLiveOrderRoute,
   ],
-  subscriptions: [reportFinalized, ordersErased],
-  periodic: [shortenLog, forgetOrders],
+  subscriptions: [finishReportedTill, eraseLiveOrderData],
+  periodic: [trimRevisionLog, removeOldOrders],
 });

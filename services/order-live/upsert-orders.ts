@@ -1,30 +1,37 @@
-import { maxDevices, type SeenDevice } from "@pragma/contracts/device";
-import type { OrderLeft } from "@pragma/contracts/order-live";
-import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
-import { joinObjects, objectOf } from "@pragma/runtime/join-json";
-import { publish, publishText } from "@pragma/runtime/outbox";
-import { afterCommit, recordset, type Transaction } from "@pragma/runtime/postgres";
-import { entityTagOf } from "@pragma/runtime/reply";
-import type { RequestContext } from "@pragma/runtime/request-context";
-import type { OrderLiveService } from "./order-live.ts";
-import { eventOf, isSkipped, laterOf, listedFacts, type OrderEventType, type OrderState } from "./order-state.ts";
-import type { GivenOrder } from "./orders-body.ts";
-import { findFinalTills, findStates, type LiveOrder, putOrders } from "./queries/orders.ts";
-import { appendRevisions, lockStream, type Revision } from "./queries/streams.ts";
+import { maxDevicesPerLocation, type SeenDevice } from "@pragma/contracts/device";
+import type { OrderLeftEvent } from "@pragma/contracts/order-live";
+import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import { computeEntityTag } from "@pragma/runtime/http/route-response";
+import { mergeJsonObjects, wrapInJsonObject } from "@pragma/runtime/json/join-json";
+import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { publishEvent, publishEventJson } from "@pragma/runtime/messaging/outbox";
+import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import type { OrderLiveContext } from "./context.ts";
+import {
+  determineOrderEvent,
+  laterTime,
+  listedFilterFields,
+  type OrderEventType,
+  type OrderState,
+  shouldSkipUpsert,
+} from "./order-state.ts";
+import type { IncomingOrder } from "./orders-body.ts";
+import { findFinalTills, findOrderStates, type NewOrderRow, upsertOrderRows } from "./queries/orders.ts";
+import { appendRevisions, type LiveOrderRevision, lockLocationStream } from "./queries/streams.ts";
 
-interface UpsertOrders {
+interface UpsertOrdersOptions {
   locationId: string;
-  orders: GivenOrder[];
+  orders: IncomingOrder[];
   context: RequestContext;
 }
 
 /** What becomes of one order that is taken. */
-interface Change {
-  given: GivenOrder;
-  stored: LiveOrder;
+interface OrderChange {
+  incoming: IncomingOrder;
+  stored: NewOrderRow;
   event: OrderEventType | undefined;
   /** None for one that no list showed nor shows: made in school mode. */
-  revision: Revision | undefined;
+  revision: LiveOrderRevision | undefined;
 }
 
 /**
@@ -36,96 +43,100 @@ interface Change {
  * @returns the replies of the orders that were taken, in the order in which they were given.
  */
 export async function upsertOrders(
-  { db, hub, quota }: Pick<OrderLiveService, "db" | "hub" | "quota">,
-  { locationId, orders, context }: UpsertOrders,
+  { db, broadcaster, orderBytesQuota }: Pick<OrderLiveContext, "db" | "broadcaster" | "orderBytesQuota">,
+  { locationId, orders, context }: UpsertOrdersOptions,
 ): Promise<string[]> {
   const { traceparent } = context;
   return db.transaction(async (tx) => {
     const ids = orders.map(({ id }) => id);
     const tillIds = [...new Set(orders.map(({ state }) => state.tillId))];
     // Sent one after the other without waiting in between: what is read is read once the lock is held.
-    const [last, known, finalTills, untold] = await Promise.all([
-      lockStream(tx, locationId),
-      findStates(tx, { locationId, ids }),
+    const [lastPosition, storedStates, finalTills, unreportedDevices] = await Promise.all([
+      lockLocationStream(tx, locationId),
+      findOrderStates(tx, { locationId, ids }),
       findFinalTills(tx, { locationId, tillIds }),
-      takeUntold(tx, locationId, devicesOf(orders)),
+      claimUnreportedDevices(tx, locationId, collectSeenDevices(orders)),
     ]);
     const now = new Date().toISOString();
-    const changes: Change[] = [];
-    let position = last;
-    for (const given of orders) {
-      const before = known.get(given.id);
-      if (isSkipped(given.state, before, finalTills)) continue;
-      const change = changeOf(given, before, { locationId, now, position });
+    const changes: OrderChange[] = [];
+    let position = lastPosition;
+    for (const incoming of orders) {
+      const before = storedStates.get(incoming.id);
+      if (shouldSkipUpsert(incoming.state, before, finalTills)) continue;
+      const change = computeOrderChange(incoming, before, { locationId, now, position });
       position = change.revision?.position ?? position;
       changes.push(change);
     }
-    context.addToLog({ orders: orders.length, applied: changes.length });
+    context.addLogFields({ orders: orders.length, applied: changes.length });
     await Promise.all([
-      write(tx, { locationId, changes, traceparent }),
-      changes.length > 0 && consumeDailyQuota(tx, { locationId, quota, amount: bytesOf(changes) }),
-      ...untold.map((device) => {
+      writeChanges(tx, { locationId, changes, traceparent }),
+      changes.length > 0 &&
+        consumeDailyQuota(tx, { locationId, quota: orderBytesQuota, amount: countStoredBytes(changes) }),
+      ...unreportedDevices.map((device) => {
         const data = { locationId, ...device, seenAt: now };
-        return publish(tx, "device.seen", { subject: device.deviceId, data, traceparent });
+        return publishEvent(tx, "device.seen", { subject: device.deviceId, data, traceparent });
       }),
     ]);
-    if (position > last) afterCommit(tx, () => hub.tell(locationId, position));
+    if (position > lastPosition) runAfterCommit(tx, () => broadcaster.notify(locationId, position));
     return changes.map(({ stored }) => stored.body);
   });
 }
 
-function bytesOf(changes: Change[]): number {
+function countStoredBytes(changes: OrderChange[]): number {
   return changes.reduce((sum, { stored }) => sum + Buffer.byteLength(stored.body), 0);
 }
 
-function changeOf(
-  given: GivenOrder,
+function computeOrderChange(
+  incoming: IncomingOrder,
   before: OrderState | undefined,
   { locationId, now, position }: { locationId: string; now: string; position: number },
-): Change {
-  const { id, openedAt, isTraining, state, content } = given;
-  const event = isTraining ? undefined : eventOf(before?.isTraining ? undefined : before, state);
-  const wasListed = listedFacts(before);
-  const isListed = listedFacts({ ...state, isTraining });
-  const isShown = wasListed !== null || isListed !== null;
+): OrderChange {
+  const { id, openedAt, isTraining, state, responseContent } = incoming;
+  const event = isTraining ? undefined : determineOrderEvent(before?.isTraining ? undefined : before, state);
+  const listedBefore = listedFilterFields(before);
+  const listedAfter = listedFilterFields({ ...state, isTraining });
+  const isShown = listedBefore !== null || listedAfter !== null;
   const createdAt = before?.createdAt ?? now;
-  const body = joinObjects(JSON.stringify({ id, createdAt, updatedAt: now, locationId }), content);
-  const stored: LiveOrder = {
+  const body = mergeJsonObjects(JSON.stringify({ id, createdAt, updatedAt: now, locationId }), responseContent);
+  const stored: NewOrderRow = {
     id,
     ...state,
-    modifiedAt: laterOf(state.modifiedAt, before?.modifiedAt ?? null),
+    modifiedAt: laterTime(state.modifiedAt, before?.modifiedAt ?? null),
     isTraining,
     sequence: (before?.sequence ?? 0) + (event ? 1 : 0),
     position: isShown ? position + 1 : (before?.position ?? 0),
     openedAt,
     createdAt,
     updatedAt: now,
-    etag: entityTagOf(body),
+    etag: computeEntityTag(body),
     body,
     hasLeft: false,
     closedAt: null,
   };
-  const left: OrderLeft = { id, locationId, tillId: state.tillId, reason: "training" };
+  const left: OrderLeftEvent = { id, locationId, tillId: state.tillId, reason: "training" };
   const revision = isShown && {
     position: stored.position,
     orderId: id,
-    before: wasListed,
-    after: isListed,
-    body: isListed ? body : JSON.stringify(left),
+    before: listedBefore,
+    after: listedAfter,
+    body: listedAfter ? body : JSON.stringify(left),
   };
-  return { given, stored, event, revision: revision || undefined };
+  return { incoming, stored, event, revision: revision || undefined };
 }
 
-interface Writing {
+interface WriteChangesOptions {
   locationId: string;
-  changes: Change[];
+  changes: OrderChange[];
   traceparent: string;
 }
 
-async function write(tx: Transaction, { locationId, changes, traceparent }: Writing): Promise<void> {
+async function writeChanges(
+  tx: SqlTransaction,
+  { locationId, changes, traceparent }: WriteChangesOptions,
+): Promise<void> {
   if (changes.length === 0) return;
   await Promise.all([
-    putOrders(
+    upsertOrderRows(
       tx,
       locationId,
       changes.map(({ stored }) => stored),
@@ -135,23 +146,26 @@ async function write(tx: Transaction, { locationId, changes, traceparent }: Writ
       locationId,
       changes.flatMap(({ revision }) => revision ?? []),
     ),
-    ...changes.map((change) => tellOrder(tx, change, { locationId, traceparent })),
+    ...changes.map((change) => publishOrderEvent(tx, change, { locationId, traceparent })),
   ]);
 }
 
-async function tellOrder(
-  tx: Transaction,
-  { given, stored, event }: Change,
-  { locationId, traceparent }: Pick<Writing, "locationId" | "traceparent">,
+async function publishOrderEvent(
+  tx: SqlTransaction,
+  { incoming, stored, event }: OrderChange,
+  { locationId, traceparent }: Pick<WriteChangesOptions, "locationId" | "traceparent">,
 ): Promise<void> {
   if (!event) return;
-  const order = joinObjects(given.eventContent, JSON.stringify({ locationId }));
-  const data = joinObjects(JSON.stringify({ locationId, sequence: stored.sequence }), objectOf("order", order));
-  await publishText(tx, event, { subject: stored.id, locationId, data, traceparent });
+  const order = mergeJsonObjects(incoming.eventContent, JSON.stringify({ locationId }));
+  const data = mergeJsonObjects(
+    JSON.stringify({ locationId, sequence: stored.sequence }),
+    wrapInJsonObject("order", order),
+  );
+  await publishEventJson(tx, event, { subject: stored.id, locationId, data, traceparent });
 }
 
 /** The devices that these orders name, each once, by the name that it was given last. */
-function devicesOf(orders: GivenOrder[]): SeenDevice[] {
+function collectSeenDevices(orders: IncomingOrder[]): SeenDevice[] {
   const devices = orders.flatMap(({ device }) => device ?? []);
   return [...new Map(devices.map((device) => [device.deviceId, device])).values()];
 }
@@ -160,21 +174,25 @@ function devicesOf(orders: GivenOrder[]): SeenDevice[] {
  * Notes devices as told, and gives those that accounts must be told of: not told within the hour, or by another name.
  * A device without a name keeps the one that it had. Of a location's devices those that were told last are kept.
  */
-async function takeUntold(tx: Transaction, locationId: string, devices: SeenDevice[]): Promise<SeenDevice[]> {
-  const untold = await tx<SeenDevice[]>`
+async function claimUnreportedDevices(
+  tx: SqlTransaction,
+  locationId: string,
+  devices: SeenDevice[],
+): Promise<SeenDevice[]> {
+  const unreported = await tx<SeenDevice[]>`
     insert into devices (location_id, id, name, told_at)
     select ${locationId}, device_id, name, now()
-    from jsonb_to_recordset(${recordset(tx, devices)}) as given (device_id text, name text)
+    from jsonb_to_recordset(${toRecordsetParameter(tx, devices)}) as given (device_id text, name text)
     on conflict (location_id, id) do update
       set name = coalesce(excluded.name, devices.name), told_at = excluded.told_at
       where devices.told_at < now() - interval '1 hour' or excluded.name is distinct from devices.name
         and excluded.name is not null
     returning id as device_id, name`;
-  if (untold.length > 0) {
+  if (unreported.length > 0) {
     await tx`
       delete from devices where location_id = ${locationId} and id in (
-        select id from devices where location_id = ${locationId} order by told_at desc, id offset ${maxDevices}
+        select id from devices where location_id = ${locationId} order by told_at desc, id offset ${maxDevicesPerLocation}
       )`;
   }
-  return untold;
+  return unreported;
 }

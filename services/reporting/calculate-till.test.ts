@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import calculateTill from "./calculate-till.ts";
-import { makeOrder, makeTill } from "./testing/make-till.ts";
+import { createTestOrder, createTestTill } from "./testing/till-fixtures.ts";
 
 /** The day of an order that was opened at this instant, in a location of this time zone. */
 function dayOf(openedAt: string, timeZone: string): string | undefined {
-  const till = makeTill([makeOrder({ openedAt })]);
+  const till = createTestTill([createTestOrder({ openedAt })]);
   const bytes = Buffer.from(JSON.stringify(till));
   const hash = createHash("sha256").update(bytes).digest("hex");
   const ids = { tillId: till.id, locationId: "00000000-0000-4000-8000-000000000000" };

@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import type { EventData } from "@pragma/contracts/events";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
-import { parseJson } from "@pragma/runtime/parse-json";
-import { tillFacts } from "./accounting/till-facts.ts";
-import { computeReport, currentReportVersion } from "./calculate/compute-report.ts";
-import { convertTillV1 } from "./convert-till-v1.ts";
-import { withoutChecks } from "./without-checks.ts";
+import { parseJsonBody } from "@pragma/runtime/json/parse-json";
+import { computeTillAccountingData } from "./accounting/till-accounting-data.ts";
+import { computeReport, currentReportVersion } from "./calculation/compute-report.ts";
+import { toUncheckedSchema } from "./calculation/unchecked-schema.ts";
+import { convertTillV1 } from "./till-v1-conversion/convert-till-v1.ts";
 
 /** Till-ingest has checked what it accepted; that these are the same bytes follows from their hash. */
-const accepted = { V1: withoutChecks(TillV1), V2: withoutChecks(TillV2) };
+const acceptedTillSchemas = { V1: toUncheckedSchema(TillV1), V2: toUncheckedSchema(TillV2) };
 
 /** One till to calculate, as a thread is given it. */
-export interface CalculateTill {
+export interface CalculateTillTask {
   bytes: Uint8Array;
   /** SHA-256 of the bytes as they were accepted. */
   hash: string;
@@ -63,16 +63,18 @@ export default function calculateTill({
   tillId,
   locationId,
   timeZone,
-}: CalculateTill): CalculatedTill {
-  const found = createHash("sha256").update(bytes).digest("hex");
-  if (found !== hash)
-    throw new Error(`The stored body of till ${tillId} has hash ${found}, not ${hash}: it was changed.`);
-  const body = parseJson(bytes);
+}: CalculateTillTask): CalculatedTill {
+  const actualHash = createHash("sha256").update(bytes).digest("hex");
+  if (actualHash !== hash)
+    throw new Error(`The stored body of till ${tillId} has hash ${actualHash}, not ${hash}: it was changed.`);
+  const body = parseJsonBody(bytes);
   const till =
-    version === "V1" ? convertTillV1(accepted.V1.parse(body), { tillId, timeZone }) : accepted.V2.parse(body);
+    version === "V1"
+      ? convertTillV1(acceptedTillSchemas.V1.parse(body), { tillId, timeZone })
+      : acceptedTillSchemas.V2.parse(body);
   const report = computeReport(till, { locationId });
   if (!report) return null;
-  const dayOf = dayIn(timeZone);
+  const dayOf = createDayFormatter(timeZone);
   return {
     id: report.id,
     reportVersion: currentReportVersion,
@@ -82,20 +84,20 @@ export default function calculateTill({
     startedAt: till.startedAt,
     finalizedAt: till.finalizedAt,
     v2: JSON.stringify(report.reportV2),
-    v0: withoutId(report.reportV0),
+    v0: serializeWithoutId(report.reportV0),
     listItem: JSON.stringify(report.listItem),
-    accountingFacts: JSON.stringify(tillFacts(till, dayOf)),
+    accountingFacts: JSON.stringify(computeTillAccountingData(till, dayOf)),
     orders: report.orders.map(({ id, openedAt, v1, v2 }) => ({
       id,
       day: dayOf(openedAt),
       openedAt,
-      v1: withoutId(v1),
-      v2: withoutId(v2),
+      v1: serializeWithoutId(v1),
+      v2: serializeWithoutId(v2),
     })),
   };
 }
 
-function withoutId({ id: _, ...rest }: { id: string }): string {
+function serializeWithoutId({ id: _, ...rest }: { id: string }): string {
   return JSON.stringify(rest);
 }
 
@@ -106,7 +108,7 @@ const lastDay = "9999-12-31";
  * Days of a time zone, YYYY-MM-DD. An instant of the years 1 to 9999 that the zone's clocks show in the year before or
  * after is on the first or the last of all days.
  */
-function dayIn(timeZone: string): (instant: string) => string {
+function createDayFormatter(timeZone: string): (instant: string) => string {
   const format = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
   return (instant) => {
     const day = format.format(new Date(instant)).padStart(lastDay.length, "0");

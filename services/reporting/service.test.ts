@@ -2,24 +2,24 @@ import { createHash, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { OrderV2 } from "@pragma/contracts/order-data";
 import { OrderV1 } from "@pragma/contracts/order-v1";
-import { pageOf } from "@pragma/contracts/pagination";
+import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
-import { handleEvent } from "@pragma/runtime/handle-event";
-import { openObjectStore } from "@pragma/runtime/object-store/object-store";
-import { publish } from "@pragma/runtime/outbox";
-import type { Database } from "@pragma/runtime/postgres";
-import { withRequestContext } from "@pragma/runtime/request-context";
+import type { Database } from "@pragma/runtime/database/postgres";
+import { handleEvent } from "@pragma/runtime/messaging/handle-event";
+import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { createObjectStore } from "@pragma/runtime/object-store/object-store";
+import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { sentEnvelopes } from "@pragma/runtime/testing/sent-events";
-import { openStreamControl } from "@pragma/runtime/testing/stream-control";
+import { createEventStreamControl } from "@pragma/runtime/testing/jetstream-control";
+import { readPublishedEnvelopes } from "@pragma/runtime/testing/published-events";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { startTestService, type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
+import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import type { Reporting } from "./reporting.ts";
+import type { ReportingContext } from "./context.ts";
 import reporting from "./service.ts";
-import { tillPushed } from "./subscriptions/till-pushed.ts";
+import { calculatePushedTill } from "./subscriptions/till-pushed.ts";
 
 let environment: TestEnvironment;
 let service: TestService;
@@ -35,18 +35,18 @@ afterAll(async () => {
 });
 
 /** Tells reporting of a till, as till-ingest does: body in the store, event in an outbox. */
-async function push(
+async function pushTill(
   till: { id: string },
-  given: { locationId: string; revision?: number; pushedAt?: string; isErasure?: boolean },
+  eventFields: { locationId: string; revision?: number; pushedAt?: string; isErasure?: boolean },
 ) {
   const bytes = Buffer.from(JSON.stringify(till));
   const hash = createHash("sha256").update(bytes).digest("hex");
-  const key = `tills/${given.locationId}/${hash}`;
-  const objects = openObjectStore(environment.variables.OBJECT_STORE ?? "");
+  const key = `tills/${eventFields.locationId}/${hash}`;
+  const objects = createObjectStore(environment.variables.OBJECT_STORE ?? "");
   await objects.put(key, bytes);
   const id = randomUUID();
   await service.db.transaction((tx) =>
-    publish(tx, "till.pushed", {
+    publishEvent(tx, "till.pushed", {
       id,
       traceparent: undefined,
       subject: till.id,
@@ -58,7 +58,7 @@ async function push(
         object: { key, hash },
         timeZone: "Europe/Paris",
         pushedAt: new Date().toISOString(),
-        ...given,
+        ...eventFields,
       },
     }),
   );
@@ -69,17 +69,17 @@ async function push(
 }
 
 /** Resolves once every event was handled. */
-async function untilAcknowledged(): Promise<void> {
-  const stream = await openStreamControl(environment);
+async function waitUntilAcknowledged(): Promise<void> {
+  const stream = await createEventStreamControl(environment);
   await eventually("every event to be acknowledged", async () => {
     const waiting = await service.db.sql`select 1 from outbox`;
-    return waiting.length === 0 && (await stream.isRead());
+    return waiting.length === 0 && (await stream.isFullyConsumed());
   });
   await stream.close();
 }
 
 /** A till of its own: the sample with other ids. */
-function tillLike(changes: { orders?: string[]; startedAt?: string } = {}) {
+function createTillFromSample(changes: { orders?: string[]; startedAt?: string } = {}) {
   const orders = changes.orders ?? [randomUUID(), randomUUID()];
   return {
     ...sample,
@@ -93,43 +93,43 @@ function tillLike(changes: { orders?: string[]; startedAt?: string } = {}) {
   };
 }
 
-const reportsPage = pageOf(ReportListItem);
-const reportsV0Page = pageOf(ReportV0);
+const reportsPage = paginatedSchema(ReportListItem);
+const reportsV0Page = paginatedSchema(ReportV0);
 async function listReports(locationId: string, query = "") {
-  const answer = await service.ask("GET", `/v2/reports/${query}`, { principal: readerOf(locationId) });
+  const answer = await service.request("GET", `/v2/reports/${query}`, { principal: locationPrincipal(locationId) });
   return reportsPage.parse(await answer.json());
 }
 async function listReportsV0(locationId: string) {
   return reportsV0Page.parse(
-    await (await service.ask("GET", "/v1/reports/", { principal: readerOf(locationId) })).json(),
+    await (await service.request("GET", "/v1/reports/", { principal: locationPrincipal(locationId) })).json(),
   );
 }
 
-const location = () => testPrincipal().location ?? expect.unreachable();
-const readerOf = (id: string) => testPrincipal({ location: { ...location(), id } });
+const location = () => createTestPrincipal().location ?? expect.unreachable();
+const locationPrincipal = (id: string) => createTestPrincipal({ location: { ...location(), id } });
 
 describe("a till that was pushed", () => {
   it("is read as a report in both shapes, valid against their schemas", async () => {
     const locationId = randomUUID();
-    const till = tillLike();
-    await push(till, { locationId });
-    const principal = readerOf(locationId);
+    const till = createTillFromSample();
+    await pushTill(till, { locationId });
+    const principal = locationPrincipal(locationId);
     const list = await listReports(locationId);
     expect(list.meta).toEqual({ totalPage: 1, totalCount: 1, currentPageIndex: 0, pageSize: 10 });
     const id = list.data[0]?.id;
-    const v2 = ReportV2.parse(await (await service.ask("GET", `/v2/reports/${id}`, { principal })).json());
+    const v2 = ReportV2.parse(await (await service.request("GET", `/v2/reports/${id}`, { principal })).json());
     expect(v2).toMatchObject({ tillId: till.id, locationId, orderCount: v2.orderCount });
-    const v0 = ReportV0.parse(await (await service.ask("GET", `/v1/reports/${id}/`, { principal })).json());
+    const v0 = ReportV0.parse(await (await service.request("GET", `/v1/reports/${id}/`, { principal })).json());
     expect(v0.orders).toEqual(till.orderList.map((order: { id: string }) => order.id));
   });
 
   it("answers 304 to the entity tag that it gave", async () => {
     const locationId = randomUUID();
-    await push(tillLike(), { locationId });
-    const principal = readerOf(locationId);
+    await pushTill(createTillFromSample(), { locationId });
+    const principal = locationPrincipal(locationId);
     const { data } = await listReports(locationId);
-    const first = await service.ask("GET", `/v2/reports/${data[0]?.id}`, { principal });
-    const again = await service.ask("GET", `/v2/reports/${data[0]?.id}`, {
+    const first = await service.request("GET", `/v2/reports/${data[0]?.id}`, { principal });
+    const again = await service.request("GET", `/v2/reports/${data[0]?.id}`, {
       principal,
       headers: { "if-none-match": first.headers.get("etag") ?? "" },
     });
@@ -139,9 +139,9 @@ describe("a till that was pushed", () => {
 
   it("is not found by another location", async () => {
     const locationId = randomUUID();
-    await push(tillLike(), { locationId });
+    await pushTill(createTillFromSample(), { locationId });
     const { data } = await listReports(locationId);
-    const answer = await service.ask("GET", `/v2/reports/${data[0]?.id}`, { principal: testPrincipal() });
+    const answer = await service.request("GET", `/v2/reports/${data[0]?.id}`, { principal: createTestPrincipal() });
     expect(answer.status).toBe(404);
     expect(await answer.json()).toMatchObject({ code: "report_not_found" });
   });
@@ -150,12 +150,12 @@ describe("a till that was pushed", () => {
 describe("revisions", () => {
   it("lets the highest win, whichever comes last, and keeps the first time of creation", async () => {
     const locationId = randomUUID();
-    const old = tillLike();
+    const old = createTillFromSample();
     const renewed = { ...old, note: "renewed", orderList: old.orderList.slice(0, 1) };
-    await push(old, { locationId });
+    await pushTill(old, { locationId });
     const [before] = (await listReportsV0(locationId)).data;
-    await push(renewed, { locationId, revision: 2 });
-    await push(old, { locationId, revision: 1 });
+    await pushTill(renewed, { locationId, revision: 2 });
+    await pushTill(old, { locationId, revision: 1 });
     const { meta, data } = await listReportsV0(locationId);
     expect(meta.totalCount).toBe(1);
     expect(data[0]?.orders).toEqual([old.orderList[0].id]);
@@ -165,13 +165,13 @@ describe("revisions", () => {
 
   it("needs no body of a revision that a higher one has overtaken", async () => {
     const locationId = randomUUID();
-    const till = tillLike();
-    await push(till, { locationId, revision: 20 });
+    const till = createTillFromSample();
+    await pushTill(till, { locationId, revision: 20 });
     // Their bodies are nowhere: one that is loaded fails, and is parked.
     const overtaken = Array.from({ length: 19 }, (_, index) => ({ id: randomUUID(), revision: index + 1 }));
     await service.db.transaction(async (tx) => {
       for (const { id, revision } of overtaken) {
-        await publish(tx, "till.pushed", {
+        await publishEvent(tx, "till.pushed", {
           id,
           traceparent: undefined,
           subject: till.id,
@@ -183,8 +183,8 @@ describe("revisions", () => {
         });
       }
     });
-    await untilAcknowledged();
-    expect(await service.running.parked.list()).toEqual([]);
+    await waitUntilAcknowledged();
+    expect(await service.running.deadLetters.list()).toEqual([]);
     expect((await listReports(locationId)).meta.totalCount).toBe(1);
   });
 
@@ -192,13 +192,13 @@ describe("revisions", () => {
     ["its report is finalized", {}, 1, "report.finalized"],
     ["its report is gone", { isTraining: true }, 2, "report.removed"],
   ])("needs no body of the revision that it has, and states again that %s", async (_, fields, revision, type) => {
-    const till = { ...tillLike(), ...fields };
+    const till = { ...createTillFromSample(), ...fields };
     const locationId = randomUUID();
-    await push(till, { locationId, revision });
-    await untilAcknowledged();
-    const sent = (await sentEnvelopes(environment)).filter((event) => JSON.stringify(event).includes(till.id));
+    await pushTill(till, { locationId, revision });
+    await waitUntilAcknowledged();
+    const sent = (await readPublishedEnvelopes(environment)).filter((event) => JSON.stringify(event).includes(till.id));
     const [pushed, announced] = sent;
-    const context = await withRequestContext({}, async (given) => given);
+    const context = await runWithRequestContext({}, async (given) => given);
     const nowhere = { get: () => Promise.reject(new Error("The body was loaded.")) };
     const outbox: unknown[] = [];
     const database: Database = {
@@ -210,9 +210,9 @@ describe("revisions", () => {
           return result;
         }),
     };
-    const services = { db: database, objects: nowhere } as unknown as Reporting;
+    const services = { db: database, objects: nowhere } as unknown as ReportingContext;
     const again = { ...(pushed ?? expect.unreachable()), id: randomUUID() };
-    await handleEvent(again, { service: "reporting", subscription: tillPushed, database, services, context });
+    await handleEvent(again, { service: "reporting", subscription: calculatePushedTill, database, services, context });
     expect(outbox).toEqual([{ id: announced?.id, type }]);
   });
 
@@ -221,19 +221,19 @@ describe("revisions", () => {
     [3, false],
   ])("counts a till of revision 1 as erased after an erasure of revision %i: %s", async (revision, isErased) => {
     const locationId = randomUUID();
-    const till = tillLike();
-    await push(till, { locationId });
+    const till = createTillFromSample();
+    await pushTill(till, { locationId });
     await service.db.sql`update tills set erased_at = now() where till_id = ${till.id}`;
-    await push({ ...till, note: "erased" }, { locationId, revision, isErasure: true });
+    await pushTill({ ...till, note: "erased" }, { locationId, revision, isErasure: true });
     const [row] = await service.db.sql`select erased_at is not null as is_erased from tills where till_id = ${till.id}`;
     expect(row).toEqual({ isErased });
   });
 
   it("takes the report away when the till has become a training till", async () => {
     const locationId = randomUUID();
-    const till = tillLike();
-    await push(till, { locationId });
-    await push({ ...till, isTraining: true }, { locationId, revision: 2 });
+    const till = createTillFromSample();
+    await pushTill(till, { locationId });
+    await pushTill({ ...till, isTraining: true }, { locationId, revision: 2 });
     const list = await listReports(locationId);
     expect(list).toMatchObject({ data: [], meta: { totalCount: 0, totalPage: 0 }, nextPageToken: null });
     const counted = await service.db.sql`
@@ -247,14 +247,17 @@ describe("revisions", () => {
   ])("gives an order that two tills hold to the till pushed last, with events %s", async (_, sequence) => {
     const locationId = randomUUID();
     const shared = randomUUID();
-    const tills = [tillLike({ orders: [shared, randomUUID()] }), tillLike({ orders: [shared] })];
+    const tills = [
+      createTillFromSample({ orders: [shared, randomUUID()] }),
+      createTillFromSample({ orders: [shared] }),
+    ];
     const times = ["2026-06-01T08:00:00.000Z", "2026-06-02T08:00:00.000Z"];
-    for (const which of sequence) await push(tills[which], { locationId, pushedAt: times[which] ?? "" });
+    for (const which of sequence) await pushTill(tills[which], { locationId, pushedAt: times[which] ?? "" });
     const current = await service.db.sql`
       select till_id from orders where location_id = ${locationId} and id = ${shared} and is_current`;
     expect(current.map((row) => row.tillId)).toEqual([tills[1].id]);
     // The newer till lets go of it: it is the older one's again.
-    await push({ ...tills[1], orderList: [] }, { locationId, revision: 2, pushedAt: times[1] ?? "" });
+    await pushTill({ ...tills[1], orderList: [] }, { locationId, revision: 2, pushedAt: times[1] ?? "" });
     const later = await service.db.sql`
       select till_id from orders where location_id = ${locationId} and id = ${shared} and is_current`;
     expect(later.map((row) => row.tillId)).toEqual([tills[0].id]);
@@ -266,7 +269,7 @@ describe("lists", () => {
     const locationId = randomUUID();
     const days = ["2026-03-01", "2026-03-02", "2026-03-02", "2026-03-28", "2026-03-29", "2026-03-30"];
     for (const [index, day] of days.entries())
-      await push(tillLike({ startedAt: `${day}T0${index}:30:00.000Z` }), { locationId });
+      await pushTill(createTillFromSample({ startedAt: `${day}T0${index}:30:00.000Z` }), { locationId });
     const all: string[] = [];
     let next: string | null = "?size=4&since=2026-01-01";
     while (next) {
@@ -302,7 +305,7 @@ describe("lists", () => {
   it("keep to the instant, to fractions of a second", async () => {
     const locationId = randomUUID();
     const times = ["19.000Z", "19.050Z", "19.100Z", "19.123456Z", "20.000Z"].map((end) => `2026-05-29T10:17:${end}`);
-    for (const startedAt of times) await push(tillLike({ startedAt }), { locationId });
+    for (const startedAt of times) await pushTill(createTillFromSample({ startedAt }), { locationId });
     const [first, second] = [
       await listReports(locationId, "?size=2"),
       await listReports(locationId, "?size=3&index=1"),
@@ -322,34 +325,34 @@ describe("lists", () => {
     ["until=yesterday", "until"],
     ["locationId=7", "locationId"],
   ])("refuses %s", async (query, path) => {
-    const answer = await service.ask("GET", `/v2/reports/?${query}`);
+    const answer = await service.request("GET", `/v2/reports/?${query}`);
     expect(answer.status).toBe(400);
     expect(answer.headers.get("content-type")).toBe("application/problem+json");
     expect(await answer.json()).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path }] });
   });
 
   it("refuses a page token that it did not give, and another location", async () => {
-    expect(await (await service.ask("GET", "/v2/reports/?pageToken=abc")).json()).toMatchObject({
+    expect(await (await service.request("GET", "/v2/reports/?pageToken=abc")).json()).toMatchObject({
       code: "invalid_page_token",
     });
-    const answer = await service.ask("GET", `/v2/reports/?locationId=${randomUUID()}`);
+    const answer = await service.request("GET", `/v2/reports/?locationId=${randomUUID()}`);
     expect(answer.status).toBe(403);
   });
 });
 
 describe("orders", () => {
-  const ordersPage = pageOf(OrderV1);
+  const ordersPage = paginatedSchema(OrderV1);
 
   it("are listed newest first, page by page, also those of one report only, and each is read whole", async () => {
     const locationId = randomUUID();
-    const principal = readerOf(locationId);
+    const principal = locationPrincipal(locationId);
     const tills = [
-      tillLike({ startedAt: "2026-05-01T10:00:00.000Z" }),
-      tillLike({ startedAt: "2026-05-02T10:00:00.000Z" }),
+      createTillFromSample({ startedAt: "2026-05-01T10:00:00.000Z" }),
+      createTillFromSample({ startedAt: "2026-05-02T10:00:00.000Z" }),
     ];
-    for (const till of tills) await push(till, { locationId });
+    for (const till of tills) await pushTill(till, { locationId });
     const list = async (query: string) =>
-      ordersPage.parse(await (await service.ask("GET", `/v1/orders/${query}`, { principal })).json());
+      ordersPage.parse(await (await service.request("GET", `/v1/orders/${query}`, { principal })).json());
 
     const whole = await list("?size=100");
     expect(whole.meta.totalCount).toBe(4);
@@ -374,27 +377,31 @@ describe("orders", () => {
     expect((await list("?until=2026-05-01")).meta.totalCount).toBe(2);
 
     const id = whole.data[0]?.id;
-    const one = await service.ask("GET", `/v1/orders/${id}`, { principal });
+    const one = await service.request("GET", `/v1/orders/${id}`, { principal });
     expect(OrderV1.parse(await one.json())).toEqual(whole.data[0]);
-    expect(OrderV2.parse(await (await service.ask("GET", `/v2/orders/${id}`, { principal })).json())).toMatchObject({
-      id,
-    });
-    expect((await service.ask("GET", `/v1/orders/${id}`, { principal: testPrincipal() })).status).toBe(404);
+    expect(OrderV2.parse(await (await service.request("GET", `/v2/orders/${id}`, { principal })).json())).toMatchObject(
+      {
+        id,
+      },
+    );
+    expect((await service.request("GET", `/v1/orders/${id}`, { principal: createTestPrincipal() })).status).toBe(404);
   });
 });
 
 describe("counts of days", () => {
   it("agree with what they count", async () => {
     const locationId = randomUUID();
-    const till = tillLike({ orders: Array.from({ length: 1500 }, () => randomUUID()) });
+    const till = createTillFromSample({ orders: Array.from({ length: 1500 }, () => randomUUID()) });
     till.orderList = till.orderList.map((order: object) => ({ ...sample.orderList[1], ...order }));
-    await push(till, { locationId });
+    await pushTill(till, { locationId });
     const ids: string[] = [];
     for (let index = 0; index < 15; index++) {
       const page = await (
-        await service.ask("GET", `/v1/orders/?size=100&index=${index}`, { principal: readerOf(locationId) })
+        await service.request("GET", `/v1/orders/?size=100&index=${index}`, {
+          principal: locationPrincipal(locationId),
+        })
       ).json();
-      const { data, meta } = pageOf(OrderV1).parse(page);
+      const { data, meta } = paginatedSchema(OrderV1).parse(page);
       expect(meta.totalCount).toBe(1500);
       ids.push(...data.map(({ id }) => id));
     }
@@ -404,7 +411,7 @@ describe("counts of days", () => {
         .sort()
         .reverse(),
     );
-    await push({ ...till, orderList: till.orderList.slice(0, 1000) }, { locationId, revision: 2 });
+    await pushTill({ ...till, orderList: till.orderList.slice(0, 1000) }, { locationId, revision: 2 });
     const [byDay] = await service.db.sql`
       select sum(count)::int as n from day_counts where location_id = ${locationId} and kind = 'order'`;
     expect(byDay?.n).toBe(1000);

@@ -1,17 +1,22 @@
-import { limitedList } from "@pragma/contracts/fields";
-import { startClaimLoop } from "@pragma/runtime/claim-loop";
-import { defineService } from "@pragma/runtime/define-service";
-import { locationsFrom } from "@pragma/runtime/locations";
-import { openObjectStore } from "@pragma/runtime/object-store/object-store";
-import type { Database } from "@pragma/runtime/postgres";
-import { createWorkerPool } from "@pragma/runtime/worker-pool";
+import { boundedArray } from "@pragma/contracts/fields";
+import { createWorkerPool } from "@pragma/runtime/concurrency/worker-pool";
+import { startClaimLoop } from "@pragma/runtime/database/claim-loop";
+import type { Database } from "@pragma/runtime/database/postgres";
+import { createObjectStore } from "@pragma/runtime/object-store/object-store";
+import { defineService } from "@pragma/runtime/service/define-service";
+import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { Hono } from "hono";
 import { z } from "zod";
-import { makeExport } from "./accounting/make-export.ts";
-import type { FailedTill, WriteTill, WrittenTill } from "./accounting/write-till.ts";
-import { eraseOrders, erasePersonalData } from "./erase-orders.ts";
-import { claimExports, countUnfinished, listUnfinished, removeOldExports } from "./queries/accounting-exports.ts";
-import { type Reporting, reportingConfig } from "./reporting.ts";
+import { runAccountingExport } from "./accounting/run-export.ts";
+import type { FailedTillExport, WriteTillTask, WrittenTillEntries } from "./accounting/write-till-entries.ts";
+import { type ReportingContext, reportingConfig } from "./context.ts";
+import { eraseExpiredPersonalData, requestErasure } from "./erase-personal-data.ts";
+import {
+  claimAccountingExports,
+  countUnfinishedExports,
+  deleteExpiredExports,
+  listUnfinishedExports,
+} from "./queries/accounting-exports.ts";
 import {
   createAccountingConfig,
   deleteAccountingConfig,
@@ -19,7 +24,7 @@ import {
   listAccountingConfigs,
   replaceAccountingConfig,
 } from "./routes/accounting-configs.ts";
-import { createAccountingExport, getAccountingExport, getAccountingFile } from "./routes/accounting-exports.ts";
+import { createAccountingExport, getAccountingExport, getAccountingExportFile } from "./routes/accounting-exports.ts";
 import {
   getOrderV1,
   getOrderV2,
@@ -28,73 +33,77 @@ import {
   listOrders,
   listReportsV0,
   listReportsV2,
-} from "./routes/records.ts";
-import { tillPushed } from "./subscriptions/till-pushed.ts";
-import { openTillCalculator } from "./till-calculator.ts";
+} from "./routes/reports-and-orders.ts";
+import { calculatePushedTill } from "./subscriptions/till-pushed.ts";
+import { createTillCalculator } from "./till-calculator.ts";
 
 const locationId = z.guid();
-const erasure = z.union([
-  z.object({ locationId, orderIds: limitedList(z.guid().toLowerCase(), 1_000, { min: 1 }) }),
+const erasureRequestSchema = z.union([
+  z.object({ locationId, orderIds: boundedArray(z.guid().toLowerCase(), 1_000, { min: 1 }) }),
   z.object({ locationId, before: z.iso.date() }),
 ]);
 
 /** How many exports are listed at most. */
-const maxListed = 1_000;
+const maxListedExports = 1_000;
 
 /** What operators may ask of this service: which exports are unfinished, and to have personal data erased. */
-export function reportingOperations(db: Database): Hono {
+export function createReportingOperatorRoutes(db: Database): Hono {
   const app = new Hono();
-  app.get("/exports", async (context) => context.json(await listUnfinished(db.sql, maxListed)));
+  app.get("/exports", async (context) => context.json(await listUnfinishedExports(db.sql, maxListedExports)));
   app.post("/erasures", async (context) => {
-    const given = erasure.safeParse(await context.req.json().catch(() => undefined));
-    if (!given.success) return context.json({ error: z.prettifyError(given.error) }, 400);
-    return context.json(await eraseOrders(db, given.data));
+    const parsed = erasureRequestSchema.safeParse(await context.req.json().catch(() => undefined));
+    if (!parsed.success) return context.json({ error: z.prettifyError(parsed.error) }, 400);
+    return context.json(await requestErasure(db, parsed.data));
   });
   return app;
 }
 
 /** Exports that an instance makes at a time. */
-const exportsAtATime = 2;
+const exportConcurrency = 2;
 /** How soon an instance finds exports that another was asked for, or that another has died of. */
 const exportPollMs = 1_000;
 
 /** Turns tills into reports and orders, serves them, and makes files for accounting software of them. */
-export default defineService<typeof reportingConfig, Reporting>({
+export default defineService<typeof reportingConfig, ReportingContext>({
   name: "reporting",
   module: import.meta.url,
   config: reportingConfig,
-  open({ db, log, metrics, registry }, config) {
-    const objects = openObjectStore(config.OBJECT_STORE);
+  createResources({ db, log, metrics, registry }, config) {
+    const objects = createObjectStore(config.OBJECT_STORE);
     // A location has one of the threads at a time, and a large till leaves one to others.
-    const calculator = openTillCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
-    const writer = createWorkerPool<WriteTill, WrittenTill | FailedTill>(import.meta.url, "./accounting/write-till", {
-      threads: 1,
-      heapMegabytes: config.CALCULATION_HEAP_MB,
-      // Exports come rarely: no thread waits for them.
-      kept: 0,
-    });
-    metrics.observe("accounting_exports_unfinished", "Accounting exports that have not come to their end", () =>
-      countUnfinished(db.sql),
+    const calculator = createTillCalculator({ threads: 2, heapMegabytes: config.CALCULATION_HEAP_MB });
+    const entryWriterPool = createWorkerPool<WriteTillTask, WrittenTillEntries | FailedTillExport>(
+      import.meta.url,
+      "./accounting/write-till-entries",
+      {
+        threads: 1,
+        heapMegabytes: config.CALCULATION_HEAP_MB,
+        // Exports come rarely: no thread waits for them.
+        minThreads: 0,
+      },
     );
-    const making = startClaimLoop({
+    metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that have not come to their end", () =>
+      countUnfinishedExports(db.sql),
+    );
+    const exportLoop = startClaimLoop({
       name: "accounting exports",
       log,
-      claim: (limit) => claimExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
-      work: (claim, signal) => makeExport({ db, log, config, writer }, claim, signal),
-      concurrency: exportsAtATime,
+      claim: (limit) => claimAccountingExports(db.sql, { limit, seconds: config.EXPORT_CLAIM_SECONDS }),
+      processItem: (claim, signal) => runAccountingExport({ db, log, config, writer: entryWriterPool }, claim, signal),
+      concurrency: exportConcurrency,
       pollMs: exportPollMs,
     });
     return {
       services: {
         ...{ db, log, config, objects, calculator },
-        locations: locationsFrom(registry, "reporting"),
-        wakeExports: making.wake,
+        locations: createLocationLookup(registry, "reporting"),
+        wakeExports: exportLoop.wake,
       },
       checks: { objects: () => objects.check() },
-      operations: reportingOperations(db),
+      operations: createReportingOperatorRoutes(db),
       async close() {
-        await making.close();
-        await writer.close();
+        await exportLoop.close();
+        await entryWriterPool.close();
         await calculator.close();
         await objects.close();
       },
@@ -115,15 +124,15 @@ export default defineService<typeof reportingConfig, Reporting>({
     deleteAccountingConfig,
     createAccountingExport,
     getAccountingExport,
-    getAccountingFile,
+    getAccountingExportFile,
   ],
-  subscriptions: [tillPushed],
+  subscriptions: [calculatePushedTill],
   periodic: [
     {
       name: "remove old accounting exports",
-      everySeconds: 3_600,
-      run: ({ db, config }) => removeOldExports(db, config.EXPORTS_KEPT_DAYS),
+      intervalSeconds: 3_600,
+      run: ({ db, config }) => deleteExpiredExports(db, config.EXPORTS_KEPT_DAYS),
     },
-    erasePersonalData,
+    eraseExpiredPersonalData,
   ],
 });

@@ -1,14 +1,14 @@
 import type { EventData } from "@pragma/contracts/events";
-import { joinObjects } from "@pragma/runtime/join-json";
-import type { Transaction } from "@pragma/runtime/postgres";
-import { entityTagOf } from "@pragma/runtime/reply";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { computeEntityTag } from "@pragma/runtime/http/route-response";
+import { mergeJsonObjects } from "@pragma/runtime/json/join-json";
 import type { CalculatedReport } from "./calculate-till.ts";
 import { adjustDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
 
-type Pushed = EventData<"till.pushed">;
-type Finalized = EventData<"report.finalized">;
+type TillPushedData = EventData<"till.pushed">;
+type ReportFinalizedData = EventData<"report.finalized">;
 
 /**
  * Writes a till's report and orders in the place of those of its earlier revision, and brings the counters of their
@@ -16,30 +16,41 @@ type Finalized = EventData<"report.finalized">;
  *
  * @returns what `report.finalized` says of it.
  */
-export async function storeReport(tx: Transaction, pushed: Pushed, report: CalculatedReport): Promise<Finalized> {
+export async function storeReport(
+  tx: SqlTransaction,
+  pushed: TillPushedData,
+  report: CalculatedReport,
+): Promise<ReportFinalizedData> {
   const { tillId, locationId } = pushed;
   const now = new Date().toISOString();
   const orderIds = report.orders.map(({ id }) => id);
-  const reportBefore = await reports.dayOfTill(tx, tillId);
-  const created = await orders.creationTimes(tx, { locationId, ids: orderIds });
+  const reportBefore = await reports.findReportDayOfTill(tx, tillId);
+  const creationTimes = await orders.findOrderCreationTimes(tx, { locationId, ids: orderIds });
 
-  const finalized = finalizedOf(pushed, report);
+  const finalized = toReportFinalizedData(pushed, report);
   // What the replies of a till follow from: they differ when this does.
-  const version = `${pushed.object.hash} ${pushed.revision} ${report.reportVersion} ${now}`;
+  const contentVersion = `${pushed.object.hash} ${pushed.revision} ${report.reportVersion} ${now}`;
   const { id, day, startedAt, v2, listItem, accountingFacts } = report;
   const times = { createdAt: reportBefore?.createdAt ?? now, updatedAt: now };
-  await reports.put(tx, {
+  await reports.upsertReport(tx, {
     ...{ id, tillId, locationId, day, startedAt, v2, listItem, accountingFacts, ...times },
-    etag: entityTagOf(`${version} ${id}`),
+    etag: computeEntityTag(`${contentVersion} ${id}`),
     finalized: JSON.stringify(finalized),
-    v0: joinObjects(JSON.stringify({ id, ...times }), report.v0),
+    v0: mergeJsonObjects(JSON.stringify({ id, ...times }), report.v0),
   });
   const rows = report.orders.map((order) => {
-    const times = { createdAt: created.get(order.id) ?? now, updatedAt: now };
+    const times = { createdAt: creationTimes.get(order.id) ?? now, updatedAt: now };
     const head = JSON.stringify({ id: order.id, ...times });
-    const bodies = { v1: joinObjects(head, order.v1), v2: joinObjects(head, order.v2) };
+    const bodies = { v1: mergeJsonObjects(head, order.v1), v2: mergeJsonObjects(head, order.v2) };
     const { pushedAt } = pushed;
-    return { ...order, ...times, ...bodies, etag: entityTagOf(`${version} ${order.id}`), reportId: id, pushedAt };
+    return {
+      ...order,
+      ...times,
+      ...bodies,
+      etag: computeEntityTag(`${contentVersion} ${order.id}`),
+      reportId: id,
+      pushedAt,
+    };
   });
   await replaceOrders(tx, pushed, rows);
   const reportsBefore = reportBefore ? [reportBefore.day] : [];
@@ -48,29 +59,32 @@ export async function storeReport(tx: Transaction, pushed: Pushed, report: Calcu
 }
 
 /** Takes away the report and orders of a till that has become a training till. */
-export async function removeReport(tx: Transaction, { tillId, locationId }: Pushed): Promise<void> {
-  const reportBefore = await reports.dayOfTill(tx, tillId);
+export async function removeReport(tx: SqlTransaction, { tillId, locationId }: TillPushedData): Promise<void> {
+  const reportBefore = await reports.findReportDayOfTill(tx, tillId);
   if (!reportBefore) return;
   await replaceOrders(tx, { tillId, locationId }, []);
-  await reports.remove(tx, tillId);
+  await reports.deleteReportOfTill(tx, tillId);
   await adjustDayCounts(tx, { locationId, kind: "report", before: [reportBefore.day], after: [] });
 }
 
 /** Puts orders in the place of those that a till had, and brings the counters of their days up to date. */
 async function replaceOrders(
-  tx: Transaction,
-  { tillId, locationId }: Pick<Pushed, "tillId" | "locationId">,
+  tx: SqlTransaction,
+  { tillId, locationId }: Pick<TillPushedData, "tillId" | "locationId">,
   rows: orders.OrderRow[],
 ): Promise<void> {
-  const ids = [...new Set([...(await orders.idsOfTill(tx, tillId)), ...rows.map(({ id }) => id)])];
-  const before = await orders.currentDays(tx, { locationId, ids });
-  await orders.replaceOfTill(tx, { tillId, locationId, rows });
-  await orders.settleOwners(tx, { locationId, ids });
-  const after = await orders.currentDays(tx, { locationId, ids });
+  const ids = [...new Set([...(await orders.findOrderIdsOfTill(tx, tillId)), ...rows.map(({ id }) => id)])];
+  const before = await orders.findCurrentOrderDays(tx, { locationId, ids });
+  await orders.replaceOrdersOfTill(tx, { tillId, locationId, rows });
+  await orders.assignOrdersToLatestTill(tx, { locationId, ids });
+  const after = await orders.findCurrentOrderDays(tx, { locationId, ids });
   await adjustDayCounts(tx, { locationId, kind: "order", before, after });
 }
 
-function finalizedOf({ locationId, tillId, revision }: Pushed, report: CalculatedReport): Finalized {
+function toReportFinalizedData(
+  { locationId, tillId, revision }: TillPushedData,
+  report: CalculatedReport,
+): ReportFinalizedData {
   const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
   const orderIds = report.orders.map(({ id }) => id);
   return {

@@ -1,18 +1,18 @@
 import { ApiError } from "@pragma/contracts/errors";
-import type { LocationFacts, Principal } from "@pragma/contracts/principal";
-import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
-import { publish } from "@pragma/runtime/outbox";
-import type { Sql } from "@pragma/runtime/postgres";
-import type { RequestContext } from "@pragma/runtime/request-context";
-import { announceTill } from "./announce-till.ts";
-import { intend, settleIntent } from "./queries/object-intents.ts";
-import { insertVersion } from "./queries/till-versions.ts";
-import { findTill, insertTill, lockTill, type NewTill, nextRevision, type TillRow } from "./queries/tills.ts";
-import type { ReceivedTill } from "./till-body.ts";
-import type { TillIngest, TillIngestConfig } from "./till-ingest.ts";
+import type { LocationRef, Principal } from "@pragma/contracts/principal";
+import type { SqlClient } from "@pragma/runtime/database/postgres";
+import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import type { TillIngestConfig, TillIngestContext } from "./context.ts";
+import { publishTillPushed } from "./publish-till-events.ts";
+import { confirmUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
+import { insertTillVersion } from "./queries/till-versions.ts";
+import { createNextRevision, findTill, insertTill, lockTill, type NewTill, type TillRow } from "./queries/tills.ts";
+import type { ReceivedTill } from "./validation/till-body-reader.ts";
 
-interface GivenTill {
-  location: LocationFacts;
+interface TillSubmission {
+  location: LocationRef;
   till: ReceivedTill;
   /** Who pushes it: kept with the revision. */
   principal: Principal;
@@ -33,41 +33,41 @@ export interface AcceptedTill {
  * @throws `ApiError` till_conflict when the id is held with other bytes or by another location: it does not say which.
  */
 export async function acceptTill(
-  { db, objects, sweepAfter, config }: Pick<TillIngest, "db" | "objects" | "sweepAfter" | "config">,
-  { location, till, principal, context }: GivenTill,
+  { db, objects, sweepAfter, config }: Pick<TillIngestContext, "db" | "objects" | "sweepAfter" | "config">,
+  { location, till, principal, context }: TillSubmission,
 ): Promise<AcceptedTill> {
-  const row = newTill(location, till);
-  const known = await findTill(db.sql, row.id);
-  if (known) return { till: sameTill(known, row), isNew: false };
+  const row = toNewTill(location, till);
+  const existing = await findTill(db.sql, row.id);
+  if (existing) return { till: requireSameTill(existing, row), isNew: false };
 
   await consumeTillQuotas(db.sql, config, row);
-  row.objectKey = await intend(db.sql, row.objectKey);
-  await context.step({ name: "keep the till's body" }, () => objects.put(row.objectKey, till.bytes));
+  row.objectKey = await recordPendingUpload(db.sql, row.objectKey);
+  await context.runStep({ name: "keep the till's body" }, () => objects.put(row.objectKey, till.bytes));
   return db.transaction(async (tx) => {
     const inserted = await insertTill(tx, row, sweepAfter);
     if (!inserted) {
       const first = await findTill(tx, row.id);
       // No till is ever removed.
-      const same = sameTill(first as TillRow, row);
-      await settleIntent(tx, row.objectKey);
+      const same = requireSameTill(first as TillRow, row);
+      await confirmUpload(tx, row.objectKey);
       return { till: same, isNew: false };
     }
-    await insertVersion(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer });
+    await insertTillVersion(tx, inserted, { reason: "push", keyId: principal.keyId, consumer: principal.consumer });
     const { traceparent } = context;
-    await announceTill(tx, inserted, { reason: "push", traceparent });
+    await publishTillPushed(tx, inserted, { reason: "push", traceparent });
     const { device } = till.facts;
     if (device) {
       const data = { locationId: row.locationId, ...device, seenAt: inserted.createdAt.toISOString() };
-      await publish(tx, "device.seen", { subject: device.deviceId, data, traceparent });
+      await publishEvent(tx, "device.seen", { subject: device.deviceId, data, traceparent });
     }
-    await settleIntent(tx, inserted.objectKey);
+    await confirmUpload(tx, inserted.objectKey);
     return { till: inserted, isNew: true };
   });
 }
 
 /** A till as its body says it is. */
-function newTill(
-  { id: locationId, application, timeZone }: LocationFacts,
+function toNewTill(
+  { id: locationId, application, timeZone }: LocationRef,
   { facts, hash, bytes }: ReceivedTill,
 ): NewTill {
   return {
@@ -78,24 +78,24 @@ function newTill(
     format: facts.format,
     isTraining: facts.isTraining,
     hash,
-    objectKey: bodyKey(locationId, hash),
+    objectKey: tillObjectKey(locationId, hash),
     size: bytes.byteLength,
     timeZone,
   };
 }
 
 /** Bodies are kept by location and content, spread over 256 folders in each. */
-export function bodyKey(locationId: string, hash: string): string {
+export function tillObjectKey(locationId: string, hash: string): string {
   return `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
 }
 
 /** Whether a till came to be what it is by this body: it has it, or had it until its personal data was erased. */
-function isBodyOf(known: TillRow, { hash }: Pick<NewTill, "hash">): boolean {
+function isSameTillBody(known: TillRow, { hash }: Pick<NewTill, "hash">): boolean {
   return known.hash === hash || known.pushedHash === hash;
 }
 
-function sameTill(known: TillRow, pushed: NewTill): TillRow {
-  if (known.locationId === pushed.locationId && isBodyOf(known, pushed)) return known;
+function requireSameTill(known: TillRow, pushed: NewTill): TillRow {
+  if (known.locationId === pushed.locationId && isSameTillBody(known, pushed)) return known;
   throw new ApiError("till_conflict", {
     detail:
       "This till id is taken. A till that was pushed is not changed by pushing it again: give each till an id of its own.",
@@ -111,32 +111,32 @@ function sameTill(known: TillRow, pushed: NewTill): TillRow {
  * revisions today.
  */
 export async function replaceTill(
-  { db, objects, sweepAfter, config, revisionQuota }: TillIngest,
-  { location, till, principal, context }: GivenTill,
+  { db, objects, sweepAfter, config, revisionQuota }: TillIngestContext,
+  { location, till, principal, context }: TillSubmission,
 ): Promise<TillRow> {
-  const body = newTill(location, till);
+  const body = toNewTill(location, till);
   const before = await findTill(db.sql, body.id);
-  if (before?.locationId === location.id && isBodyOf(before, body)) return before;
+  if (before?.locationId === location.id && isSameTillBody(before, body)) return before;
 
   await consumeTillQuotas(db.sql, config, body);
-  body.objectKey = await intend(db.sql, body.objectKey);
+  body.objectKey = await recordPendingUpload(db.sql, body.objectKey);
   await objects.put(body.objectKey, till.bytes);
   return db.transaction(async (tx) => {
-    const known = await lockTill(tx, body.id);
-    if (known?.locationId !== location.id) {
+    const existing = await lockTill(tx, body.id);
+    if (existing?.locationId !== location.id) {
       throw new ApiError("till_not_found", { detail: `This location has no till ${body.id} to replace: push it.` });
     }
     // Erased since: what was written above is nobody's then, and goes as an orphan.
-    if (known.pushedHash === body.hash) return known;
-    if (known.hash === body.hash) {
-      await settleIntent(tx, body.objectKey);
-      return known;
+    if (existing.pushedHash === body.hash) return existing;
+    if (existing.hash === body.hash) {
+      await confirmUpload(tx, body.objectKey);
+      return existing;
     }
     await consumeDailyQuota(tx, { locationId: location.id, quota: revisionQuota, amount: 1 });
-    const replaced = await nextRevision(tx, known, { body, sweepAfter });
-    await insertVersion(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
-    await announceTill(tx, replaced, { reason: "replace", traceparent: context.traceparent });
-    await settleIntent(tx, body.objectKey);
+    const replaced = await createNextRevision(tx, existing, { body, sweepAfter });
+    await insertTillVersion(tx, replaced, { reason: "replace", keyId: principal.keyId, consumer: principal.consumer });
+    await publishTillPushed(tx, replaced, { reason: "replace", traceparent: context.traceparent });
+    await confirmUpload(tx, body.objectKey);
     return replaced;
   });
 }
@@ -147,7 +147,7 @@ export async function replaceTill(
  * @throws `ApiError` quota_exceeded.
  */
 async function consumeTillQuotas(
-  sql: Sql,
+  sql: SqlClient,
   { TILLS_PER_DAY, TILL_BYTES_PER_DAY }: TillIngestConfig,
   { locationId, size }: NewTill,
 ): Promise<void> {

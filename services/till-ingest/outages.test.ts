@@ -1,62 +1,62 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { type DedicatedServers, startDedicatedServers } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { type PrivateServers, startPrivateServers } from "@pragma/runtime/testing/private-servers";
-import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeTill } from "./testing/make-till.ts";
-import { startTillIngest, type TestTillIngest } from "./testing/start-till-ingest.ts";
+import { startTestTillIngest, type TestTillIngest } from "./testing/start-test-till-ingest.ts";
+import { createTestTill } from "./testing/till-fixtures.ts";
 
-let servers: PrivateServers;
+let servers: DedicatedServers;
 let service: TestTillIngest;
-const principal = testPrincipal();
+const principal = createTestPrincipal();
 
 beforeAll(async () => {
-  servers = await startPrivateServers();
+  servers = await startDedicatedServers();
   await servers.kill("nats");
-  service = await startTillIngest({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
+  service = await startTestTillIngest({ DATABASE_URL: servers.postgres.url, NATS_URL: servers.nats.url });
 });
 afterAll(async () => {
   await service?.remove();
   await servers?.stop();
 });
 
-const push = (body: unknown) => service.ask("POST", "/v2/tills/", { principal, body });
+const push = (body: unknown) => service.request("POST", "/v2/tills/", { principal, body });
 
 describe("a push", () => {
   it("is accepted before NATS was ever there, and its event follows when it is", async () => {
-    const till = makeTill();
+    const till = createTestTill();
     expect((await push(till)).status).toBe(201);
     expect(await service.db.sql`select 1 from outbox where type = 'till.pushed'`).toHaveLength(1);
     await servers.start("nats");
-    expect(await service.announced(String(till.id))).toHaveLength(1);
+    expect(await service.tillPushedEvents(String(till.id))).toHaveLength(1);
   });
 
   it("is accepted while NATS is away, and its event follows when it is back", async () => {
     await servers.kill("nats");
-    const tills = Array.from({ length: 5 }, () => makeTill());
+    const tills = Array.from({ length: 5 }, () => createTestTill());
     for (const till of tills) expect((await push(till)).status).toBe(201);
     await servers.start("nats");
-    for (const till of tills) expect(await service.announced(String(till.id))).toHaveLength(1);
+    for (const till of tills) expect(await service.tillPushedEvents(String(till.id))).toHaveLength(1);
   });
 
   it("is answered 503 while the object store is away, with nothing stored, and 201 when it is back", async () => {
     const folder = fileURLToPath(service.environment.variables.OBJECT_STORE ?? "");
     await rename(folder, `${folder}-away`);
     await writeFile(folder, "");
-    const till = makeTill();
+    const till = createTestTill();
     const response = await push(till);
     await rm(folder);
     await rename(`${folder}-away`, folder);
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
     expect(await service.db.sql`select 1 from tills where id = ${till.id}`).toHaveLength(0);
     expect((await push(till)).status).toBe(201);
-    expect(await service.announced(String(till.id))).toHaveLength(1);
+    expect(await service.tillPushedEvents(String(till.id))).toHaveLength(1);
   });
 
   it("is answered 503 while PostgreSQL is away, and once more is one till", async () => {
     await servers.kill("postgres");
-    const till = makeTill();
+    const till = createTestTill();
     const response = await push(till);
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
     await servers.start("postgres");
@@ -65,6 +65,6 @@ describe("a push", () => {
       return status < 300 && status;
     });
     expect([200, 201]).toContain(accepted);
-    expect(await service.announced(String(till.id))).toHaveLength(1);
+    expect(await service.tillPushedEvents(String(till.id))).toHaveLength(1);
   });
 });

@@ -1,24 +1,29 @@
 import type { Principal } from "@pragma/contracts/principal";
-import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/claim-loop";
-import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
-import type { PeriodicTask } from "@pragma/runtime/define-service";
-import { removeRows } from "@pragma/runtime/periodic";
-import type { Transaction } from "@pragma/runtime/postgres";
-import { type RequestContext, withRequestContext } from "@pragma/runtime/request-context";
-import { announceTill } from "./announce-till.ts";
-import { findUnfinished, noteProgress, takePortion, takeReprocessing } from "./queries/reprocessings.ts";
-import { findReasons, insertVersion } from "./queries/till-versions.ts";
-import { countPending, lockTill, nextRevision, type TillRow } from "./queries/tills.ts";
-import type { TillIngest } from "./till-ingest.ts";
-import { tillNotFound } from "./till-location.ts";
+import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { type RequestContext, runWithRequestContext } from "@pragma/runtime/observability/request-context";
+import type { PeriodicTask } from "@pragma/runtime/service/define-service";
+import { deleteRowsInBatches } from "@pragma/runtime/service/periodic-tasks";
+import type { TillIngestContext } from "./context.ts";
+import { publishTillPushed } from "./publish-till-events.ts";
+import {
+  findUnfinishedReprocessing,
+  lockNextTills,
+  lockReprocessing,
+  recordReprocessingProgress,
+} from "./queries/reprocessings.ts";
+import { findRevisionReasons, insertTillVersion } from "./queries/till-versions.ts";
+import { countPendingTills, createNextRevision, lockTill, type TillRow } from "./queries/tills.ts";
+import { tillNotFoundError } from "./resolve-till-location.ts";
 
 /** Who has a till processed again: kept with the revision. */
-export type Reprocessor = Pick<Principal, "keyId" | "consumer">;
+export type RevisionAuthor = Pick<Principal, "keyId" | "consumer">;
 
-interface ReprocessTill {
+interface TillReprocessing {
   id: string;
   locationId: string | null;
-  by: Reprocessor;
+  by: RevisionAuthor;
   context: RequestContext;
 }
 
@@ -30,15 +35,15 @@ interface ReprocessTill {
  * quota_exceeded when the location has made too many revisions today.
  */
 export async function reprocessTill(
-  { db, sweepAfter, revisionQuota }: Pick<TillIngest, "db" | "sweepAfter" | "revisionQuota">,
-  { id, locationId, by, context }: ReprocessTill,
+  { db, sweepAfter, revisionQuota }: Pick<TillIngestContext, "db" | "sweepAfter" | "revisionQuota">,
+  { id, locationId, by, context }: TillReprocessing,
 ): Promise<TillRow> {
   return db.transaction(async (tx) => {
     const till = await lockTill(tx, id);
-    if (!till || (locationId !== null && till.locationId !== locationId)) throw tillNotFound(id);
+    if (!till || (locationId !== null && till.locationId !== locationId)) throw tillNotFoundError(id);
     if (await isBeingReprocessed(tx, till)) return till;
     await consumeDailyQuota(tx, { locationId: till.locationId, quota: revisionQuota, amount: 1 });
-    return announceNextRevision(tx, till, { sweepAfter, by, traceparent: context.traceparent });
+    return createReprocessRevision(tx, till, { sweepAfter, by, traceparent: context.traceparent });
   });
 }
 
@@ -46,72 +51,74 @@ export async function reprocessTill(
  * Whether the till's current revision is a reprocessing that was announced and has no result yet. One that is overdue is
  * not waited for: something was lost, or went wrong.
  */
-async function isBeingReprocessed(tx: Transaction, till: TillRow): Promise<boolean> {
+async function isBeingReprocessed(tx: SqlTransaction, till: TillRow): Promise<boolean> {
   const isPending = till.nextSweepAt !== null && till.nextSweepAt > new Date() && till.sweeps === 0;
-  return isPending && (await findReasons(tx, [till.id])).get(till.id) === "reprocess";
+  return isPending && (await findRevisionReasons(tx, [till.id])).get(till.id) === "reprocess";
 }
 
 /** The till, locked by the caller, is processed again. */
-async function announceNextRevision(
-  tx: Transaction,
+async function createReprocessRevision(
+  tx: SqlTransaction,
   till: TillRow,
-  { sweepAfter, by, traceparent }: { sweepAfter: number; by: Reprocessor; traceparent: string | undefined },
+  { sweepAfter, by, traceparent }: { sweepAfter: number; by: RevisionAuthor; traceparent: string | undefined },
 ): Promise<TillRow> {
-  const next = await nextRevision(tx, till, { sweepAfter });
-  await insertVersion(tx, next, { reason: "reprocess", ...by });
-  await announceTill(tx, next, { reason: "reprocess", traceparent });
+  const next = await createNextRevision(tx, till, { sweepAfter });
+  await insertTillVersion(tx, next, { reason: "reprocess", ...by });
+  await publishTillPushed(tx, next, { reason: "reprocess", traceparent });
   return next;
 }
 
 /** Tills announced in one transaction: few enough not to hold up pushes of the same tills. */
-const portion = 100;
+const batchSize = 100;
 /** Tills that may wait for their result when more are announced: those that are pushed meanwhile wait behind them. */
-const maxPending = 1_000;
+const maxPendingTills = 1_000;
 
-type Reprocessing = Pick<TillIngest, "db" | "log" | "sweepAfter">;
+type ReprocessingServices = Pick<TillIngestContext, "db" | "log" | "sweepAfter">;
 
 /**
  * Works off orders to process many tills again, a portion at a time, that of the order which has come least far. The
  * place that one came to is in PostgreSQL, in the transaction of what was announced: no till is left out or announced
  * twice, whichever process dies.
  */
-export function startReprocessing(services: Reprocessing): ClaimLoop<string> {
+export function startReprocessingLoop(services: ReprocessingServices): ClaimLoop<string> {
   const { db, log } = services;
   return startClaimLoop({
     name: "reprocessings",
     log,
     async claim() {
-      const ids = await findUnfinished(db.sql);
-      return ids.length > 0 && (await countPending(db.sql, maxPending)) < maxPending ? ids : [];
+      const ids = await findUnfinishedReprocessing(db.sql);
+      return ids.length > 0 && (await countPendingTills(db.sql, maxPendingTills)) < maxPendingTills ? ids : [];
     },
-    work: (id) => withRequestContext({}, ({ traceparent }) => reprocessPortion(services, { id, traceparent })),
+    processItem: (id) => runWithRequestContext({}, ({ traceparent }) => reprocessBatch(services, { id, traceparent })),
     concurrency: 1,
     pollMs: 1_000,
   });
 }
 
-async function reprocessPortion(
-  { db, log, sweepAfter }: Reprocessing,
+async function reprocessBatch(
+  { db, log, sweepAfter }: ReprocessingServices,
   { id, traceparent }: { id: string; traceparent: string },
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const order = await takeReprocessing(tx, id);
-    if (!order) return;
-    const tills = await takePortion(tx, order, portion);
-    const by = { keyId: order.keyId, consumer: order.consumer };
+    const reprocessing = await lockReprocessing(tx, id);
+    if (!reprocessing) return;
+    const tills = await lockNextTills(tx, reprocessing, batchSize);
+    const by = { keyId: reprocessing.keyId, consumer: reprocessing.consumer };
     for (const till of tills) {
-      if (!(await isBeingReprocessed(tx, till))) await announceNextRevision(tx, till, { sweepAfter, by, traceparent });
+      if (!(await isBeingReprocessed(tx, till)))
+        await createReprocessRevision(tx, till, { sweepAfter, by, traceparent });
     }
-    await noteProgress(tx, order, { count: tills.length, place: tills.at(-1)?.id });
-    if (tills.length === 0) log.info({ reprocessing: order.id, tills: order.done }, "reprocessing finished");
+    await recordReprocessingProgress(tx, reprocessing, { count: tills.length, place: tills.at(-1)?.id });
+    if (tills.length === 0)
+      log.info({ reprocessing: reprocessing.id, tills: reprocessing.done }, "reprocessing finished");
   });
 }
 
 /** Removes what is known of reprocessings that finished more than 30 days ago. */
-export const removeOldReprocessings: PeriodicTask<Pick<TillIngest, "db">> = {
+export const removeOldReprocessings: PeriodicTask<Pick<TillIngestContext, "db">> = {
   name: "remove old reprocessings",
-  everySeconds: 3_600,
+  intervalSeconds: 3_600,
   async run({ db }) {
-    await removeRows(db.sql, "reprocessings", db.sql`finished_at < now() - interval '30 days'`);
+    await deleteRowsInBatches(db.sql, "reprocessings", db.sql`finished_at < now() - interval '30 days'`);
   },
 };

@@ -1,23 +1,23 @@
-import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config";
+import { numberFromEnv, runtimeConfig } from "@pragma/runtime/config/runtime-config";
 import { z } from "zod";
-import { parseAllowlist } from "./endpoint/address-policy.ts";
+import { parseEndpointAllowlist } from "./endpoints/address-policy.ts";
 
-const units = { s: 1_000, m: 60_000, h: 3_600_000 };
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** `5s,30m,2h` in milliseconds. */
-const schedule = z.string().transform((text, context) => {
-  const waits = text.split(",").map((wait) => {
+const retryScheduleFromEnv = z.string().transform((text, context) => {
+  const delaysMs = text.split(",").map((wait) => {
     const [, number, unit] = /^(\d{1,6})([smh])$/.exec(wait.trim()) ?? [];
-    return Number(number) * units[unit as keyof typeof units];
+    return Number(number) * unitMs[unit as keyof typeof unitMs];
   });
-  if (waits.every((wait) => wait >= 0)) return waits;
+  if (delaysMs.every((delay) => delay >= 0)) return delaysMs;
   context.addIssue({ code: "custom", message: "must be durations with commas between them, such as 5s,5m,2h" });
   return z.NEVER;
 });
 
-const allowlist = z.string().transform((text, context) => {
+const allowlistFromEnv = z.string().transform((text, context) => {
   try {
-    return parseAllowlist(text);
+    return parseEndpointAllowlist(text);
   } catch (error) {
     context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
     return z.NEVER;
@@ -30,9 +30,9 @@ export const webhooksConfig = z.object({
   /** In `production` endpoints are https only, and none is on this machine. */
   NODE_ENV: z.string().default("development"),
   /** Endpoints that may be where others may not: hosts, addresses and CIDR ranges, with commas between them. */
-  WEBHOOK_ALLOWLIST: allowlist.prefault(""),
+  WEBHOOK_ALLOWLIST: allowlistFromEnv.prefault(""),
   /** How long after each failure a delivery is tried again; after as many failures and one more it has failed. */
-  WEBHOOK_SCHEDULE: schedule.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
+  WEBHOOK_SCHEDULE: retryScheduleFromEnv.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
   /** How long an endpoint may take to answer. */
   WEBHOOK_TIMEOUT_SECONDS: numberFromEnv(1, 60).default(15),
   /** Messages on their way at once from one instance to one endpoint. */
@@ -53,7 +53,7 @@ export const webhooksConfig = z.object({
 export type WebhooksConfig = z.output<typeof webhooksConfig>;
 
 /** How long an attempt may take, in milliseconds. */
-export const timeoutMs = (config: WebhooksConfig): number => config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
+export const attemptTimeoutMs = (config: WebhooksConfig): number => config.WEBHOOK_TIMEOUT_SECONDS * 1_000;
 
 /** How long a claim lasts, in milliseconds: half of it for the endpoint to answer, half for that to be written down. */
-export const leaseMs = (config: WebhooksConfig): number => 2 * timeoutMs(config);
+export const claimLeaseMs = (config: WebhooksConfig): number => 2 * attemptTimeoutMs(config);

@@ -1,14 +1,15 @@
-import { defineService } from "@pragma/runtime/define-service";
-import { locationsFrom } from "@pragma/runtime/locations";
-import { openVault } from "@pragma/runtime/vault";
+import { createEncryption } from "@pragma/runtime/security/encryption";
+import { defineService } from "@pragma/runtime/service/define-service";
+import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { webhooksConfig } from "./config.ts";
-import { observeDeliveries } from "./delivering/delivery-metrics.ts";
-import { openDelivering } from "./delivering/open-delivering.ts";
-import { addressPolicy } from "./endpoint/address-policy.ts";
-import { openResolver, type ResolveHost } from "./endpoint/guarded-connector.ts";
-import { openMessageBatcher } from "./message-batcher.ts";
-import { removeOld } from "./periodic/remove-old.ts";
-import { sweepDue } from "./periodic/sweep-due.ts";
+import type { Clock, WebhooksContext } from "./context.ts";
+import { registerDeliveryMetrics } from "./deliveries/delivery-metrics.ts";
+import { startDeliveryWorker } from "./deliveries/delivery-worker.ts";
+import { createAddressPolicy } from "./endpoints/address-policy.ts";
+import { createHostResolver, type ResolveHost } from "./endpoints/guarded-connector.ts";
+import { createMessageBatcher } from "./messages/message-batcher.ts";
+import { removeOldMessages } from "./periodic/remove-old-messages.ts";
+import { createDueDeliveriesTask } from "./periodic/requeue-due-deliveries.ts";
 import { getDeliveryRoute, listDeliveriesRoute, replayDeliveryRoute, testWebhookRoute } from "./routes/deliveries.ts";
 import { deleteRecipientRoute, listRecipientsRoute, upsertRecipientRoute } from "./routes/recipients.ts";
 import { getRecoveryRoute, recoverDeliveriesRoute } from "./routes/recoveries.ts";
@@ -18,48 +19,54 @@ import {
   listWebhooksRoute,
   pauseWebhookRoute,
   resumeWebhookRoute,
-  rotateSecretRoute,
+  rotateRecipientSecretRoute,
   upsertWebhookRoute,
 } from "./routes/webhooks.ts";
-import { endpointEvents } from "./subscriptions/endpoint-events.ts";
-import { locationEvents } from "./subscriptions/location-events.ts";
-import { ordersErased } from "./subscriptions/orders-erased.ts";
-import type { Clock, Webhooks } from "./webhooks.ts";
+import { endpointEventSubscriptions } from "./subscriptions/endpoint-events.ts";
+import { locationEventSubscriptions } from "./subscriptions/location-events.ts";
+import { eraseWebhookOrderData } from "./subscriptions/orders-erased.ts";
 
-interface ServiceOptions {
+interface WebhooksServiceOptions {
   clock?: Clock;
-  resolve?: ResolveHost;
+  resolveHost?: ResolveHost;
   /** How often what is due is looked for. */
   pollSeconds?: number;
 }
 
 /** Tells recipients of what happens at their locations, until they have got it. */
-export const webhooksService = ({ clock = () => new Date(), resolve, pollSeconds = 3 }: ServiceOptions = {}) =>
-  defineService<typeof webhooksConfig, Webhooks>({
+export const defineWebhooksService = ({
+  clock = () => new Date(),
+  resolveHost,
+  pollSeconds = 3,
+}: WebhooksServiceOptions = {}) =>
+  defineService<typeof webhooksConfig, WebhooksContext>({
     name: "webhooks",
     module: import.meta.url,
     config: webhooksConfig,
-    open({ db, log, metrics, signals, registry }, config) {
+    createResources({ db, log, metrics, signals, registry }, config) {
       const isProduction = config.NODE_ENV === "production";
-      const policy = addressPolicy(config.WEBHOOK_ALLOWLIST, { allowLoopback: !isProduction });
-      const endpoints = {
-        policy,
-        resolve: resolve ?? openResolver({ isLocal: (host) => policy.names(host) }),
-        httpsOnly: isProduction,
+      const addressPolicy = createAddressPolicy(config.WEBHOOK_ALLOWLIST, { allowLoopback: !isProduction });
+      const endpointRules = {
+        addressPolicy,
+        resolveHost: resolveHost ?? createHostResolver({ isLocal: (host) => addressPolicy.isHostAllowlisted(host) }),
+        isHttpsRequired: isProduction,
       };
-      const vault = openVault(config.DATA_KEYS);
-      const locations = locationsFrom(registry, "webhooks");
-      const shared = { db, log, clock, vault, endpoints, config };
-      const delivering = openDelivering({ ...shared, metrics, signals, pollMs: pollSeconds * 1_000 });
-      const messages = openMessageBatcher({ ...shared, scheduler: delivering.scheduler });
-      observeDeliveries(metrics, shared);
-      return { services: { ...shared, locations, delivering, messages }, close: () => delivering.close() };
+      const encryption = createEncryption(config.DATA_KEYS);
+      const locations = createLocationLookup(registry, "webhooks");
+      const baseContext = { db, log, clock, encryption, endpointRules, config };
+      const deliveryWorker = startDeliveryWorker({ ...baseContext, metrics, signals, pollMs: pollSeconds * 1_000 });
+      const messageBatcher = createMessageBatcher({ ...baseContext, scheduler: deliveryWorker.scheduler });
+      registerDeliveryMetrics(metrics, baseContext);
+      return {
+        services: { ...baseContext, locations, deliveryWorker, messageBatcher },
+        close: () => deliveryWorker.close(),
+      };
     },
     routes: [
       upsertRecipientRoute,
       listRecipientsRoute,
       deleteRecipientRoute,
-      rotateSecretRoute,
+      rotateRecipientSecretRoute,
       upsertWebhookRoute,
       listWebhooksRoute,
       // Before {id}, which it would be taken for.
@@ -74,8 +81,8 @@ export const webhooksService = ({ clock = () => new Date(), resolve, pollSeconds
       getRecoveryRoute,
       listDeliveriesRoute,
     ],
-    subscriptions: [...locationEvents, ...endpointEvents, ordersErased],
-    periodic: [sweepDue(pollSeconds), removeOld],
+    subscriptions: [...locationEventSubscriptions, ...endpointEventSubscriptions, eraseWebhookOrderData],
+    periodic: [createDueDeliveriesTask(pollSeconds), removeOldMessages],
   });
 
-export default webhooksService();
+export default defineWebhooksService();

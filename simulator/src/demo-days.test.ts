@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type DemoDay, daysUntilYesterday, demoTill } from "./demo-location.ts";
+import { type DemoDay, generateDemoTill, listDemoDays } from "./demo-location.ts";
 
 const location = "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11";
 const noon = new Date("2026-06-15T12:00:00.000Z");
 
 describe("daysUntilYesterday", () => {
   it("are thirty days, the last of them yesterday", () => {
-    const days = daysUntilYesterday(location, noon).map(({ day }) => day);
+    const days = listDemoDays(location, noon).map(({ day }) => day);
     expect(days).toHaveLength(30);
     expect(days[0]).toBe("2026-05-16");
     expect(days.at(-1)).toBe("2026-06-14");
@@ -14,7 +14,7 @@ describe("daysUntilYesterday", () => {
   });
 
   it("turn over at midnight in Paris, not in UTC", () => {
-    const yesterday = (now: string) => daysUntilYesterday(location, new Date(now)).at(-1)?.day;
+    const yesterday = (now: string) => listDemoDays(location, new Date(now)).at(-1)?.day;
     expect(yesterday("2026-06-14T21:59:59.000Z")).toBe("2026-06-13");
     expect(yesterday("2026-06-14T22:00:00.000Z")).toBe("2026-06-14");
     expect(yesterday("2026-01-14T22:30:00.000Z")).toBe("2026-01-13");
@@ -23,18 +23,18 @@ describe("daysUntilYesterday", () => {
   it("keep the till id of a day tomorrow, and give another location another", () => {
     const tomorrow = new Date("2026-06-16T12:00:00.000Z");
     const idOn = (days: DemoDay[]) => days.find(({ day }) => day === "2026-06-01")?.tillId;
-    const id = idOn(daysUntilYesterday(location, noon));
-    expect(idOn(daysUntilYesterday(location, tomorrow))).toBe(id);
-    expect(idOn(daysUntilYesterday("7d0f8a4c-6a51-4b8e-9c1d-0a6f5f3b2c22", noon))).not.toBe(id);
+    const id = idOn(listDemoDays(location, noon));
+    expect(idOn(listDemoDays(location, tomorrow))).toBe(id);
+    expect(idOn(listDemoDays("7d0f8a4c-6a51-4b8e-9c1d-0a6f5f3b2c22", noon))).not.toBe(id);
   });
 });
 
 describe("demoTill", () => {
-  const days = daysUntilYesterday(location, noon);
+  const days = listDemoDays(location, noon);
 
   it("is a till of 40 to 80 orders that opens when its day says", () => {
     for (const day of days) {
-      const till = demoTill(location, day);
+      const till = generateDemoTill(location, day);
       expect(till.id).toBe(day.tillId);
       expect(Date.parse(till.startedAt)).toBe(day.startsAt);
       expect(till.orderList.length).toBeGreaterThanOrEqual(40);
@@ -44,8 +44,8 @@ describe("demoTill", () => {
 
   it("is the same each time, and shares no order with another day", () => {
     const [one, other] = days as [DemoDay, DemoDay];
-    expect(JSON.stringify(demoTill(location, one))).toBe(JSON.stringify(demoTill(location, one)));
-    const ids = [one, other].flatMap((day) => demoTill(location, day).orderList.map(({ id }) => id));
+    expect(JSON.stringify(generateDemoTill(location, one))).toBe(JSON.stringify(generateDemoTill(location, one)));
+    const ids = [one, other].flatMap((day) => generateDemoTill(location, day).orderList.map(({ id }) => id));
     expect(new Set(ids).size).toBe(ids.length);
   });
 });

@@ -3,23 +3,23 @@
  * key of the demo location.
  */
 import { env, stdout } from "node:process";
-import { createClient } from "@pragma/client/create-client";
-import { demoEnvironment, demoRestaurant, demoTimeZone, readDemoFile } from "./demo-location.ts";
-import { playDemo } from "./play-demo.ts";
+import { createApiClient } from "@pragma/client/api-client";
+import { demoEnvironmentSchema, demoRestaurantSeed, demoTimeZone, readDemoAccess } from "./demo-location.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { retryTransient, systemClock } from "./retry-transient.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
+import { simulateDemo } from "./simulate-demo.ts";
+import { createTransientRetryOptions, systemClock } from "./transient-retry-options.ts";
 
 await runUntilStopped(async (signal) => {
-  const { PRAGMA_URL: baseUrl, PRAGMA_DEMO_FILE: file } = demoEnvironment.parse(env);
-  const access = await readDemoFile(file);
+  const { PRAGMA_URL: baseUrl, PRAGMA_DEMO_FILE: file } = demoEnvironmentSchema.parse(env);
+  const access = await readDemoAccess(file);
   if (!access) throw new Error(`${file} names no demo location`);
   const log = (line: string) => void stdout.write(`${new Date().toISOString()} ${line}\n`);
   const control = { clock: systemClock, signal, log };
-  await playDemo({
+  await simulateDemo({
     ...control,
-    api: createClient({ baseUrl, apiKey: access.apiKey, ...retryTransient(control) }),
-    restaurant: generateRestaurant(demoRestaurant),
+    api: createApiClient({ baseUrl, apiKey: access.apiKey, ...createTransientRetryOptions(control) }),
+    restaurant: generateRestaurant(demoRestaurantSeed),
     timeZone: demoTimeZone,
     locationId: access.locationId,
     rate: 2,

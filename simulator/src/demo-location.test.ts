@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readDemoFile, writeDemoFile } from "./demo-location.ts";
+import { readDemoAccess, writeDemoAccess } from "./demo-location.ts";
 
 const access = { locationId: "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11", apiKey: "pragma_secret" };
 
@@ -15,15 +15,15 @@ afterEach(() => rm(folder, { recursive: true }));
 describe("the demo file", () => {
   it("gives back what was written, in a folder that it makes", async () => {
     const file = join(folder, "new", "demo.json");
-    await writeDemoFile(file, access);
-    expect(await readDemoFile(file)).toEqual(access);
+    await writeDemoAccess(file, access);
+    expect(await readDemoAccess(file)).toEqual(access);
     expect(await readdir(join(folder, "new"))).toEqual(["demo.json"]);
   });
 
   it("is readable by its owner only, also when it was not before", async () => {
     const file = join(folder, "demo.json");
     await writeFile(file, "{}", { mode: 0o644 });
-    await writeDemoFile(file, access);
+    await writeDemoAccess(file, access);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
@@ -32,12 +32,12 @@ describe("the demo file", () => {
     async (text) => {
       const file = join(folder, "demo.json");
       await writeFile(file, text);
-      expect(await readDemoFile(file)).toBeNull();
+      expect(await readDemoAccess(file)).toBeNull();
     },
   );
 
   it("is null when there is none, and throws when it cannot be read", async () => {
-    expect(await readDemoFile(join(folder, "none.json"))).toBeNull();
-    await expect(readDemoFile(folder)).rejects.toThrow("EISDIR");
+    expect(await readDemoAccess(join(folder, "none.json"))).toBeNull();
+    await expect(readDemoAccess(folder)).rejects.toThrow("EISDIR");
   });
 });

@@ -1,23 +1,23 @@
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { nullOn } from "@pragma/client/api-problem";
-import type { AdminClient, PublicClient } from "@pragma/client/create-client";
-import { defaultScopes } from "@pragma/contracts/scopes";
+import type { AdminApiClient, PublicApiClient } from "@pragma/client/api-client";
+import { nullOnProblem } from "@pragma/client/api-problem";
+import { defaultConsumerScopes } from "@pragma/contracts/scopes";
 import { Temporal } from "temporal-polyfill";
 import { z } from "zod";
-import { createKey, ensureConsumer, ensureLocation } from "./ensure-location.ts";
+import { createLocationKey, ensureConsumer, ensureLocation } from "./ensure-location.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { localDay, openingInstant } from "./service-day.ts";
+import { localDateAt, openingTimeMs } from "./service-day.ts";
 
 /** The time zone of the demo location. */
 export const demoTimeZone = "Europe/Paris";
 
 /** The seed of the demo location's restaurant. */
-export const demoRestaurant = "demo";
+export const demoRestaurantSeed = "demo";
 
-const demoDays = 30;
+const demoDayCount = 30;
 
 /** One day of the demo location. */
 export interface DemoDay {
@@ -29,47 +29,47 @@ export interface DemoDay {
 }
 
 /** The thirty days of a location that end yesterday, oldest first. */
-export function daysUntilYesterday(locationId: string, now: Date): DemoDay[] {
-  const today = localDay(now.getTime(), demoTimeZone);
-  return Array.from({ length: demoDays }, (_, index) => {
-    const day = today.subtract({ days: demoDays - index }).toString();
-    return { day, tillId: randomOf(locationId, day).uuid(), startsAt: openingInstant(day, demoTimeZone) };
+export function listDemoDays(locationId: string, now: Date): DemoDay[] {
+  const today = localDateAt(now.getTime(), demoTimeZone);
+  return Array.from({ length: demoDayCount }, (_, index) => {
+    const day = today.subtract({ days: demoDayCount - index }).toString();
+    return { day, tillId: createDayRandom(locationId, day).uuid(), startsAt: openingTimeMs(day, demoTimeZone) };
   });
 }
 
 /** The till of a day: 40 to 80 orders, most on Fridays and at the weekend. Always the same for a location and a day. */
-export function demoTill(locationId: string, { day, tillId }: DemoDay) {
+export function generateDemoTill(locationId: string, { day, tillId }: DemoDay) {
   const isBusy = Temporal.PlainDate.from(day).dayOfWeek >= 5;
-  const orders = randomOf(locationId, day)
+  const orders = createDayRandom(locationId, day)
     .fork("orders")
     .integer(isBusy ? 60 : 40, isBusy ? 80 : 60);
-  return generateTill({ seed: demoRestaurant, orders, day, timeZone: demoTimeZone, tillId });
+  return generateTill({ seed: demoRestaurantSeed, orders, day, timeZone: demoTimeZone, tillId });
 }
 
 /** The day of the demo's restaurant that the documentation draws: a Saturday. */
-export const drawnDay = "2026-05-30";
+export const homePageDay = "2026-05-30";
 
 /** The till of the demo's restaurant on a day, as the documentation shows it: always the same, whenever it is made. */
-export function exampleTill(day: string): GeneratedTill {
-  return generateTill({ seed: demoRestaurant, orders: 60, day, timeZone: demoTimeZone });
+export function generateExampleTill(day: string): GeneratedTill {
+  return generateTill({ seed: demoRestaurantSeed, orders: 60, day, timeZone: demoTimeZone });
 }
 
-function randomOf(locationId: string, day: string): Random {
+function createDayRandom(locationId: string, day: string): Random {
   return new Random(`demo/${locationId}/${day}`);
 }
 
 /** What the programs of the demo need to know. */
-export const demoEnvironment = z.object({
+export const demoEnvironmentSchema = z.object({
   /** Where the API answers. */
   PRAGMA_URL: z.url({ protocol: /^https?$/ }).default("http://127.0.0.1:4000"),
   /** Where the location's id and key are remembered. */
   PRAGMA_DEMO_FILE: z.string().min(1).default(".pragma/demo.json"),
 });
 
-const demoAccess = z.object({ locationId: z.guid(), apiKey: z.string().min(1) });
+const demoAccessSchema = z.object({ locationId: z.guid(), apiKey: z.string().min(1) });
 
 /** The demo location and its key, which the API shows only once. */
-export type DemoAccess = z.infer<typeof demoAccess>;
+export type DemoAccess = z.infer<typeof demoAccessSchema>;
 
 /**
  * The demo location with a key to it: what the file holds, if the key still opens the location, else the location found
@@ -77,32 +77,32 @@ export type DemoAccess = z.infer<typeof demoAccess>;
  * under another.
  */
 export async function ensureDemoLocation(
-  admin: AdminClient,
-  withKey: (apiKey: string) => PublicClient,
+  admin: AdminApiClient,
+  withKey: (apiKey: string) => PublicApiClient,
   file: string,
 ): Promise<DemoAccess> {
   // First, so that no key is kept anywhere with fewer scopes.
-  await ensureConsumer(admin, consumerName, consumerScopes);
-  const known = await readDemoFile(file);
+  await ensureConsumer(admin, demoConsumerName, demoConsumerScopes);
+  const known = await readDemoAccess(file);
   if (known) {
     const own = withKey(known.apiKey).GET("/v1/locations/own");
-    if ((await nullOn(own, "key_invalid", "key_revoked"))?.data.id === known.locationId) return known;
+    if ((await nullOnProblem(own, "key_invalid", "key_revoked"))?.data.id === known.locationId) return known;
   }
   const locationId = await ensureLocation(admin, {
-    restaurant: generateRestaurant(demoRestaurant),
+    restaurant: generateRestaurant(demoRestaurantSeed),
     timeZone: demoTimeZone,
     owner: "pragma-demo",
     legacyId: 990_001,
   });
-  const access = { locationId, apiKey: await createKey(admin, locationId, consumerName) };
-  await writeDemoFile(file, access);
+  const access = { locationId, apiKey: await createLocationKey(admin, locationId, demoConsumerName) };
+  await writeDemoAccess(file, access);
   return access;
 }
 
 /** What the file remembers; null when there is no such file, or when it is broken. */
-export async function readDemoFile(file: string): Promise<DemoAccess | null> {
+export async function readDemoAccess(file: string): Promise<DemoAccess | null> {
   try {
-    return demoAccess.parse(JSON.parse(await readFile(file, "utf8")));
+    return demoAccessSchema.parse(JSON.parse(await readFile(file, "utf8")));
   } catch (error) {
     if (
       error instanceof z.ZodError ||
@@ -115,7 +115,7 @@ export async function readDemoFile(file: string): Promise<DemoAccess | null> {
 }
 
 /** Remembers the access in a file that only its owner may read. It appears whole or not at all. */
-export async function writeDemoFile(file: string, access: DemoAccess): Promise<void> {
+export async function writeDemoAccess(file: string, access: DemoAccess): Promise<void> {
   const unfinished = `${file}.unfinished`;
   await mkdir(dirname(file), { recursive: true });
   await rm(unfinished, { force: true });
@@ -123,11 +123,11 @@ export async function writeDemoFile(file: string, access: DemoAccess): Promise<v
   await rename(unfinished, file);
 }
 
-const consumerName = "Pragma demo";
+const demoConsumerName = "Pragma demo";
 
 /** All that is not for operators: with the demo's key every operation of the reference can be tried. */
-const consumerScopes = [
-  ...defaultScopes,
+const demoConsumerScopes = [
+  ...defaultConsumerScopes,
   "orders:write",
   "tills:read",
   "tills:write",

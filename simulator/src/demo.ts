@@ -4,11 +4,11 @@
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";
-import { demoEnvironment } from "./demo-location.ts";
-import { errorText } from "./run-until-stopped.ts";
+import { demoEnvironmentSchema } from "./demo-location.ts";
+import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { seedDemo } from "./seed-demo.ts";
 
-const seedEnvironment = demoEnvironment.extend({
+const seedEnvironment = demoEnvironmentSchema.extend({
   /** Its address in what is printed, when that is another one. */
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Where the documentation is. */
@@ -34,7 +34,7 @@ try {
   if (environment.DOCS_URL) stdout.write(`\nDocumentation  ${environment.DOCS_URL}\n`);
 } catch (error) {
   showProgress("");
-  stderr.write(`${errorText(error)}\n`);
+  stderr.write(`${formatErrorWithCauses(error)}\n`);
   process.exitCode = 1;
 }
 

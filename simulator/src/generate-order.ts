@@ -1,21 +1,27 @@
-import { defaultsOf } from "@pragma/contracts/fields";
+import { fieldDefaultsOf } from "@pragma/contracts/fields";
 import { OrderData } from "@pragma/contracts/order-data";
-import { generatePayments, isSettling } from "./generate-payments.ts";
+import { generatePayments, isSettlingPayment } from "./generate-payments.ts";
 import type { OrderPlan } from "./plan-orders.ts";
-import { type OrderRows, type OrderSetting, orderAmounts, productRow, sumOf } from "./product-row.ts";
+import {
+  computeOrderAmounts,
+  createProductRow,
+  type OrderRowContext,
+  type OrderRows,
+  sumField,
+} from "./product-row.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Product, Restaurant, Room, Table } from "./restaurant.ts";
-import { addRowCases, discountOrder } from "./row-cases.ts";
+import { applyRowCases, discountOrder } from "./row-cases.ts";
 import {
-  canceledAt,
-  cancelReasons,
-  moment,
+  cancellationDateTime,
+  cancellationReasons,
   type OrderTimes,
-  orderCancellation,
-  rowCancellation,
+  orderCancellationTiming,
+  rowCancellationTiming,
+  stayMoments,
 } from "./service-day.ts";
 
-interface NewOrder extends Omit<OrderSetting, "room"> {
+interface NewOrder extends Omit<OrderRowContext, "room"> {
   plan: OrderPlan;
   tillId: string;
   fiscalNumber: number;
@@ -25,7 +31,7 @@ interface NewOrder extends Omit<OrderSetting, "room"> {
   cashier: Clerk;
 }
 
-const orderDefaults = defaultsOf(OrderData.shape);
+const orderDefaults = fieldDefaultsOf(OrderData.shape);
 
 /** One order as planned, with its rows and payments, and totals that follow from them. */
 export function generateOrder(order: NewOrder): OrderData {
@@ -36,10 +42,10 @@ export function generateOrder(order: NewOrder): OrderData {
   const guestsCount = plan.service === "eatin" && plan.countsGuests ? randomGuestsCount(random) : 0;
 
   const rows = generateRows(setting, plan, guestsCount);
-  const amounts = orderAmounts(rows);
-  const ending = endingOf(random, times, plan);
-  const customer = customerOf(setting, plan);
-  const delivery = deliveryOf(setting, plan);
+  const amounts = computeOrderAmounts(rows);
+  const ending = generateOrderEnding(random, times, plan);
+  const customer = pickCustomer(setting, plan);
+  const delivery = generateDelivery(setting, plan);
   const paymentRowList = generatePayments({
     ...setting,
     operator: order.cashier,
@@ -49,7 +55,7 @@ export function generateOrder(order: NewOrder): OrderData {
     customerKey: customer.firebaseCustomerRefKey,
   });
 
-  const settled = sumOf(paymentRowList.filter(isSettling), "amount");
+  const settled = sumField(paymentRowList.filter(isSettlingPayment), "amount");
   const leftToPay = ending.isCanceled || ending.isTransferred ? 0 : amounts.total - settled;
   const isPaid = !ending.isCanceled && paymentRowList.length > 0 && leftToPay === 0;
   const isMerged = plan.cases.has("mergedOrder");
@@ -64,7 +70,7 @@ export function generateOrder(order: NewOrder): OrderData {
     openedAt: times.openedAt,
     modifiedAt: times.closedAt,
     closedAt: times.closedAt,
-    paidAt: isPaid || (ending.isCanceled && settled !== 0) ? times.at(moment.payment) : null,
+    paidAt: isPaid || (ending.isCanceled && settled !== 0) ? times.at(stayMoments.payment) : null,
     ...ending,
     ...amounts,
     leftToPay,
@@ -88,7 +94,7 @@ export function generateOrder(order: NewOrder): OrderData {
     operatorName: operator.name,
     ...customer,
     isPrepaid: delivery.source === "platform",
-    pickupHour: plan.service === "takeout" ? times.at(moment.end) : null,
+    pickupHour: plan.service === "takeout" ? times.at(stayMoments.end) : null,
     groupedTableInfo: isMerged ? groupTables(random, room, table) : [],
     ...delivery,
     serviceType: plan.service,
@@ -112,21 +118,21 @@ function pickTable(
   return table;
 }
 
-function generateRows(setting: OrderSetting, plan: OrderPlan, guestsCount: number): OrderRows {
+function generateRows(setting: OrderRowContext, plan: OrderPlan, guestsCount: number): OrderRows {
   const isRefund = plan.kind === "refund";
-  const ordered = orderProducts(setting, plan, guestsCount);
+  const ordered = pickProducts(setting, plan, guestsCount);
   const productRowList = ordered.map(({ product, quantity }) =>
-    productRow(setting, { product, quantity: isRefund ? -quantity : quantity }),
+    createProductRow(setting, { product, quantity: isRefund ? -quantity : quantity }),
   );
   const rows = { productRowList, menuRowList: [] };
   if (isRefund) return rows;
   if (plan.kind === "gifted") return discountOrder(setting, rows, setting.restaurant.gift);
   const products = ordered.map(({ product }) => product);
-  return addRowCases(setting, plan.cases, rows, products);
+  return applyRowCases(setting, plan.cases, rows, products);
 }
 
 /** What the guests of an order have, all of it different products sold by the piece. */
-function orderProducts({ random, restaurant, room }: OrderSetting, plan: OrderPlan, guestsCount: number) {
+function pickProducts({ random, restaurant, room }: OrderRowContext, plan: OrderPlan, guestsCount: number) {
   const courses = coursesByRoom[room.type];
   const offered = restaurant.products.filter(({ soldBy, course }) => soldBy === "piece" && courses.includes(course));
   // What is taken back is the cheapest of at least two products, so that something is left to pay.
@@ -138,28 +144,28 @@ function orderProducts({ random, restaurant, room }: OrderSetting, plan: OrderPl
   }));
 }
 
-const coursesByRoom: Record<OrderSetting["room"]["type"], readonly Product["course"][]> = {
+const coursesByRoom: Record<OrderRowContext["room"]["type"], readonly Product["course"][]> = {
   room: ["drink", "starter", "main", "dessert"],
   bar: ["drink"],
   takeOut: ["main", "dessert", "drink", "shop"],
   extOrder: ["main", "dessert", "drink"],
 };
 
-function endingOf(random: Random, times: OrderTimes, { kind, kindIndex, cases }: OrderPlan) {
-  const cancellation = kind === "canceled" ? orderCancellation(kindIndex) : null;
+function generateOrderEnding(random: Random, times: OrderTimes, { kind, kindIndex, cases }: OrderPlan) {
+  const cancellation = kind === "canceled" ? orderCancellationTiming(kindIndex) : null;
   const isTransferred = kind === "transferred";
   const ending = {
     isCanceled: cancellation !== null,
-    canceledAt: cancellation && canceledAt(times, cancellation),
-    canceledReason: cancellation && random.pick([...cancelReasons, null]),
+    canceledAt: cancellation && cancellationDateTime(times, cancellation),
+    canceledReason: cancellation && random.pick([...cancellationReasons, null]),
     isTransferred,
     transferredAt: isTransferred ? times.closedAt : null,
     transferredTo: isTransferred ? random.pick(["Chambre 12", "Chambre 204", "Mews"]) : null,
   };
   const canceledRowIndex = cases.get("canceledRow");
-  const decisive = cancellation ?? (canceledRowIndex === undefined ? null : rowCancellation(canceledRowIndex));
+  const decisive = cancellation ?? (canceledRowIndex === undefined ? null : rowCancellationTiming(canceledRowIndex));
   const hasBill = decisive === null ? random.chance(0.7) : decisive !== "withoutBill";
-  return { ...ending, firstBillPrintDate: hasBill ? times.at(moment.bill) : null };
+  return { ...ending, firstBillPrintDate: hasBill ? times.at(stayMoments.bill) : null };
 }
 
 function pickRoom(random: Random, { rooms }: Restaurant, plan: OrderPlan): Room {
@@ -185,14 +191,14 @@ function randomGuestsCount(random: Random): number {
 }
 
 /** The regular customer that the order is for: one who puts it on an account, and some others. */
-function customerOf({ random, restaurant }: OrderSetting, plan: OrderPlan) {
+function pickCustomer({ random, restaurant }: OrderRowContext, plan: OrderPlan) {
   const isRegular = plan.cases.has("account") || random.chance(0.08);
   const { name, key } = isRegular ? random.pick(restaurant.regulars) : { name: null, key: null };
   return { firebaseCustomerName: name, firebaseCustomerRefKey: key };
 }
 
 /** What a delivery platform states about its order; the channel is "unknown" for orders taken in the house. */
-function deliveryOf({ random, restaurant, times }: OrderSetting, plan: OrderPlan) {
+function generateDelivery({ random, restaurant, times }: OrderRowContext, plan: OrderPlan) {
   if (plan.service !== "delivery") return { channel: "unknown", source: "unknown" } as const;
   const channel = random.pick(["uberEats", "deliveroo"] as const);
   const { name } = random.pick(restaurant.regulars);
@@ -203,7 +209,7 @@ function deliveryOf({ random, restaurant, times }: OrderSetting, plan: OrderPlan
     externalOrderId: `${channel}-${random.hex(8)}`,
     externalLocationId: `${channel}-${restaurant.device.id.slice(0, 8)}`,
     customerInfo: customer,
-    deliveryCustomerInfo: { ...customer, expectedAt: times.at(moment.end) },
+    deliveryCustomerInfo: { ...customer, expectedAt: times.at(stayMoments.end) },
     deliveryAddress: {
       address: `${random.integer(1, 80)} rue de la Paix`,
       zipCode: restaurant.establishment.zipCode,

@@ -1,12 +1,12 @@
 import { PaymentRow } from "@pragma/contracts/order-rows";
 import type { OrderPlan } from "./plan-orders.ts";
-import type { OrderSetting } from "./product-row.ts";
+import type { OrderRowContext } from "./product-row.ts";
 import type { PaymentMethodName, Restaurant } from "./restaurant.ts";
-import { moment, orderCancellation } from "./service-day.ts";
-import { splitByWeights } from "./split-rows.ts";
+import { orderCancellationTiming, stayMoments } from "./service-day.ts";
+import { splitAmountByWeights } from "./split-rows.ts";
 
 /** What is to be paid; its operator is who collects the money. */
-interface Bill extends OrderSetting {
+interface Bill extends OrderRowContext {
   plan: OrderPlan;
   /** The order's total, in minor units. */
   due: number;
@@ -16,7 +16,7 @@ interface Bill extends OrderSetting {
 }
 
 /** How one part of a bill is paid. */
-interface Part {
+interface PaymentPart {
   method: PaymentMethodName;
   type?: PaymentRow["paymentType"];
   hasChange?: boolean;
@@ -26,49 +26,49 @@ interface Part {
 /** The payments of an order: those that settle add up to the amount due, unless one of them is still pending. */
 export function generatePayments(bill: Bill): PaymentRow[] {
   const { plan, due } = bill;
-  if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [paymentOf(bill, { method: "cash" }, due)];
-  if (plan.kind === "canceled" && orderCancellation(plan.kindIndex) !== "afterPayment") return [];
+  if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [createPayment(bill, { method: "cash" }, due)];
+  if (plan.kind === "canceled" && orderCancellationTiming(plan.kindIndex) !== "afterPayment") return [];
   if (plan.kind === "transferred" || due <= 0) return [];
 
-  const parts = planParts(bill);
-  const amounts = splitByWeights(due, Array(parts.length).fill(1));
+  const parts = planPaymentParts(bill);
+  const amounts = splitAmountByWeights(due, Array(parts.length).fill(1));
   const paid = parts.map((part, index) => {
-    const share = moment.afterBill + (moment.payment - moment.afterBill) * ((index + 1) / parts.length);
-    return paymentOf(bill, part, amounts[index] ?? 0, share);
+    const share = stayMoments.afterBill + (stayMoments.payment - stayMoments.afterBill) * ((index + 1) / parts.length);
+    return createPayment(bill, part, amounts[index] ?? 0, share);
   });
-  return withUnsettled(bill, withTipRow(bill, paid));
+  return addUnsettledPayments(bill, addTipRow(bill, paid));
 }
 
 /** Whether a payment takes something off what is left to pay. */
-export function isSettling({ status, paymentType }: PaymentRow): boolean {
+export function isSettlingPayment({ status, paymentType }: PaymentRow): boolean {
   return status === "validated" && (paymentType === "payment" || paymentType === "customerAccount");
 }
 
-function planParts({ random, plan: { cases }, channel }: Bill): Part[] {
+function planPaymentParts({ random, plan: { cases }, channel }: Bill): PaymentPart[] {
   const account = cases.get("account");
   const tip = cases.get("tip");
-  const parts: Part[] = [];
-  if (account !== undefined) parts.push(accountParts[account % accountParts.length] as Part);
+  const parts: PaymentPart[] = [];
+  if (account !== undefined) parts.push(customerAccountParts[account % customerAccountParts.length] as PaymentPart);
   if (cases.has("change")) parts.push({ method: "cash", hasChange: true });
   if (tip !== undefined && tip % 2 === 0) parts.push({ method: "card", hasTip: true });
   const count = cases.has("partPayments") ? random.integer(2, 4) : 1;
   while (parts.length < count)
-    parts.push({ method: channel === "unknown" ? random.pickWeighted(usualMethods) : channel });
+    parts.push({ method: channel === "unknown" ? random.pickWeighted(usualPaymentMethods) : channel });
   return parts;
 }
 
 /** A payment made at this share of the stay: guests who pay in parts do so one after the other. */
-function paymentOf(bill: Bill, part: Part, amount: number, share: number = moment.payment): PaymentRow {
+function createPayment(bill: Bill, part: PaymentPart, amount: number, share: number = stayMoments.payment): PaymentRow {
   const { random, restaurant, operator, times, customerKey } = bill;
   const { cash, [part.method]: method } = restaurant.paymentMethods;
   const change = part.hasChange && {
-    changeAmount: noteStep - (amount % noteStep),
+    changeAmount: smallestBanknote - (amount % smallestBanknote),
     changePaymentName: cash.name,
     changePaymentMode: cash.mode,
     changePaymentId: cash.id,
   };
   return {
-    ...paymentRow(random.uuid(), method, times.at(share), amount),
+    ...createPaymentRow(random.uuid(), method, times.at(share), amount),
     ...change,
     paymentType: part.type ?? "payment",
     tipAmount: part.hasTip ? randomTip(bill) : null,
@@ -81,7 +81,7 @@ function paymentOf(bill: Bill, part: Part, amount: number, share: number = momen
 type Method = Restaurant["paymentMethods"][PaymentMethodName];
 
 /** A validated payment of an amount in minor units at a date-time in UTC, without change or tip. */
-export function paymentRow(id: string, method: Method, at: string, amount: number): PaymentRow {
+export function createPaymentRow(id: string, method: Method, at: string, amount: number): PaymentRow {
   return PaymentRow.parse({
     id,
     recordedAt: at,
@@ -100,15 +100,15 @@ export function paymentRow(id: string, method: Method, at: string, amount: numbe
 }
 
 /** Tips take turns: on a card payment, or a row of their own. */
-function withTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
+function addTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
   const [first] = paid;
   if (!first || (bill.plan.cases.get("tip") ?? 0) % 2 === 0) return paid;
   const tip: PaymentRow = {
     ...first,
-    ...withoutChange,
+    ...noChange,
     id: bill.random.uuid(),
-    recordedAt: bill.times.at(moment.payment),
-    modifiedAt: bill.times.at(moment.payment),
+    recordedAt: bill.times.at(stayMoments.payment),
+    modifiedAt: bill.times.at(stayMoments.payment),
     amount: randomTip(bill),
     name: "Pourboire",
     paymentType: "tip",
@@ -117,19 +117,19 @@ function withTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
 }
 
 /** Unsettled payments take turns: a terminal that never answered, a card that was refused, money still to come. */
-function withUnsettled({ random, times, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
+function addUnsettledPayments({ random, times, plan }: Bill, paid: PaymentRow[]): PaymentRow[] {
   const caseIndex = plan.cases.get("unsettledPayment");
   const [first] = paid;
   if (caseIndex === undefined || !first) return paid;
   if (caseIndex % 3 === 2) return [{ ...first, status: "pending" }, ...paid.slice(1)];
-  const recordedAt = times.at(moment.afterBill);
+  const recordedAt = times.at(stayMoments.afterBill);
   const failed: PaymentRow = {
     ...first,
-    ...withoutChange,
+    ...noChange,
     id: random.uuid(),
     status: caseIndex % 3 === 0 ? "pending" : "cancelled",
     recordedAt,
-    modifiedAt: caseIndex % 3 === 0 ? recordedAt : times.at(moment.refusal),
+    modifiedAt: caseIndex % 3 === 0 ? recordedAt : times.at(stayMoments.refusal),
   };
   return [failed, ...paid];
 }
@@ -138,16 +138,16 @@ function randomTip({ random }: Bill): number {
   return random.pick([100, 150, 200, 300, 500]);
 }
 
-const accountParts: readonly Part[] = [
+const customerAccountParts: readonly PaymentPart[] = [
   { method: "debt", type: "customerAccount" },
   { method: "debt" },
   { method: "deposit" },
 ];
 
 /** Guests who pay in cash give at least the next multiple of this: the smallest note. */
-const noteStep = 500;
+const smallestBanknote = 500;
 
-const withoutChange = {
+const noChange = {
   changeAmount: 0,
   changePaymentName: null,
   changePaymentMode: null,
@@ -155,7 +155,7 @@ const withoutChange = {
   tipAmount: null,
 };
 
-const usualMethods: readonly (readonly [PaymentMethodName, number])[] = [
+const usualPaymentMethods: readonly (readonly [PaymentMethodName, number])[] = [
   ["card", 45],
   ["contactless", 20],
   ["cash", 15],

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
-import { allRows, rowCounts } from "@pragma/contracts/order-rows";
+import { allProductRows, isSoldRow } from "@pragma/contracts/order-rows";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isSettling } from "./generate-payments.ts";
+import { isSettlingPayment } from "./generate-payments.ts";
 import { generateTill } from "./generate-till.ts";
-import { ordinaryMix, type TillMix } from "./plan-orders.ts";
-import { sumOf } from "./product-row.ts";
+import { defaultTillMix, type TillMix } from "./plan-orders.ts";
+import { sumField } from "./product-row.ts";
 
 const day = "2026-05-29";
 
 const weights = Object.fromEntries(
-  Object.keys(ordinaryMix).map((name) => [name, fc.double({ min: 0, max: 1, noNaN: true })]),
+  Object.keys(defaultTillMix).map((name) => [name, fc.double({ min: 0, max: 1, noNaN: true })]),
 ) as Record<keyof TillMix, fc.Arbitrary<number>>;
 
-const anyTill = fc
+const tillArbitrary = fc
   .record({
     seed: fc.oneof(fc.maxSafeInteger(), fc.string()),
     orders: fc.integer({ min: 0, max: 40 }),
@@ -33,7 +33,7 @@ const tills = new Map<string, TillV2>();
 const seed = Date.now();
 
 function everyTill(holds: (till: TillV2) => void) {
-  fc.assert(fc.property(anyTill, holds), { numRuns: 60, seed });
+  fc.assert(fc.property(tillArbitrary, holds), { numRuns: 60, seed });
 }
 
 function everyOrder(holds: (order: TillV2["orderList"][number]) => void) {
@@ -94,7 +94,7 @@ describe("generateTill", () => {
         order.id,
         ...order.paymentRowList.map(({ id }) => id),
         ...order.menuRowList.map(({ id }) => id),
-        ...allRows(order).flatMap((row) => [
+        ...allProductRows(order).flatMap((row) => [
           row.id,
           ...row.modifierRowList.map(({ id }) => id),
           ...row.discountRowList.map(({ id }) => id),
@@ -120,14 +120,14 @@ describe("generateTill", () => {
 describe("the money of a generated till", () => {
   it("follows from price, quantity, weight, modifiers, discounts and rate, row by row", () => {
     everyOrder((order) => {
-      for (const row of allRows(order)) {
+      for (const row of allProductRows(order)) {
         const { unitPriceRowWithModifier, totalRowWithModifier, totalDiscount, totalRow, taxableAmount } = row;
         const validated = row.discountRowList.filter(({ status }) => status === "validated");
         assert.deepEqual(
           { unitPriceRowWithModifier, totalDiscount, totalRow, taxAmount: row.taxAmount },
           {
-            unitPriceRowWithModifier: row.unitPriceRow + sumOf(row.modifierRowList, "amount"),
-            totalDiscount: sumOf(validated, "amount"),
+            unitPriceRowWithModifier: row.unitPriceRow + sumField(row.modifierRowList, "amount"),
+            totalDiscount: sumField(validated, "amount"),
             totalRow: totalRowWithModifier - totalDiscount,
             taxAmount: totalRow - taxableAmount,
           },
@@ -143,19 +143,19 @@ describe("the money of a generated till", () => {
   it("adds up in each menu: its total is that of its products that count", () => {
     everyOrder((order) => {
       for (const menu of order.menuRowList) {
-        expect(menu.totalRow).toBe(sumOf(menu.productRowList.filter(rowCounts), "totalRow"));
-        expect(menu.unitPriceRow).toBe(sumOf(menu.productRowList, "unitPriceRow"));
+        expect(menu.totalRow).toBe(sumField(menu.productRowList.filter(isSoldRow), "totalRow"));
+        expect(menu.unitPriceRow).toBe(sumField(menu.productRowList, "unitPriceRow"));
       }
     });
   });
 
   it("adds up in each order: its totals are those of its rows that count", () => {
     everyOrder((order) => {
-      const counting = allRows(order).filter(rowCounts);
-      expect(order.total).toBe(sumOf(counting, "totalRow"));
-      expect(order.totalTax).toBe(sumOf(counting, "taxAmount"));
-      expect(order.totalWithoutTax).toBe(sumOf(counting, "taxableAmount"));
-      expect(order.totalDiscount).toBe(sumOf(counting, "totalDiscount"));
+      const counting = allProductRows(order).filter(isSoldRow);
+      expect(order.total).toBe(sumField(counting, "totalRow"));
+      expect(order.totalTax).toBe(sumField(counting, "taxAmount"));
+      expect(order.totalWithoutTax).toBe(sumField(counting, "taxableAmount"));
+      expect(order.totalDiscount).toBe(sumField(counting, "totalDiscount"));
       expect(order.totalTax + order.totalWithoutTax).toBe(order.total);
     });
   });
@@ -163,14 +163,14 @@ describe("the money of a generated till", () => {
   it("adds up over the till: the rows that count are the sales of the orders that count", () => {
     everyTill((till) => {
       const counting = till.orderList.filter((order) => !order.isCanceled && !order.isTransferred && !order.isTraining);
-      const rows = counting.flatMap(allRows).filter(rowCounts);
-      expect(sumOf(rows, "totalRow")).toBe(sumOf(counting, "total"));
+      const rows = counting.flatMap(allProductRows).filter(isSoldRow);
+      expect(sumField(rows, "totalRow")).toBe(sumField(counting, "total"));
     });
   });
 
   it("is paid to the cent: what is left to pay is the total less what was settled", () => {
     everyOrder((order) => {
-      const settled = sumOf(order.paymentRowList.filter(isSettling), "amount");
+      const settled = sumField(order.paymentRowList.filter(isSettlingPayment), "amount");
       if (order.isCanceled || order.isTransferred) expect(order.leftToPay).toBe(0);
       else expect(order.leftToPay).toBe(order.total - settled);
       if (order.isPaid) expect(order.leftToPay).toBe(0);
@@ -181,10 +181,12 @@ describe("the money of a generated till", () => {
   it("is declared as it was paid, and never leaves less than nothing in the drawer", () => {
     everyTill((till) => {
       const settled = till.orderList.filter(({ isTraining }) => !isTraining).flatMap((order) => order.paymentRowList);
-      expect(sumOf(till.declaredPaymentList, "paymentAmount")).toBe(sumOf(settled.filter(isSettling), "amount"));
+      expect(sumField(till.declaredPaymentList, "paymentAmount")).toBe(
+        sumField(settled.filter(isSettlingPayment), "amount"),
+      );
       const cash = settled.filter(({ status, paymentMode }) => status === "validated" && paymentMode === "cash");
       const expected =
-        (till.initialCashBalance ?? 0) + sumOf(cash, "amount") + sumOf(till.financialMovementList, "amount");
+        (till.initialCashBalance ?? 0) + sumField(cash, "amount") + sumField(till.financialMovementList, "amount");
       expect([null, expected]).toContain(till.finalCashBalance);
       expect(expected).toBeGreaterThanOrEqual(0);
     });

@@ -1,26 +1,26 @@
-import { defaultsOf } from "@pragma/contracts/fields";
+import { fieldDefaultsOf } from "@pragma/contracts/fields";
 import type { OrderData } from "@pragma/contracts/order-data";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { Temporal } from "temporal-polyfill";
 import { generateOrder } from "./generate-order.ts";
-import { ordinaryMix, planOrders, type TillMix } from "./plan-orders.ts";
-import { sumOf } from "./product-row.ts";
+import { defaultTillMix, planOrders, type TillMix } from "./plan-orders.ts";
+import { sumField } from "./product-row.ts";
 import { Random } from "./random.ts";
 import { type Establishment, generateRestaurant, type Restaurant } from "./restaurant.ts";
 import {
+  generateArrivalTimes,
+  generateServiceDay,
   pickClerk,
-  randomArrivals,
+  planClerkShifts,
   randomOrderTimes,
   type ServiceDay,
-  serviceDay,
-  shiftsOf,
-  toDateTime,
+  toUtcDateTime,
 } from "./service-day.ts";
 
 /** A till as it is pushed, with every field. */
 export type GeneratedTill = TillV2 & Establishment;
 
-export interface TillOptions {
+export interface GenerateTillOptions {
   /** Names the restaurant: every till of a seed has the same clerks, products, rooms and payment methods. */
   seed: number | string;
   /** How many orders the till holds. */
@@ -43,20 +43,20 @@ export interface TillOptions {
  *
  * Throws a RangeError for a number of orders that is no count, a day that does not exist or an unknown time zone.
  */
-export function generateTill(options: TillOptions): GeneratedTill {
+export function generateTill(options: GenerateTillOptions): GeneratedTill {
   const { seed, orders: count, day, timeZone = "Europe/Paris", training = false } = options;
   if (!Number.isInteger(count) || count < 0) throw new RangeError(`Not a number of orders: ${count}`);
-  const mix = { ...ordinaryMix, ...options.mix };
+  const mix = { ...defaultTillMix, ...options.mix };
   const reportNumber = reportNumberOf(day);
   const tillId =
     options.tillId ?? new Random(JSON.stringify([seed, count, day, timeZone, reportNumber, training, mix])).uuid();
 
   const random = new Random(`till/${seed}/${tillId}`);
   const restaurant = generateRestaurant(seed);
-  const open = serviceDay(random, day, timeZone);
-  const shifts = shiftsOf(restaurant.clerks, open);
+  const open = generateServiceDay(random, day, timeZone);
+  const shifts = planClerkShifts(restaurant.clerks, open);
   const takenUntil = new Map<string, string>();
-  const opened = randomArrivals(random, open, count);
+  const opened = generateArrivalTimes(random, open, count);
   const orderList = planOrders(random, count, mix).map((plan, index): OrderData => {
     const instant = opened[index] ?? open.opensAt;
     const orderRandom = random.fork(index);
@@ -78,26 +78,26 @@ export function generateTill(options: TillOptions): GeneratedTill {
 
   const notes = ["RAS", "Terrasse fermée à cause de la pluie", "Panne du TPE à midi"];
   const note = random.chance(0.2) ? random.pick(notes) : null;
-  const [startedAt, finalizedAt] = [toDateTime(open.opensAt), toDateTime(open.closesAt)];
+  const [startedAt, finalizedAt] = [toUtcDateTime(open.opensAt), toUtcDateTime(open.closesAt)];
   return {
-    ...closedTill(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList }),
+    ...createClosedTill(restaurant, { id: tillId, startedAt, finalizedAt, reportNumber, orderList }),
     note,
     isTraining: training,
-    ...cashDrawer(random, restaurant, open, orderList),
+    ...computeCashDrawer(random, restaurant, open, orderList),
     clerkShiftList: shifts.map(({ clerk, from, to }) => ({
       ...clerk,
-      clockInDate: toDateTime(from),
-      clockOutDate: to === null ? null : toDateTime(to),
+      clockInDate: toUtcDateTime(from),
+      clockOutDate: to === null ? null : toUtcDateTime(to),
     })),
   };
 }
 
-const tillDefaults = defaultsOf(TillV2.shape);
+const tillDefaults = fieldDefaultsOf(TillV2.shape);
 
 type ClosedOrders = Pick<TillV2, "id" | "startedAt" | "finalizedAt" | "reportNumber" | "orderList">;
 
 /** The till of these orders, all of them closed, without what a till states of its drawer and its shifts. */
-export function closedTill({ establishment, device, clerks }: Restaurant, closed: ClosedOrders): GeneratedTill {
+export function createClosedTill({ establishment, device, clerks }: Restaurant, closed: ClosedOrders): GeneratedTill {
   const { id, startedAt, finalizedAt, reportNumber, orderList } = closed;
   return {
     ...tillDefaults,
@@ -111,7 +111,7 @@ export function closedTill({ establishment, device, clerks }: Restaurant, closed
     clerkName: clerks[0]?.name ?? null,
     clerkId: clerks[0]?.id ?? null,
     financialMovementList: [],
-    declaredPaymentList: declarePayments(orderList),
+    declaredPaymentList: createDeclaredPayments(orderList),
     clerkShiftList: [],
     orderList,
   };
@@ -128,24 +128,24 @@ type PlannedMovement = Pick<Movement, "type" | "name" | "amount">;
 type DeclaredPayment = TillV2["declaredPaymentList"][number];
 
 /** What the drawer held on a day, and the movements that are no sales. The final balance is what adds up. */
-function cashDrawer(random: Random, restaurant: Restaurant, day: ServiceDay, orders: readonly OrderData[]) {
+function computeCashDrawer(random: Random, restaurant: Restaurant, day: ServiceDay, orders: readonly OrderData[]) {
   const initialCashBalance = random.integer(30, 60) * 500;
   const planned = planMovements(random, orders.length);
-  const takings = receivedPayments(orders).filter(({ paymentMode }) => paymentMode === "cash");
-  const expected = initialCashBalance + sumOf(takings, "amount") + sumOf(planned, "amount");
+  const takings = listReceivedPayments(orders).filter(({ paymentMode }) => paymentMode === "cash");
+  const expected = initialCashBalance + sumField(takings, "amount") + sumField(planned, "amount");
   // A drawer cannot hold less than nothing: what was missing has been put in.
   if (expected < 0) planned.push({ type: "cash-in", name: "Apport du gérant", amount: -expected });
   return {
     initialCashBalance,
     finalCashBalance: random.chance(0.9) ? Math.max(0, expected) : null,
-    financialMovementList: planned.map((movement) => record(random, restaurant, day, movement)),
+    financialMovementList: planned.map((movement) => createMovement(random, restaurant, day, movement)),
   };
 }
 
 /** What the clerk declares at closing: the payments of every order that is not training, by method. Tips are apart. */
-function declarePayments(orders: readonly OrderData[]): DeclaredPayment[] {
+function createDeclaredPayments(orders: readonly OrderData[]): DeclaredPayment[] {
   const byMethod = new Map<string | null, DeclaredPayment & { quantity: number }>();
-  for (const { paymentId, paymentMode, name, amount, paymentType } of receivedPayments(orders)) {
+  for (const { paymentId, paymentMode, name, amount, paymentType } of listReceivedPayments(orders)) {
     if (paymentType === "tip") continue;
     const unpaid = { paymentMode, paymentAmount: 0, quantity: 0, paymentId, paymentName: name };
     const declared = byMethod.get(paymentId) ?? unpaid;
@@ -156,7 +156,7 @@ function declarePayments(orders: readonly OrderData[]): DeclaredPayment[] {
   return [...byMethod.values()];
 }
 
-function receivedPayments(orders: readonly OrderData[]) {
+function listReceivedPayments(orders: readonly OrderData[]) {
   return orders
     .filter(({ isTraining }) => !isTraining)
     .flatMap(({ paymentRowList }) => paymentRowList)
@@ -183,7 +183,7 @@ function planMovements(random: Random, orderCount: number): PlannedMovement[] {
   ];
 }
 
-function record(random: Random, restaurant: Restaurant, day: ServiceDay, movement: PlannedMovement): Movement {
+function createMovement(random: Random, restaurant: Restaurant, day: ServiceDay, movement: PlannedMovement): Movement {
   const { cash } = restaurant.paymentMethods;
   const [lead] = restaurant.clerks;
   const isCustomers = movement.type === "deposit" || movement.type === "customerAccount";
@@ -191,7 +191,7 @@ function record(random: Random, restaurant: Restaurant, day: ServiceDay, movemen
   return {
     id: random.uuid(),
     ...movement,
-    recordedAt: toDateTime(random.integer(day.opensAt / 1000, day.closesAt / 1000) * 1000),
+    recordedAt: toUtcDateTime(random.integer(day.opensAt / 1000, day.closesAt / 1000) * 1000),
     deviceIdentifier: restaurant.device.id,
     deviceName: restaurant.device.name,
     operatorId: lead?.id ?? null,

@@ -1,27 +1,27 @@
-interface CardCategory {
+interface MenuCardCategory {
   readonly course: "drink" | "starter" | "main" | "dessert" | "shop";
   /** Plain percent: 5.5 for packaged food, 10 for meals and soft drinks, 20 for alcohol. */
   readonly vat: 5.5 | 10 | 20;
-  readonly subCategories: Readonly<Record<string, CardSubCategory>>;
+  readonly subCategories: Readonly<Record<string, MenuCardSubCategory>>;
 }
 
-interface CardSubCategory {
+interface MenuCardSubCategory {
   readonly color: "colorGreen" | "colorBrown" | "colorYellow" | "colorBlue" | "colorRed" | "colorPurple";
-  readonly modifierGroups?: readonly (keyof typeof cardModifierGroups)[];
+  readonly modifierGroups?: readonly (keyof typeof menuCardModifierGroups)[];
   readonly hasSku?: boolean;
   readonly soldBy?: "kilogram";
   /** Minor currency units, VAT included; of one piece, or of a kilogram. */
   readonly prices: Readonly<Record<string, number>>;
 }
 
-interface CardMenu {
+interface MenuCardMenu {
   readonly price: number;
   /** The products that each step offers. */
   readonly steps: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Everything that the pretend restaurants sell, at list prices. */
-export const cardCategories: Readonly<Record<string, CardCategory>> = {
+export const menuCardCategories: Readonly<Record<string, MenuCardCategory>> = {
   Boissons: {
     course: "drink",
     vat: 10,
@@ -131,7 +131,7 @@ export const cardCategories: Readonly<Record<string, CardCategory>> = {
 };
 
 /** Fixed-price menus, some mixing VAT rates; prices as in `cardCategories`. */
-export const cardMenus: Readonly<Record<string, CardMenu>> = {
+export const menuCardMenus: Readonly<Record<string, MenuCardMenu>> = {
   "Formule du midi": {
     price: 2190,
     steps: {
@@ -155,7 +155,7 @@ export const cardMenus: Readonly<Record<string, CardMenu>> = {
 };
 
 /** What a guest may ask about a product. Amounts in minor currency units, added to the price of each piece. */
-export const cardModifierGroups = {
+export const menuCardModifierGroups = {
   Cuisson: { Bleu: 0, Saignant: 0, "À point": 0, "Bien cuit": 0 },
   Suppléments: { Frites: 350, Cheddar: 150, "Œuf au plat": 120 },
   Gourmandises: { Chantilly: 100, "Boule de glace": 250 },
@@ -164,4 +164,4 @@ export const cardModifierGroups = {
 };
 
 /** Percentages of the row's price before discount; a gift takes all of it. */
-export const cardDiscounts = { Fidélité: 10, "Happy hour": 20, Personnel: 30, "Geste commercial": 50, Offert: 100 };
+export const menuCardDiscounts = { Fidélité: 10, "Happy hour": 20, Personnel: 30, "Geste commercial": 50, Offert: 100 };

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { OrderLiveInput } from "@pragma/contracts/order-live";
-import { allRows, priced } from "@pragma/contracts/order-rows";
+import { allProductRows, computeRowAmounts } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
-import { revisionsOf } from "./order-revisions.ts";
-import { ordinaryMix } from "./plan-orders.ts";
-import { orderAmounts, sumOf } from "./product-row.ts";
+import { generateOrderRevisions } from "./order-revisions.ts";
+import { defaultTillMix } from "./plan-orders.ts";
+import { computeOrderAmounts, sumField } from "./product-row.ts";
 
-const busyMix = Object.fromEntries(Object.keys(ordinaryMix).map((name) => [name, 0.25]));
+const busyMix = Object.fromEntries(Object.keys(defaultTillMix).map((name) => [name, 0.25]));
 
 /** An order as it is in the end, and all its revisions in their order. */
 type Order = [revisions: OrderLiveInput[], final: OrderLiveInput["data"]];
@@ -27,7 +27,7 @@ const generated = new Map<string, Order[]>();
 const seed = Date.now();
 
 function ordersOf(till: GeneratedTill): Order[] {
-  const revisions = revisionsOf(till).map(({ order }) => order);
+  const revisions = generateOrderRevisions(till).map(({ order }) => order);
   return till.orderList.map((final) => [revisions.filter(({ id }) => id === final.id), final]);
 }
 
@@ -63,12 +63,12 @@ describe("the revisions of a generated till", () => {
   it("add up at any time: rows, menus, totals and what is left to pay", () => {
     everyOrder((revisions) => {
       for (const { data } of revisions) {
-        for (const row of allRows(data)) assert.deepEqual(priced(row), row);
+        for (const row of allProductRows(data)) assert.deepEqual(computeRowAmounts(row), row);
         for (const menu of data.menuRowList) {
-          assert.equal(menu.unitPriceRow, sumOf(menu.productRowList, "unitPriceRow"));
+          assert.equal(menu.unitPriceRow, sumField(menu.productRowList, "unitPriceRow"));
         }
         const { total, totalTax, totalDiscount, totalWithoutTax } = data;
-        assert.deepEqual({ total, totalTax, totalDiscount, totalWithoutTax }, orderAmounts(data));
+        assert.deepEqual({ total, totalTax, totalDiscount, totalWithoutTax }, computeOrderAmounts(data));
         if (data.isPaid) assert.equal(data.leftToPay, 0);
       }
     });
@@ -79,7 +79,7 @@ describe("the revisions of a generated till", () => {
       let before = new Set<string>();
       for (const { data } of revisions) {
         const now = data.modifiedAt ?? "";
-        const rows = allRows(data);
+        const rows = allProductRows(data);
         const stamps = [
           ...rows.flatMap((row) => [row.recordedAt, row.modifiedAt, row.reclaimedAt]),
           ...data.paymentRowList.flatMap(({ recordedAt, modifiedAt }) => [recordedAt, modifiedAt]),
@@ -103,12 +103,14 @@ describe("the revisions of a generated till", () => {
       day: "2026-05-29",
       mix: { splitRow: 1, splitMenu: 1, canceledOrder: 0, transferredOrder: 0 },
     });
-    const revisions = revisionsOf(till).map(({ order }) => order);
+    const revisions = generateOrderRevisions(till).map(({ order }) => order);
     for (const final of till.orderList.filter(
-      (order) => !order.isCanceled && allRows(order).some((row) => row.parentProductRowId !== null),
+      (order) => !order.isCanceled && allProductRows(order).some((row) => row.parentProductRowId !== null),
     )) {
       const ofOrder = revisions.filter(({ id }) => id === final.id);
-      const split = ofOrder.findIndex(({ data }) => allRows(data).some((row) => row.parentProductRowId !== null));
+      const split = ofOrder.findIndex(({ data }) =>
+        allProductRows(data).some((row) => row.parentProductRowId !== null),
+      );
       expect(split).toBeGreaterThan(0);
       expect(ofOrder[split]?.data.total).toBe(ofOrder[split - 1]?.data.total);
     }
@@ -116,14 +118,14 @@ describe("the revisions of a generated till", () => {
 
   it("show tables that are paid in parts, one payment after the other", () => {
     const till = generateTill({ seed: "parts", orders: 20, day: "2026-05-29", mix: { partPayments: 1 } });
-    const revisions = revisionsOf(till).map(({ order }) => order);
+    const revisions = generateOrderRevisions(till).map(({ order }) => order);
     const partly = revisions.filter(({ data }) => data.leftToPay > 0 && data.leftToPay < data.total && !data.isPaid);
     expect(new Set(partly.map(({ id }) => id)).size).toBeGreaterThan(10);
   });
 
   it("change a table some ten times", () => {
     const till = generateTill({ seed: "count", orders: 100, day: "2026-05-29" });
-    const average = revisionsOf(till).length / 100;
+    const average = generateOrderRevisions(till).length / 100;
     expect(average).toBeGreaterThan(5);
     expect(average).toBeLessThan(12);
   });

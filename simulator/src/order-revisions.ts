@@ -1,15 +1,15 @@
 import { establishmentShape } from "@pragma/contracts/establishment";
 import type { OrderData } from "@pragma/contracts/order-data";
-import { maxLiveOrders, type OrderLiveInput } from "@pragma/contracts/order-live";
-import { allRows, type ProductRow, priced } from "@pragma/contracts/order-rows";
-import { isSettling } from "./generate-payments.ts";
+import { maxLiveOrdersPerRequest, type OrderLiveInput } from "@pragma/contracts/order-live";
+import { allProductRows, computeRowAmounts, type ProductRow } from "@pragma/contracts/order-rows";
+import { isSettlingPayment } from "./generate-payments.ts";
 import type { GeneratedTill } from "./generate-till.ts";
-import { orderAmounts, sumOf, withRows } from "./product-row.ts";
+import { computeOrderAmounts, replaceMenuProductRows, sumField } from "./product-row.ts";
 import { Random } from "./random.ts";
 import type { Establishment } from "./restaurant.ts";
 
 /** One change of an order. */
-export interface Revision {
+export interface OrderRevision {
   /** When it happens, in milliseconds. */
   readonly at: number;
   readonly order: OrderLiveInput;
@@ -19,21 +19,21 @@ export interface Revision {
  * How the orders of a generated till came about: each change of each order, in the order in which they happen. An
  * order's last revision is the order as the till has it. The same till gives the same revisions.
  */
-export function revisionsOf(till: GeneratedTill): Revision[] {
+export function generateOrderRevisions(till: GeneratedTill): OrderRevision[] {
   return till.orderList
     .flatMap((final) => {
       const random = new Random(`revisions/${final.revisionHash}`);
-      return changesOf(final).map((instant): Revision => {
-        const data = orderAt(final, instant);
+      return listChangeInstants(final).map((instant): OrderRevision => {
+        const data = restoreOrderAt(final, instant);
         const revisionHash = (data === final && final.revisionHash) || random.uuid();
-        return { at: Date.parse(instant), order: liveOrder(till, { ...data, revisionHash }) };
+        return { at: Date.parse(instant), order: createLiveOrder(till, { ...data, revisionHash }) };
       });
     })
     .sort((one, other) => one.at - other.at);
 }
 
 /** An open order as a point of sale sends it, with the header of the restaurant as its tickets show it. */
-export function liveOrder(establishment: Establishment, data: OrderData): OrderLiveInput {
+export function createLiveOrder(establishment: Establishment, data: OrderData): OrderLiveInput {
   const names = Object.keys(establishmentShape) as (keyof typeof establishmentShape)[];
   const header = Object.fromEntries(names.map((name) => [name, establishment[name]]));
   const { id, tillId, revisionHash } = data;
@@ -41,17 +41,17 @@ export function liveOrder(establishment: Establishment, data: OrderData): OrderL
 }
 
 /** The instants at which something happens to a generated order, from its opening to its closing, each once. */
-function changesOf(order: OrderData): string[] {
+function listChangeInstants(order: OrderData): string[] {
   const { openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt } = order;
   const instants = [
     ...[openedAt, firstBillPrintDate, paidAt, canceledAt, transferredAt, closedAt],
-    ...allRows(order).flatMap((row) => [row.modifiedAt, ...changesOfRow(row)]),
+    ...allProductRows(order).flatMap((row) => [row.modifiedAt, ...listRowChangeInstants(row)]),
     ...order.paymentRowList.flatMap((payment) => [payment.recordedAt, payment.modifiedAt]),
   ];
   return [...new Set(instants.filter((instant) => instant !== null))].sort();
 }
 
-function changesOfRow({ recordedAt, reclaimedAt, discountRowList }: ProductRow) {
+function listRowChangeInstants({ recordedAt, reclaimedAt, discountRowList }: ProductRow) {
   return [recordedAt, reclaimedAt, ...discountRowList.map((discount) => discount.recordedAt)];
 }
 
@@ -59,29 +59,33 @@ function changesOfRow({ recordedAt, reclaimedAt, discountRowList }: ProductRow) 
  * A generated order as it was at an instant (a date-time in UTC between its opening and its closing), given what it is
  * in the end. From its closing on it is exactly that.
  */
-function orderAt(final: OrderData, instant: string): OrderData {
+function restoreOrderAt(final: OrderData, instant: string): OrderData {
   if (final.closedAt === null || final.closedAt <= instant) return final;
-  const rows = new Map(productRowsAt(allRows(final), instant).map((row) => [row.id, row]));
+  const rows = new Map(restoreProductRowsAt(allProductRows(final), instant).map((row) => [row.id, row]));
   const present = (list: readonly ProductRow[]) => list.flatMap(({ id }) => rows.get(id) ?? []);
   const productRowList = present(final.productRowList);
   const menuRowList = final.menuRowList
-    .filter((menu) => isBy(menu.recordedAt, instant))
+    .filter((menu) => hasHappenedBy(menu.recordedAt, instant))
     .map((menu) => {
       const parts = present(menu.productRowList);
-      const modifiedAt = lastBy(instant, [menu.modifiedAt, menu.recordedAt, ...parts.map((row) => row.modifiedAt)]);
-      return withRows({ ...menu, unitPriceRow: sumOf(parts, "unitPriceRow"), modifiedAt }, parts);
+      const modifiedAt = latestInstantBy(instant, [
+        menu.modifiedAt,
+        menu.recordedAt,
+        ...parts.map((row) => row.modifiedAt),
+      ]);
+      return replaceMenuProductRows({ ...menu, unitPriceRow: sumField(parts, "unitPriceRow"), modifiedAt }, parts);
     });
   // A card that is refused in the end is being asked until then.
   const paymentRowList = final.paymentRowList
-    .filter((row) => isBy(row.recordedAt, instant))
+    .filter((row) => hasHappenedBy(row.recordedAt, instant))
     .map((row) =>
-      isBy(row.modifiedAt, instant) ? row : { ...row, status: "pending" as const, modifiedAt: row.recordedAt },
+      hasHappenedBy(row.modifiedAt, instant) ? row : { ...row, status: "pending" as const, modifiedAt: row.recordedAt },
     );
-  const amounts = orderAmounts({ productRowList, menuRowList });
-  const isCanceled = final.isCanceled && isBy(final.canceledAt, instant);
-  const isTransferred = final.isTransferred && isBy(final.transferredAt, instant);
-  const hasBill = final.firstBillPrintDate !== null && isBy(final.firstBillPrintDate, instant);
-  const settled = sumOf(paymentRowList.filter(isSettling), "amount");
+  const amounts = computeOrderAmounts({ productRowList, menuRowList });
+  const isCanceled = final.isCanceled && hasHappenedBy(final.canceledAt, instant);
+  const isTransferred = final.isTransferred && hasHappenedBy(final.transferredAt, instant);
+  const hasBill = final.firstBillPrintDate !== null && hasHappenedBy(final.firstBillPrintDate, instant);
+  const settled = sumField(paymentRowList.filter(isSettlingPayment), "amount");
   const leftToPay = isCanceled || isTransferred ? 0 : amounts.total - settled;
   const isMerged = productRowList.some((row) => row.isMerged);
   return {
@@ -90,7 +94,7 @@ function orderAt(final: OrderData, instant: string): OrderData {
     leftToPay,
     modifiedAt: instant,
     closedAt: null,
-    paidAt: isBy(final.paidAt, instant) ? final.paidAt : null,
+    paidAt: hasHappenedBy(final.paidAt, instant) ? final.paidAt : null,
     ...(!isCanceled && { isCanceled, canceledAt: null, canceledReason: null }),
     ...(!isTransferred && { isTransferred, transferredAt: null, transferredTo: null }),
     ...(!hasBill && { firstBillPrintDate: null, billPrintCount: 0 }),
@@ -106,11 +110,12 @@ function orderAt(final: OrderData, instant: string): OrderData {
 }
 
 /** The rows that were there: without later discounts, calls of the kitchen and cancellations, and whole until they are split. */
-function productRowsAt(final: readonly ProductRow[], instant: string): ProductRow[] {
+function restoreProductRowsAt(final: readonly ProductRow[], instant: string): ProductRow[] {
   return final
-    .filter((row) => isBy(row.recordedAt, instant))
+    .filter((row) => hasHappenedBy(row.recordedAt, instant))
     .map((row) => {
-      const isPartOf = (other: ProductRow) => other.parentProductRowId === row.id && !isBy(other.recordedAt, instant);
+      const isPartOf = (other: ProductRow) =>
+        other.parentProductRowId === row.id && !hasHappenedBy(other.recordedAt, instant);
       const parts = [row, ...final.filter(isPartOf)];
       const whole = <Part extends { amount: number }>(listOf: (part: ProductRow) => readonly Part[]): Part[] =>
         listOf(row).map((each, index) => {
@@ -118,13 +123,13 @@ function productRowsAt(final: readonly ProductRow[], instant: string): ProductRo
           return { ...each, amount: amounts.reduce((sum, amount) => sum + amount, 0) };
         });
       const discounts = whole((part) => part.discountRowList);
-      const discountRowList = discounts.filter((discount) => isBy(discount.recordedAt, instant));
-      return priced({
+      const discountRowList = discounts.filter((discount) => hasHappenedBy(discount.recordedAt, instant));
+      return computeRowAmounts({
         ...row,
-        ...(!isBy(row.modifiedAt, instant) && unchanged),
-        reclaimedAt: isBy(row.reclaimedAt, instant) ? row.reclaimedAt : null,
-        modifiedAt: lastBy(instant, [row.modifiedAt, ...changesOfRow({ ...row, discountRowList })]),
-        unitPriceRow: sumOf(parts, "unitPriceRow"),
+        ...(!hasHappenedBy(row.modifiedAt, instant) && initialRowState),
+        reclaimedAt: hasHappenedBy(row.reclaimedAt, instant) ? row.reclaimedAt : null,
+        modifiedAt: latestInstantBy(instant, [row.modifiedAt, ...listRowChangeInstants({ ...row, discountRowList })]),
+        unitPriceRow: sumField(parts, "unitPriceRow"),
         modifierRowList: whole((part) => part.modifierRowList),
         discountRowList,
       });
@@ -132,18 +137,18 @@ function productRowsAt(final: readonly ProductRow[], instant: string): ProductRo
 }
 
 /** Whether a time has come; what has none always was. */
-function isBy(time: string | null, instant: string): boolean {
+function hasHappenedBy(time: string | null, instant: string): boolean {
   return time === null || time <= instant;
 }
 
 /** The last of these times that has come; null when there is none. */
-function lastBy(instant: string, times: readonly (string | null)[]): string | null {
+function latestInstantBy(instant: string, times: readonly (string | null)[]): string | null {
   const past = times.filter((time) => time !== null && time <= instant);
   return past.sort().at(-1) ?? null;
 }
 
 /** How a row is before it is canceled, transferred or lost. */
-const unchanged = {
+const initialRowState = {
   isCanceled: false,
   canceledReason: null,
   isTransferred: false,
@@ -153,10 +158,10 @@ const unchanged = {
 } as const;
 
 /** A day of service to be played: its orders as they come and go, and the till that they end in. */
-export interface LiveDay {
+export interface OrderSchedule {
   readonly till: GeneratedTill;
   /** Each with the instant at which it is due (milliseconds), sorted by it. */
-  readonly revisions: readonly Revision[];
+  readonly revisions: readonly OrderRevision[];
   /** When the till is closed, in milliseconds. */
   readonly closesAt: number;
   /** Whether its report gets the next number of the location's reports rather than the till's own. */
@@ -164,41 +169,44 @@ export interface LiveDay {
 }
 
 /** When an instant of the till is played; both in milliseconds, the later one later. */
-type Pace = (instant: number) => number;
+type InstantMapping = (instant: number) => number;
 
 /** A day whose orders and till carry the times of the till, whenever they are played. */
-export function recordedDay(till: GeneratedTill, pace: Pace): LiveDay {
+export function scheduleAtOriginalTimes(till: GeneratedTill, pace: InstantMapping): OrderSchedule {
   return {
     till,
-    revisions: revisionsOf(till).map(({ at, order }) => ({ at: pace(at), order })),
+    revisions: generateOrderRevisions(till).map(({ at, order }) => ({ at: pace(at), order })),
     closesAt: pace(Date.parse(till.finalizedAt)),
     isNumberedLast: false,
   };
 }
 
 /** A day whose orders and till carry the times at which they are played. */
-export function presentDay(till: GeneratedTill, pace: Pace): LiveDay {
-  const moved = JSON.stringify(till).replace(dateTimesInUtc, (dateTime) =>
+export function scheduleAtPlayedTimes(till: GeneratedTill, pace: InstantMapping): OrderSchedule {
+  const moved = JSON.stringify(till).replace(utcDateTimePattern, (dateTime) =>
     new Date(Math.round(pace(Date.parse(dateTime)))).toISOString(),
   );
-  return { ...recordedDay(JSON.parse(moved), (instant) => instant), isNumberedLast: true };
+  return { ...scheduleAtOriginalTimes(JSON.parse(moved), (instant) => instant), isNumberedLast: true };
 }
 
-const dateTimesInUtc = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=")/g;
+const utcDateTimePattern = /(?<=")\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=")/g;
 
 /** Takes the revisions that are due by now off a queue: of each order its next one, as many as one call may bring. */
-export function nextBatch(queue: readonly Revision[], now: number): { batch: Revision[]; rest: Revision[] } {
+export function takeDueRevisions(
+  queue: readonly OrderRevision[],
+  now: number,
+): { batch: OrderRevision[]; rest: OrderRevision[] } {
   const firstLater = queue.findIndex(({ at }) => at > now);
   const due = firstLater < 0 ? queue : queue.slice(0, firstLater);
-  const batch = new Map<string, Revision>();
+  const batch = new Map<string, OrderRevision>();
   for (const revision of due)
-    if (batch.size < maxLiveOrders && !batch.has(revision.order.id)) batch.set(revision.order.id, revision);
+    if (batch.size < maxLiveOrdersPerRequest && !batch.has(revision.order.id)) batch.set(revision.order.id, revision);
   const left = due.filter((revision) => batch.get(revision.order.id) !== revision);
   return { batch: [...batch.values()], rest: [...left, ...queue.slice(due.length)] };
 }
 
 /** The day for a player who joins it at an instant: of what happened before, each order's last revision only. */
-export function joinDay(day: LiveDay, now: number): LiveDay {
+export function joinScheduleAt(day: OrderSchedule, now: number): OrderSchedule {
   const past = day.revisions.filter(({ at }) => at <= now);
   const last = new Map(past.map((revision) => [revision.order.id, revision]));
   return {

@@ -1,12 +1,12 @@
 import type { Random } from "./random.ts";
-import { type RowCase, rowCases } from "./row-cases.ts";
+import { type RowCase, rowCaseNames } from "./row-cases.ts";
 
 /**
  * How much of an ordinary day's till is out of the ordinary. Each weight is the share of the orders that could show the
  * case and do, 0 to 1. A share is met to the order, not by chance: of 300 orders, 0.02 makes six. Shares of whole orders
  * (canceled to training) are of all orders; where they add up to more than all, the later ones get what is left.
  */
-export const ordinaryMix = {
+export const defaultTillMix = {
   /** Orders fetched at the counter. */
   takeout: 0.15,
   /** Orders of a delivery platform, among those not fetched at the counter. */
@@ -70,14 +70,14 @@ export const ordinaryMix = {
   unsettledPayment: 0.02,
 };
 
-export type TillMix = typeof ordinaryMix;
+export type TillMix = typeof defaultTillMix;
 
 type OrderKind = "ordinary" | "canceled" | "transferred" | "refund" | "gifted" | "training";
 type Service = "eatin" | "takeout" | "delivery";
 
-const paymentCases = ["partPayments", "change", "tip", "account", "unsettledPayment"] as const;
+const paymentCaseNames = ["partPayments", "change", "tip", "account", "unsettledPayment"] as const;
 
-type Case = RowCase | (typeof paymentCases)[number];
+type OrderCase = RowCase | (typeof paymentCaseNames)[number];
 
 /** What is to be special about one order. */
 export interface OrderPlan {
@@ -89,7 +89,7 @@ export interface OrderPlan {
   /** Counts the orders of the same kind: they take turns in how they show it. */
   kindIndex: number;
   /** For each case that the order shows, how many orders of the till showed it before. */
-  readonly cases: Map<Case, number>;
+  readonly cases: Map<OrderCase, number>;
 }
 
 /** Plans `count` orders that show the cases of a mix, each as often as its weight says. */
@@ -119,10 +119,10 @@ export function planOrders(random: Random, count: number, mix: TillMix): OrderPl
 
   const hasOrdinaryRows = ({ kind }: OrderPlan) => kind !== "refund" && kind !== "gifted";
   const canMerge = (plan: OrderPlan) => eatsIn(plan) && isOrdinary(plan);
-  const assignCase = (name: Case, among: (plan: OrderPlan) => boolean) => {
+  const assignCase = (name: OrderCase, among: (plan: OrderPlan) => boolean) => {
     for (const [caseIndex, plan] of assign(mix[name], among).entries()) plan.cases.set(name, caseIndex);
   };
-  for (const name of rowCases) assignCase(name, name === "mergedOrder" ? canMerge : hasOrdinaryRows);
-  for (const name of paymentCases) assignCase(name, isOrdinary);
+  for (const name of rowCaseNames) assignCase(name, name === "mergedOrder" ? canMerge : hasOrdinaryRows);
+  for (const name of paymentCaseNames) assignCase(name, isOrdinary);
   return plans;
 }

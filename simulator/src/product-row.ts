@@ -1,12 +1,19 @@
-import { defaultsOf } from "@pragma/contracts/fields";
-import { roundHalfAway } from "@pragma/contracts/money";
-import { allRows, DiscountRow, type MenuRow, ProductRow, priced, rowCounts } from "@pragma/contracts/order-rows";
+import { fieldDefaultsOf } from "@pragma/contracts/fields";
+import { divideRoundingHalfAway } from "@pragma/contracts/money";
+import {
+  allProductRows,
+  computeRowAmounts,
+  DiscountRow,
+  isSoldRow,
+  type MenuRow,
+  ProductRow,
+} from "@pragma/contracts/order-rows";
 import type { Random } from "./random.ts";
 import type { Clerk, Discount, Modifier, ModifierGroup, Product, Restaurant, Room } from "./restaurant.ts";
-import { moment, type OrderTimes } from "./service-day.ts";
+import { type OrderTimes, stayMoments } from "./service-day.ts";
 
 /** Where, when and by whom an order is taken: what each of its rows is made with. */
-export interface OrderSetting {
+export interface OrderRowContext {
   readonly random: Random;
   readonly restaurant: Restaurant;
   readonly room: Room;
@@ -31,16 +38,16 @@ interface ProductLine {
   inMenu?: { rowId: string; unitPrice: number; stepName: string; stepIndex: number };
 }
 
-const rowDefaults = defaultsOf(ProductRow.shape);
-const discountDefaults = defaultsOf(DiscountRow.shape);
+const rowDefaults = fieldDefaultsOf(ProductRow.shape);
+const discountDefaults = fieldDefaultsOf(DiscountRow.shape);
 
 /** The row of a product, with all its amounts. */
-export function productRow(setting: OrderSetting, line: ProductLine): ProductRow {
+export function createProductRow(setting: OrderRowContext, line: ProductLine): ProductRow {
   const { product, inMenu } = line;
   const { random, room, operator } = setting;
   const { device } = setting.restaurant;
-  const { orderedAt, reclaimedAt, sequence } = roundOf(setting, line);
-  return priced({
+  const { orderedAt, reclaimedAt, sequence } = computeServingTimes(setting, line);
+  return computeRowAmounts({
     ...rowDefaults,
     id: random.uuid(),
     productId: product.id,
@@ -102,37 +109,37 @@ export function productRow(setting: OrderSetting, line: ProductLine): ProductRow
  * called for the later ones, and desserts at the end; some have another drink. Whoever fetches an order, or has it sent,
  * orders everything at once.
  */
-function roundOf({ random, room, times }: OrderSetting, { product: { course }, inMenu }: ProductLine) {
+function computeServingTimes({ random, room, times }: OrderRowContext, { product: { course }, inMenu }: ProductLine) {
   const isAnother = random.chance(0.35);
   const isServed = room.type !== "takeOut" && room.type !== "extOrder";
-  let share: number = isServed ? moment.courses : moment.firstRound;
-  if (isServed && !inMenu && course === "drink") share = isAnother ? moment.anotherRound : moment.firstRound;
-  if (isServed && !inMenu && course === "dessert") share = moment.desserts;
+  let share: number = isServed ? stayMoments.courses : stayMoments.firstRound;
+  if (isServed && !inMenu && course === "drink") share = isAnother ? stayMoments.anotherRound : stayMoments.firstRound;
+  if (isServed && !inMenu && course === "dessert") share = stayMoments.desserts;
   const sequence = isServed ? (inMenu?.stepIndex ?? Number(course === "main")) : 0;
-  const call = calls[sequence];
+  const call = kitchenCallShares[sequence];
   return { orderedAt: times.at(share), reclaimedAt: call === undefined ? null : times.at(call), sequence };
 }
 
 /** The shares of a stay at which the kitchen is called for a course; the first is made at once. */
-const calls: readonly (number | undefined)[] = [undefined, 0.2, 0.42];
+const kitchenCallShares: readonly (number | undefined)[] = [undefined, 0.2, 0.42];
 
 /**
  * The row with one more discount, and the amounts that follow. The rows of one discount over several products share a
  * group; a discount that is not validated takes nothing off.
  */
-export function discounted(
-  { random, times }: Pick<OrderSetting, "random" | "times">,
+export function applyDiscount(
+  { random, times }: Pick<OrderRowContext, "random" | "times">,
   row: ProductRow,
   { id, name, percent }: Discount,
   { groupId, status = "validated" }: { groupId?: string; status?: DiscountRow["status"] } = {},
 ): ProductRow {
-  const givenAt = times.at(moment.discount);
+  const givenAt = times.at(stayMoments.discount);
   const discountRow: DiscountRow = {
     ...discountDefaults,
     id: random.uuid(),
     recordedAt: givenAt,
     modifiedAt: givenAt,
-    amount: roundHalfAway(row.totalRowWithModifier * percent, 100),
+    amount: divideRoundingHalfAway(row.totalRowWithModifier * percent, 100),
     status,
     splitAllowed: true,
     name,
@@ -140,26 +147,29 @@ export function discounted(
     discountGroupId: groupId ?? null,
   };
   const modifiedAt = row.modifiedAt === null || row.modifiedAt < givenAt ? givenAt : row.modifiedAt;
-  return priced({ ...row, modifiedAt, discountRowList: [...row.discountRowList, discountRow] });
+  return computeRowAmounts({ ...row, modifiedAt, discountRowList: [...row.discountRowList, discountRow] });
 }
 
 /** Adds up one amount of each row. */
-export function sumOf<Name extends string>(rows: readonly Readonly<Record<Name, number>>[], name: Name): number {
+export function sumField<Name extends string>(rows: readonly Readonly<Record<Name, number>>[], name: Name): number {
   return rows.reduce((sum, row) => sum + row[name], 0);
 }
 
 /** The totals of an order with these rows: those of the rows that count. Minor units. */
-export function orderAmounts(rows: OrderRows) {
-  const counting = allRows(rows).filter(rowCounts);
+export function computeOrderAmounts(rows: OrderRows) {
+  const counting = allProductRows(rows).filter(isSoldRow);
   return {
-    total: sumOf(counting, "totalRow"),
-    totalTax: sumOf(counting, "taxAmount"),
-    totalDiscount: sumOf(counting, "totalDiscount"),
-    totalWithoutTax: sumOf(counting, "taxableAmount"),
+    total: sumField(counting, "totalRow"),
+    totalTax: sumField(counting, "taxAmount"),
+    totalDiscount: sumField(counting, "totalDiscount"),
+    totalWithoutTax: sumField(counting, "taxableAmount"),
   };
 }
 
 /** The menu row with these products: its total is that of those that count. */
-export function withRows(menu: Omit<MenuRow, "totalRow" | "productRowList">, productRowList: ProductRow[]): MenuRow {
-  return { ...menu, totalRow: sumOf(productRowList.filter(rowCounts), "totalRow"), productRowList };
+export function replaceMenuProductRows(
+  menu: Omit<MenuRow, "totalRow" | "productRowList">,
+  productRowList: ProductRow[],
+): MenuRow {
+  return { ...menu, totalRow: sumField(productRowList.filter(isSoldRow), "totalRow"), productRowList };
 }

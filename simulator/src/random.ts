@@ -42,7 +42,7 @@ export class Random {
 
   /** One of the items, each as likely as the others. Throws a RangeError when there is none. */
   pick<T>(items: readonly T[]): T {
-    return at(items, this.integer(0, Math.max(0, items.length - 1)));
+    return itemAt(items, this.integer(0, Math.max(0, items.length - 1)));
   }
 
   /** One of the values, each as likely as its weight says. Throws a RangeError when there is none. */
@@ -52,7 +52,7 @@ export class Random {
       left -= weight;
       return left < 0;
     });
-    return at(choices, Math.max(0, chosen))[0];
+    return itemAt(choices, Math.max(0, chosen))[0];
   }
 
   /** The same items in another order. */
@@ -90,7 +90,7 @@ export class Random {
   }
 }
 
-function at<T>(items: readonly T[], index: number): T {
+function itemAt<T>(items: readonly T[], index: number): T {
   if (index >= items.length) throw new RangeError("Nothing to pick from");
   return items[index] as T;
 }

@@ -1,10 +1,10 @@
 import { Catalog } from "@pragma/contracts/catalog";
 import { describe, expect, it } from "vitest";
-import { catalogOf } from "./ensure-location.ts";
+import { createRestaurantCatalog } from "./ensure-location.ts";
 import { generateTill } from "./generate-till.ts";
 import { generateRestaurant } from "./restaurant.ts";
 
-const catalog = catalogOf(generateRestaurant("seed"));
+const catalog = createRestaurantCatalog(generateRestaurant("seed"));
 const idsOf = (items: readonly { id: string }[]) => new Set(items.map(({ id }) => id));
 
 /** Of the rows of many orders, the ids in a field that a list does not have. */
@@ -15,7 +15,7 @@ function unknownIds<Row>(rows: Row[], field: keyof Row, known: Set<string>): unk
 describe("catalogOf", () => {
   it("is a catalogue, always the same", () => {
     expect(Catalog.parse(catalog)).toEqual(catalog);
-    expect(catalogOf(generateRestaurant("seed"))).toEqual(catalog);
+    expect(createRestaurantCatalog(generateRestaurant("seed"))).toEqual(catalog);
   });
 
   it("knows every product, category, price list, tax, modifier and payment method that tills name", () => {

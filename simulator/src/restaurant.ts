@@ -1,4 +1,4 @@
-import { cardCategories, cardDiscounts, cardMenus, cardModifierGroups } from "./menu-card.ts";
+import { menuCardCategories, menuCardDiscounts, menuCardMenus, menuCardModifierGroups } from "./menu-card.ts";
 import { Random } from "./random.ts";
 
 /** A pretend restaurant: what stays the same from one till to the next. */
@@ -12,20 +12,20 @@ export type ModifierGroup = Product["modifierGroups"][number];
 export type Modifier = ModifierGroup["modifiers"][number];
 export type Menu = Restaurant["menus"][number];
 export type Discount = Restaurant["discounts"][number];
-export type PaymentMethodName = keyof typeof paymentMethods;
+export type PaymentMethodName = keyof typeof paymentMethodDefinitions;
 
 /** The restaurant of a seed: same seed, same ids, names and prices. */
 export function generateRestaurant(seed: string | number) {
   const random = new Random(`restaurant/${seed}`);
   const products = generateProducts(random.fork("products"));
-  const discounts = Object.entries(cardDiscounts).map(([name, percent]) => ({ id: random.uuid(), name, percent }));
+  const discounts = Object.entries(menuCardDiscounts).map(([name, percent]) => ({ id: random.uuid(), name, percent }));
   return {
     establishment: generateEstablishment(random.fork("establishment")),
     device: { id: random.uuid(), name: `iPad Caisse ${random.integer(1, 4)}` },
     clerks: random.sample(firstNames, 6).map((name) => ({ id: random.uuid(), name })),
     rooms: generateRooms(random.fork("rooms")),
     products,
-    menus: Object.entries(cardMenus).map(([name, { price, steps }]) => ({
+    menus: Object.entries(menuCardMenus).map(([name, { price, steps }]) => ({
       id: random.uuid(),
       name,
       price,
@@ -44,7 +44,7 @@ export function generateRestaurant(seed: string | number) {
 
 function generateProducts(random: Random) {
   const idOf = createIdsByName(random);
-  const groups = Object.entries(cardModifierGroups).map(([name, modifiers], index) => ({
+  const groups = Object.entries(menuCardModifierGroups).map(([name, modifiers], index) => ({
     id: idOf(`group ${name}`),
     name,
     index,
@@ -82,7 +82,7 @@ function generateProducts(random: Random) {
 
 /** The products of the card, each with the fields of its category and subcategory. */
 function listProducts() {
-  return Object.entries(cardCategories).flatMap(([category, { course, vat, subCategories }]) =>
+  return Object.entries(menuCardCategories).flatMap(([category, { course, vat, subCategories }]) =>
     Object.entries(subCategories).flatMap(([subCategory, { prices, ...section }]) =>
       Object.entries(prices).map(([name, price]) => ({ name, price, category, course, vat, subCategory, ...section })),
     ),
@@ -90,7 +90,7 @@ function listProducts() {
 }
 
 function generateRooms(random: Random) {
-  return roomPlans.map(({ name, type, pricing, tablePrefix, tables }) => ({
+  return roomDefinitions.map(({ name, type, pricing, tablePrefix, tables }) => ({
     id: random.uuid(),
     name,
     type,
@@ -100,8 +100,11 @@ function generateRooms(random: Random) {
 }
 
 function generatePaymentMethods(random: Random) {
-  const withIds = Object.entries(paymentMethods).map(([key, method]) => [key, { id: random.uuid(), ...method }]);
-  type Method = { id: string } & (typeof paymentMethods)[PaymentMethodName];
+  const withIds = Object.entries(paymentMethodDefinitions).map(([key, method]) => [
+    key,
+    { id: random.uuid(), ...method },
+  ]);
+  type Method = { id: string } & (typeof paymentMethodDefinitions)[PaymentMethodName];
   return Object.fromEntries(withIds) as Record<PaymentMethodName, Method>;
 }
 
@@ -114,7 +117,7 @@ function createIdsByName(random: Random): (name: string) => string {
   };
 }
 
-const roomPlans = [
+const roomDefinitions = [
   { name: "Salle", type: "room", pricing: { name: "Normal", type: "normal" }, tablePrefix: "", tables: 18 },
   { name: "Terrasse", type: "room", pricing: { name: "Terrasse", type: "terrace" }, tablePrefix: "T", tables: 12 },
   { name: "Bar", type: "bar", pricing: { name: "Bar", type: "bar" }, tablePrefix: "B", tables: 8 },
@@ -122,7 +125,7 @@ const roomPlans = [
   { name: "Livraison", type: "extOrder", pricing: { name: "Normal", type: "normal" }, tablePrefix: "L", tables: 9 },
 ] as const;
 
-const paymentMethods = {
+const paymentMethodDefinitions = {
   cash: { name: "Espèces", mode: "cash", protocol: "manual" },
   card: { name: "Carte bancaire", mode: "card", protocol: "nepting" },
   contactless: { name: "Carte sans contact", mode: "card", protocol: "concertV3" },

@@ -3,10 +3,10 @@ import { exit, stderr } from "node:process";
 import { z } from "zod";
 
 /** What an error says to a person, with its causes. */
-export function errorText(error: unknown): string {
+export function formatErrorWithCauses(error: unknown): string {
   if (error instanceof z.ZodError) return z.prettifyError(error);
   if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${errorText(error.cause)}`;
+  return error.cause === undefined ? error.message : `${error.message}: ${formatErrorWithCauses(error.cause)}`;
 }
 
 /**
@@ -26,7 +26,7 @@ export async function runUntilStopped(program: (signal: AbortSignal) => Promise<
   try {
     await program(stop.signal);
   } catch (error) {
-    if (!stop.signal.aborted) stderr.write(`${errorText(error)}\n`);
+    if (!stop.signal.aborted) stderr.write(`${formatErrorWithCauses(error)}\n`);
     exit(stop.signal.aborted ? 0 : 1);
   }
 }

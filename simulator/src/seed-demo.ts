@@ -1,19 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { nullOn } from "@pragma/client/api-problem";
-import { type ClientOptions, createAdminClient, createClient, type PublicClient } from "@pragma/client/create-client";
+import {
+  type ApiClientOptions,
+  createAdminApiClient,
+  createApiClient,
+  type PublicApiClient,
+} from "@pragma/client/api-client";
+import { nullOnProblem } from "@pragma/client/api-problem";
 import {
   type DemoAccess,
   type DemoDay,
-  daysUntilYesterday,
-  demoRestaurant,
-  demoTill,
+  demoRestaurantSeed,
   ensureDemoLocation,
+  generateDemoTill,
+  listDemoDays,
 } from "./demo-location.ts";
 import { pushCatalogIfMissing } from "./ensure-location.ts";
-import { pushTill } from "./play-day.ts";
 import { generateRestaurant } from "./restaurant.ts";
+import { pushTill } from "./simulate-day.ts";
 
-interface DemoOptions extends Pick<ClientOptions, "fetch" | "wait"> {
+interface SeedDemoOptions extends Pick<ApiClientOptions, "fetch" | "wait"> {
   /** Where the API answers, such as http://localhost:4000. */
   url: string;
   /** The same for the reader of the story. */
@@ -31,32 +36,39 @@ interface DemoOptions extends Pick<ClientOptions, "fetch" | "wait"> {
  * Makes the demo location where the installation has none, gives it a catalogue and the tills of the thirty days until
  * yesterday, and waits for their reports. What is there already stays. Returns the text that says how to read it.
  */
-export async function seedDemo(options: DemoOptions): Promise<string> {
+export async function seedDemo(options: SeedDemoOptions): Promise<string> {
   const { url, publicUrl = url, adminKey, file, now, showProgress, ...sending } = options;
   const client = { ...sending, baseUrl: url };
-  const withKey = (apiKey: string) => createClient({ ...client, apiKey });
-  const access = await ensureDemoLocation(createAdminClient({ ...client, apiKey: adminKey }), withKey, file);
+  const withKey = (apiKey: string) => createApiClient({ ...client, apiKey });
+  const access = await ensureDemoLocation(createAdminApiClient({ ...client, apiKey: adminKey }), withKey, file);
   const api = withKey(access.apiKey);
   showProgress("Sending the catalogue");
-  await pushCatalogIfMissing(api, generateRestaurant(demoRestaurant));
-  const days = daysUntilYesterday(access.locationId, now);
-  for (let first = 0; first < days.length; first += pushesAtOnce) {
-    const some = days.slice(first, first + pushesAtOnce);
-    await Promise.all(some.map((day) => pushIfMissing(api, access.locationId, day)));
+  await pushCatalogIfMissing(api, generateRestaurant(demoRestaurantSeed));
+  const days = listDemoDays(access.locationId, now);
+  for (let first = 0; first < days.length; first += maxConcurrentPushes) {
+    const some = days.slice(first, first + maxConcurrentPushes);
+    await Promise.all(some.map((day) => pushDemoTillIfMissing(api, access.locationId, day)));
     showProgress(`Pushing tills: ${first + some.length} of ${days.length}`);
   }
   const newestReportId = await awaitReports(api, days, options);
-  return demoInstructions(publicUrl, access, newestReportId);
+  return formatDemoInstructions(publicUrl, access, newestReportId);
 }
 
 /** A day that the API has with other content, from an older version of the demo, is left as it is. */
-async function pushIfMissing(api: PublicClient, locationId: string, day: DemoDay): Promise<void> {
-  const known = await nullOn(api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }), "till_not_found");
-  if (known === null) await pushTill(api, demoTill(locationId, day));
+async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, day: DemoDay): Promise<void> {
+  const known = await nullOnProblem(
+    api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }),
+    "till_not_found",
+  );
+  if (known === null) await pushTill(api, generateDemoTill(locationId, day));
 }
 
 /** Waits until the report of each day can be read. Returns the newest one's id; throws when none is added for a minute. */
-async function awaitReports(api: PublicClient, days: readonly DemoDay[], { showProgress, wait = sleep }: DemoOptions) {
+async function awaitReports(
+  api: PublicApiClient,
+  days: readonly DemoDay[],
+  { showProgress, wait = sleep }: SeedDemoOptions,
+) {
   const query = { since: days.at(0)?.day ?? "", until: days.at(-1)?.day ?? "" };
   let max = 0;
   for (let quietPolls = 0; quietPolls < maxQuietPolls; quietPolls++) {
@@ -78,7 +90,7 @@ async function awaitReports(api: PublicClient, days: readonly DemoDay[], { showP
 }
 
 /** The demo location's id, its key, and three commands that work when pasted into a shell. */
-function demoInstructions(url: string, { locationId, apiKey }: DemoAccess, newestReportId: string): string {
+function formatDemoInstructions(url: string, { locationId, apiKey }: DemoAccess, newestReportId: string): string {
   const authorization = `-H 'authorization: Bearer ${apiKey}'`;
   return [
     `Demo location  ${locationId}`,
@@ -90,6 +102,6 @@ function demoInstructions(url: string, { locationId, apiKey }: DemoAccess, newes
   ].join("\n");
 }
 
-const pushesAtOnce = 3;
+const maxConcurrentPushes = 3;
 const pollIntervalMs = 500;
 const maxQuietPolls = 120;

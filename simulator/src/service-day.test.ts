@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Random } from "./random.ts";
-import { randomArrivals, serviceDay } from "./service-day.ts";
+import { generateArrivalTimes, generateServiceDay } from "./service-day.ts";
 
 const localHour = new Intl.DateTimeFormat("en-GB", { timeZone: "Europe/Paris", hour: "2-digit", hourCycle: "h23" });
 
@@ -12,25 +12,25 @@ describe("serviceDay", () => {
     ["2026-10-25", "Europe/Paris", "2026-10-25T07:00:00.000Z"],
     ["2026-07-15", "Pacific/Auckland", "2026-07-14T20:00:00.000Z"],
   ])("opens at eight in the morning of %s in %s", (day, timeZone, opensAt) => {
-    expect(new Date(serviceDay(new Random("day"), day, timeZone).opensAt).toISOString()).toBe(opensAt);
+    expect(new Date(generateServiceDay(new Random("day"), day, timeZone).opensAt).toISOString()).toBe(opensAt);
   });
 
   it.each(["2026-02-30", "2026-2-3", "20260203", "2026-02-03T10:00", "tomorrow", ""])(
     "refuses %j, which is no day",
     (day) => {
-      expect(() => serviceDay(new Random("day"), day, "Europe/Paris")).toThrow(RangeError);
+      expect(() => generateServiceDay(new Random("day"), day, "Europe/Paris")).toThrow(RangeError);
     },
   );
 
   it("refuses a time zone that is not known", () => {
-    expect(() => serviceDay(new Random("day"), "2026-05-29", "Europe/Atlantis")).toThrow(RangeError);
+    expect(() => generateServiceDay(new Random("day"), "2026-05-29", "Europe/Atlantis")).toThrow(RangeError);
   });
 });
 
 describe("randomArrivals", () => {
   it("come in order while the restaurant is open, most at noon and in the evening", () => {
-    const day = serviceDay(new Random("day"), "2026-05-29", "Europe/Paris");
-    const times = randomArrivals(new Random("arrivals"), day, 1000);
+    const day = generateServiceDay(new Random("day"), "2026-05-29", "Europe/Paris");
+    const times = generateArrivalTimes(new Random("arrivals"), day, 1000);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(Math.min(...times)).toBeGreaterThanOrEqual(day.opensAt);
     expect(Math.max(...times)).toBeLessThan(day.closesAt);

@@ -2,17 +2,17 @@ import { Temporal } from "temporal-polyfill";
 import type { Random } from "./random.ts";
 import type { Clerk } from "./restaurant.ts";
 
-const minute = 60_000;
-const hour = 60 * minute;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 /** When the tills of a restaurant are opened, local time. */
 const openingTime = "08:00";
 
 /** From opening to closing. */
-const openHours = 16.25;
+const openingDurationHours = 16.25;
 
 /** The date of an instant (milliseconds) in a time zone. */
-export function localDay(instant: number, timeZone: string): Temporal.PlainDate {
+export function localDateAt(instant: number, timeZone: string): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone).toPlainDate();
 }
 
@@ -31,7 +31,7 @@ export interface OrderTimes {
 }
 
 /** The shares of a stay at which things happen. Products are ordered in its first half. */
-export const moment = {
+export const stayMoments = {
   firstRound: 0,
   courses: 0.06,
   anotherRound: 0.3,
@@ -50,70 +50,70 @@ export const moment = {
  * When the tills of a local day (YYYY-MM-DD) are opened, in milliseconds. Throws a RangeError for a day that does not
  * exist or a time zone that is not known.
  */
-export function openingInstant(day: string, timeZone: string): number {
+export function openingTimeMs(day: string, timeZone: string): number {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`Not a day written YYYY-MM-DD: ${day}`);
   return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone, plainTime: openingTime }).epochMilliseconds;
 }
 
 /** The service of a local day; throws as `openingInstant` does. */
-export function serviceDay(random: Random, day: string, timeZone: string): ServiceDay {
-  const opensAt = openingInstant(day, timeZone);
-  return { opensAt, closesAt: opensAt + openHours * hour + random.integer(0, 30) * minute };
+export function generateServiceDay(random: Random, day: string, timeZone: string): ServiceDay {
+  const opensAt = openingTimeMs(day, timeZone);
+  return { opensAt, closesAt: opensAt + openingDurationHours * hourMs + random.integer(0, 30) * minuteMs };
 }
 
 /** When `count` guests sit down: most around noon and in the evening, some in between. Sorted. */
-export function randomArrivals(random: Random, { opensAt, closesAt }: ServiceDay, count: number): number[] {
-  const lastOrders = closesAt - 90 * minute;
+export function generateArrivalTimes(random: Random, { opensAt, closesAt }: ServiceDay, count: number): number[] {
+  const lastOrders = closesAt - 90 * minuteMs;
   return Array.from({ length: count }, () => {
     const arrival = random.pickWeighted([
       [() => random.around(12.6 - 8, 0.6), 40],
       [() => random.around(20.2 - 8, 0.75), 45],
       [() => random.integer(0, 1500) / 100, 15],
     ])();
-    return Math.min(lastOrders, Math.max(opensAt, opensAt + Math.round(arrival * hour)));
+    return Math.min(lastOrders, Math.max(opensAt, opensAt + Math.round(arrival * hourMs)));
   }).sort((a, b) => a - b);
 }
 
 /** The moments of an order that is open between two instants (milliseconds). */
-export function orderTimes(opened: number, closed: number): OrderTimes {
-  const at = (share: number) => toDateTime(opened + (closed - opened) * share);
+export function createOrderTimes(opened: number, closed: number): OrderTimes {
+  const at = (share: number) => toUtcDateTime(opened + (closed - opened) * share);
   return { openedAt: at(0), closedAt: at(1), at };
 }
 
 /** The moments of an order that is opened at an instant. */
 export function randomOrderTimes(random: Random, opened: number, service: keyof typeof stayMinutes): OrderTimes {
   const [shortest, longest] = stayMinutes[service];
-  return orderTimes(opened, opened + random.integer(shortest * 60, longest * 60) * 1000);
+  return createOrderTimes(opened, opened + random.integer(shortest * 60, longest * 60) * 1000);
 }
 
 /** Minutes from opening an order to closing it. */
 const stayMinutes = { eatin: [35, 85], takeout: [6, 20], delivery: [20, 45] } as const;
 
 /** The date-time in UTC of an instant (milliseconds), cut to the second. */
-export function toDateTime(instant: number): string {
+export function toUtcDateTime(instant: number): string {
   return new Date(Math.floor(instant / 1000) * 1000).toISOString();
 }
 
 /** When a clerk works, in milliseconds; one whose shift has no end leaves without clocking out. */
-interface Shift {
+interface ClerkShift {
   clerk: Clerk;
   from: number;
   to: number | null;
 }
 
 /** Who works when on a day. */
-export function shiftsOf(clerks: readonly Clerk[], { opensAt, closesAt }: ServiceDay): Shift[] {
+export function planClerkShifts(clerks: readonly Clerk[], { opensAt, closesAt }: ServiceDay): ClerkShift[] {
   return clerks.flatMap((clerk, index) =>
-    (rota[index % rota.length] ?? []).map(([from, to]) => ({
+    (clerkRota[index % clerkRota.length] ?? []).map(([from, to]) => ({
       clerk,
-      from: opensAt + from * hour,
-      to: to === null ? null : Math.min(closesAt, opensAt + to * hour),
+      from: opensAt + from * hourMs,
+      to: to === null ? null : Math.min(closesAt, opensAt + to * hourMs),
     })),
   );
 }
 
 /** One of the clerks who are on shift at an instant, or of those who are not. */
-export function pickClerk(random: Random, shifts: readonly Shift[], instant: number, isOnShift: boolean): Clerk {
+export function pickClerk(random: Random, shifts: readonly ClerkShift[], instant: number, isOnShift: boolean): Clerk {
   const present = shifts.filter(({ from, to }) => from <= instant && (to === null || instant < to));
   const clerks = new Set(present.map(({ clerk }) => clerk));
   return random.pick(isOnShift ? present : shifts.filter(({ clerk }) => !clerks.has(clerk))).clerk;
@@ -123,7 +123,7 @@ export function pickClerk(random: Random, shifts: readonly Shift[], instant: num
  * The shifts of each clerk, in hours after opening: the lead is there from opening and never clocks out, one works a
  * split day, others noon or evening, and one of them leaves without clocking out.
  */
-const rota: readonly (readonly (readonly [from: number, to: number | null])[])[] = [
+const clerkRota: readonly (readonly (readonly [from: number, to: number | null])[])[] = [
   [[0, null]],
   [
     [2, 7],
@@ -135,24 +135,24 @@ const rota: readonly (readonly (readonly [from: number, to: number | null])[])[]
 ];
 
 /** When something is canceled: what is canceled after the bill was printed is reported apart. */
-export type Cancellation = (typeof cancellations)[number];
+export type CancellationTiming = (typeof cancellationTimings)[number];
 
-const cancellations = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
+const cancellationTimings = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
 
 /** Canceled orders take turns in when. */
-export function orderCancellation(index: number): Cancellation {
-  return cancellations[index % 4] as Cancellation;
+export function orderCancellationTiming(index: number): CancellationTiming {
+  return cancellationTimings[index % 4] as CancellationTiming;
 }
 
 /** Canceled rows take turns in when; a row is not canceled once it was paid. */
-export function rowCancellation(index: number): Cancellation {
-  return cancellations[index % 3] as Cancellation;
+export function rowCancellationTiming(index: number): CancellationTiming {
+  return cancellationTimings[index % 3] as CancellationTiming;
 }
 
-export function canceledAt(times: OrderTimes, cancellation: Cancellation): string {
+export function cancellationDateTime(times: OrderTimes, cancellation: CancellationTiming): string {
   if (cancellation === "afterPayment") return times.closedAt;
-  return times.at(cancellation === "afterBill" ? moment.afterBill : moment.beforeBill);
+  return times.at(cancellation === "afterBill" ? stayMoments.afterBill : stayMoments.beforeBill);
 }
 
 /** Why clerks cancel. */
-export const cancelReasons = ["Erreur de saisie", "Rupture", "Client parti"] as const;
+export const cancellationReasons = ["Erreur de saisie", "Rupture", "Client parti"] as const;

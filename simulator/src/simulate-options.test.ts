@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readOptions } from "./simulate-options.ts";
+import { readSimulateOptions } from "./simulate-options.ts";
 
-const read = (args: string, environment = {}) => readOptions(args.split(" ").filter(Boolean), environment);
+const read = (args: string, environment = {}) => readSimulateOptions(args.split(" ").filter(Boolean), environment);
 
 describe("the options of npm run simulate", () => {
   it("are told on demand", () => {

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { defaultTimeZone, TimeZone } from "@pragma/contracts/date-time";
-import { maxOrders } from "@pragma/contracts/till-v2";
+import { maxOrdersPerTill } from "@pragma/contracts/till-v2";
 import { z } from "zod";
 
-const help = `Plays a pretend restaurant against the API: tables open and order, the kitchen is called, bills are printed, split
+const helpText = `Plays a pretend restaurant against the API: tables open and order, the kitchen is called, bills are printed, split
 and paid; at the end of each day the till is pushed, and its report takes the orders out of the live ones.
 
   npm run simulate -- --key <key of a location>
@@ -41,7 +41,7 @@ const count = (min: number, max: number) =>
   z.string().regex(/^\d+$/, { error: "must be a whole number" }).transform(Number).pipe(z.int().min(min).max(max));
 const text = z.string().min(1);
 
-const options = z.object({
+const optionDefinitions = z.object({
   url: z
     .url({ protocol: /^https?$/ })
     .transform((url) => url.replace(/\/+$/, ""))
@@ -54,19 +54,22 @@ const options = z.object({
   days: count(1, 10_000).prefault("1"),
   forever: z.boolean().default(false),
   history: count(0, 1_000).prefault("0"),
-  orders: count(1, maxOrders).prefault("60"),
+  orders: count(1, maxOrdersPerTill).prefault("60"),
   from: z.iso.date({ error: "must be a day, YYYY-MM-DD" }).optional(),
   seed: text.default("simulator"),
   "time-zone": TimeZone.default(defaultTimeZone),
   help: z.boolean().default(false),
 });
 
-const validOptions = options.refine(({ key, "admin-key": adminKey }) => key.length > 0 !== (adminKey !== undefined), {
-  error: "Give either --key or --admin-key",
-});
+const optionsSchema = optionDefinitions.refine(
+  ({ key, "admin-key": adminKey }) => key.length > 0 !== (adminKey !== undefined),
+  {
+    error: "Give either --key or --admin-key",
+  },
+);
 
 /** What to play, where and how fast. */
-export type SimulateOptions = z.output<typeof options>;
+export type SimulateOptions = z.output<typeof optionDefinitions>;
 
 /**
  * Reads the options of a command line, and what the environment says of those that are not in it.
@@ -74,15 +77,15 @@ export type SimulateOptions = z.output<typeof options>;
  * @returns the options, or a text to show: the help that was asked for.
  * @throws an error with everything that is wrong with them, for people.
  */
-export function readOptions(
+export function readSimulateOptions(
   args: string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): SimulateOptions | string {
   const { values } = parseArgs({ args, options: argumentTypes, strict: true });
-  if (values.help) return help;
+  if (values.help) return helpText;
   const { PRAGMA_URL, PRAGMA_KEY, PRAGMA_ADMIN_KEY } = environment;
   const isAnyKeyGiven = values.key !== undefined || values["admin-key"] !== undefined;
-  const result = validOptions.safeParse({
+  const result = optionsSchema.safeParse({
     ...(PRAGMA_URL && { url: PRAGMA_URL }),
     ...(!isAnyKeyGiven && PRAGMA_KEY && { key: [PRAGMA_KEY] }),
     ...(!isAnyKeyGiven && !PRAGMA_KEY && PRAGMA_ADMIN_KEY && { "admin-key": PRAGMA_ADMIN_KEY }),
@@ -96,7 +99,7 @@ export function readOptions(
 }
 
 const argumentTypes = Object.fromEntries(
-  Object.keys(options.shape).map((name) => {
+  Object.keys(optionDefinitions.shape).map((name) => {
     const isFlag = name === "forever" || name === "help";
     return [name, { type: isFlag ? ("boolean" as const) : ("string" as const), multiple: name === "key" }];
   }),

@@ -1,9 +1,9 @@
 /** `npm run simulate`: plays pretend restaurants against the API, until their days are over or it is stopped. */
 import { argv, env, stdout } from "node:process";
-import { playLocations } from "./play-locations.ts";
-import { systemClock } from "./retry-transient.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
-import { readOptions } from "./simulate-options.ts";
+import { simulateLocations } from "./simulate-locations.ts";
+import { readSimulateOptions } from "./simulate-options.ts";
+import { systemClock } from "./transient-retry-options.ts";
 
 const log = (line: string) => stdout.write(`${line}\n`);
 
@@ -11,7 +11,7 @@ await runUntilStopped(async (signal) => {
   signal.addEventListener("abort", () =>
     log("Stopped. Orders that are still open stay so until the next play of this seed."),
   );
-  const options = readOptions(argv.slice(2), env);
+  const options = readSimulateOptions(argv.slice(2), env);
   if (typeof options === "string") log(options);
-  else await playLocations(options, { clock: systemClock, signal, log });
+  else await simulateLocations(options, { clock: systemClock, signal, log });
 });

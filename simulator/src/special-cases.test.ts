@@ -1,4 +1,4 @@
-import { rowCounts } from "@pragma/contracts/order-rows";
+import { isSoldRow } from "@pragma/contracts/order-rows";
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 
@@ -40,7 +40,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     some(discounts, (discount) => discount.status === "validated" && discount.discountGroupId === null);
     some(discounts, ({ discountGroupId: group }) => discounts.filter((it) => it.discountGroupId === group).length > 2);
     expect(values(discounts.map(({ status }) => status))).toEqual(values(["validated", "pending", "cancelled"]));
-    some(rows, (row) => row.totalRow === 0 && row.quantity > 0 && rowCounts(row));
+    some(rows, (row) => row.totalRow === 0 && row.quantity > 0 && isSoldRow(row));
   });
 
   it("has menus of several steps and VAT rates, some split over bills", () => {
@@ -58,7 +58,7 @@ describe.each([1, 2, 3, "demo"])("a till of 300 orders of restaurant %s", (seed)
     some(canceled, ({ order }) => order.firstBillPrintDate === null);
     some(canceled, ({ order, row }) => later(order.firstBillPrintDate, row.modifiedAt));
     some(canceled, ({ order, row }) => later(row.modifiedAt, order.firstBillPrintDate));
-    some(menus, (menu) => menu.productRowList.some(rowCounts) && menu.productRowList.some((row) => row.isCanceled));
+    some(menus, (menu) => menu.productRowList.some(isSoldRow) && menu.productRowList.some((row) => row.isCanceled));
     some(menus, (menu) => menu.productRowList.every((row) => row.isCanceled));
   });
 

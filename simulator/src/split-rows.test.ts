@@ -1,25 +1,25 @@
 import type { ProductRow } from "@pragma/contracts/order-rows";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { discounted, productRow, sumOf } from "./product-row.ts";
+import { applyDiscount, createProductRow, sumField } from "./product-row.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant, type Product } from "./restaurant.ts";
-import { chooseModifiers, menuRow } from "./row-cases.ts";
-import { orderTimes } from "./service-day.ts";
-import { splitByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
+import { chooseModifiers, createMenuRow } from "./row-cases.ts";
+import { createOrderTimes } from "./service-day.ts";
+import { splitAmountByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
 
 const restaurant = generateRestaurant("split");
 const [room] = restaurant.rooms;
 const [operator] = restaurant.clerks;
 if (!room || !operator) throw new Error("The restaurant is empty");
 const random = new Random("split");
-const setting = { random, restaurant, room, operator, times: orderTimes(0, 3_600_000) };
+const setting = { random, restaurant, room, operator, times: createOrderTimes(0, 3_600_000) };
 
 function moneyOf(rows: readonly ProductRow[]) {
   return {
-    totalRowWithModifier: sumOf(rows, "totalRowWithModifier"),
-    totalDiscount: sumOf(rows, "totalDiscount"),
-    totalRow: sumOf(rows, "totalRow"),
+    totalRowWithModifier: sumField(rows, "totalRowWithModifier"),
+    totalDiscount: sumField(rows, "totalDiscount"),
+    totalRow: sumField(rows, "totalRow"),
   };
 }
 
@@ -35,8 +35,8 @@ describe("splitProductRow", () => {
         [7, 2, 4, 1],
       ]) {
         const modifiers = chooseModifiers(setting, withModifiers);
-        const whole = productRow(setting, { product: withModifiers, modifiers, quantity: 3 });
-        const row = discounted(setting, whole, discount);
+        const whole = createProductRow(setting, { product: withModifiers, modifiers, quantity: 3 });
+        const row = applyDiscount(setting, whole, discount);
         const parts = splitProductRow(setting, row, shares);
         expect(moneyOf(parts)).toEqual(moneyOf([row]));
         for (const part of parts) expect(part.taxableAmount + part.taxAmount).toBe(part.totalRow);
@@ -45,7 +45,7 @@ describe("splitProductRow", () => {
   });
 
   it("keeps the original's id and quantity, and makes the others its children", () => {
-    const row = productRow(setting, { product: withModifiers, quantity: 2 });
+    const row = createProductRow(setting, { product: withModifiers, quantity: 2 });
     const [original, ...children] = splitProductRow(setting, row, [1, 1, 1]);
     expect(original).toMatchObject({ id: row.id, parentProductRowId: null, quantity: 2 });
     expect(children.map((child) => child.parentProductRowId)).toEqual([row.id, row.id]);
@@ -53,7 +53,7 @@ describe("splitProductRow", () => {
   });
 
   it("makes one discount of the parts' discounts", () => {
-    const row = discounted(setting, productRow(setting, { product: withModifiers }), restaurant.gift);
+    const row = applyDiscount(setting, createProductRow(setting, { product: withModifiers }), restaurant.gift);
     const groups = splitProductRow(setting, row, [1, 2]).map((part) => part.discountRowList[0]?.discountGroupId);
     expect(groups[0]).toEqual(expect.any(String));
     expect(groups[1]).toBe(groups[0]);
@@ -63,9 +63,9 @@ describe("splitProductRow", () => {
 describe("splitMenuRow", () => {
   it("keeps the whole, and ties each part's products to it and to the original's", () => {
     for (const menu of restaurant.menus) {
-      const whole = menuRow(setting, menu);
+      const whole = createMenuRow(setting, menu);
       const [original, ...children] = splitMenuRow(setting, whole, [2, 3, 4]);
-      expect(sumOf([original as typeof whole, ...children], "totalRow")).toBe(whole.totalRow);
+      expect(sumField([original as typeof whole, ...children], "totalRow")).toBe(whole.totalRow);
       expect(original).toMatchObject({ id: whole.id, parentMenuRowId: null });
       for (const child of children) {
         expect(child.parentMenuRowId).toBe(whole.id);
@@ -80,15 +80,15 @@ describe("splitMenuRow", () => {
 
 describe("splitByWeights", () => {
   it("splits to the cent in proportion", () => {
-    expect(splitByWeights(1000, [1, 1, 1])).toEqual([333, 334, 333]);
-    expect(splitByWeights(690, [2, 3])).toEqual([276, 414]);
+    expect(splitAmountByWeights(1000, [1, 1, 1])).toEqual([333, 334, 333]);
+    expect(splitAmountByWeights(690, [2, 3])).toEqual([276, 414]);
   });
 
   it("loses and invents nothing", () => {
     const weights = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(fc.integer({ min: -1_000_000, max: 1_000_000 }), weights, (amount, shares) => {
-        expect(splitByWeights(amount, shares).reduce((sum, part) => sum + part, 0)).toBe(amount);
+        expect(splitAmountByWeights(amount, shares).reduce((sum, part) => sum + part, 0)).toBe(amount);
       }),
     );
   });

@@ -1,27 +1,27 @@
-import { roundHalfAway } from "@pragma/contracts/money";
-import { type MenuRow, type ProductRow, priced } from "@pragma/contracts/order-rows";
-import { type OrderSetting, sumOf, withRows } from "./product-row.ts";
-import { moment } from "./service-day.ts";
+import { divideRoundingHalfAway } from "@pragma/contracts/money";
+import { computeRowAmounts, type MenuRow, type ProductRow } from "@pragma/contracts/order-rows";
+import { type OrderRowContext, replaceMenuProductRows, sumField } from "./product-row.ts";
+import { stayMoments } from "./service-day.ts";
 
-type SplitSetting = Pick<OrderSetting, "random" | "times">;
+type SplitRowContext = Pick<OrderRowContext, "random" | "times">;
 
 /**
  * Splits a row over several bills: the original keeps the first share, each other share is a child that names it. Price,
  * modifiers and discounts are shared out to the cent and the quantity stays, so that original and children add up to
  * the whole. For rows that are sold by the piece: parts of a weighed price are rounded one by one.
  */
-export function splitProductRow({ random, times }: SplitSetting, row: ProductRow, shares: readonly number[]) {
-  const splitAt = times.at(moment.split);
+export function splitProductRow({ random, times }: SplitRowContext, row: ProductRow, shares: readonly number[]) {
+  const splitAt = times.at(stayMoments.split);
   const groupId = random.uuid();
-  const unitPrices = splitByWeights(row.unitPriceRow, shares);
+  const unitPrices = splitAmountByWeights(row.unitPriceRow, shares);
   const split = <Part extends { id: string; amount: number }>(rows: readonly Part[], part: number): Part[] =>
     rows.map((each) => ({
       ...each,
       id: part === 0 ? each.id : random.uuid(),
-      amount: splitByWeights(each.amount, shares)[part] as number,
+      amount: splitAmountByWeights(each.amount, shares)[part] as number,
     }));
   return unitPrices.map((unitPriceRow, part) =>
-    priced({
+    computeRowAmounts({
       ...row,
       ...(part > 0 && { id: random.uuid(), parentProductRowId: row.id, recordedAt: splitAt }),
       modifiedAt: splitAt,
@@ -36,8 +36,8 @@ export function splitProductRow({ random, times }: SplitSetting, row: ProductRow
 }
 
 /** Splits a menu over several bills, product by product, as `splitProductRow` does. */
-export function splitMenuRow(setting: SplitSetting, menu: MenuRow, shares: readonly number[]): MenuRow[] {
-  const splitAt = setting.times.at(moment.split);
+export function splitMenuRow(setting: SplitRowContext, menu: MenuRow, shares: readonly number[]): MenuRow[] {
+  const splitAt = setting.times.at(stayMoments.split);
   const partsOfRows = menu.productRowList.map((row) => splitProductRow(setting, row, shares));
   return shares.map((_, part) => {
     const id = part === 0 ? menu.id : setting.random.uuid();
@@ -47,9 +47,9 @@ export function splitMenuRow(setting: SplitSetting, menu: MenuRow, shares: reado
       id,
       ...(part > 0 && { parentMenuRowId: menu.id, recordedAt: splitAt }),
       modifiedAt: splitAt,
-      unitPriceRow: sumOf(rows, "unitPriceRow"),
+      unitPriceRow: sumField(rows, "unitPriceRow"),
     };
-    return withRows(changed, rows);
+    return replaceMenuProductRows(changed, rows);
   });
 }
 
@@ -57,13 +57,13 @@ export function splitMenuRow(setting: SplitSetting, menu: MenuRow, shares: reado
  * Splits an amount in proportion to the weights, so that the parts add up to exactly the amount. Weights are whole
  * numbers of at least 0, not all 0.
  */
-export function splitByWeights(amount: number, weights: readonly number[]): number[] {
+export function splitAmountByWeights(amount: number, weights: readonly number[]): number[] {
   const sum = weights.reduce((total, weight) => total + weight, 0);
   let weightSoFar = 0;
   let amountSoFar = 0;
   return weights.map((weight) => {
     weightSoFar += weight;
-    const upToHere = roundHalfAway(amount * weightSoFar, sum);
+    const upToHere = divideRoundingHalfAway(amount * weightSoFar, sum);
     const part = upToHere - amountSoFar;
     amountSoFar = upToHere;
     return part;

@@ -3,19 +3,19 @@
  * article A47 A-1 of the French Livre des procédures fiscales, or the tax administration's own test, would refuse.
  */
 
-const columns =
+const fecColumns =
   "JournalCode JournalLib EcritureNum EcritureDate CompteNum CompteLib CompAuxNum CompAuxLib PieceRef PieceDate EcritureLib Debit Credit EcritureLet DateLet ValidDate Montantdevise Idevise".split(
     " ",
   );
 
 /** Columns that no line may leave empty. */
-const filled =
+const requiredColumns =
   "JournalCode JournalLib EcritureNum EcritureDate CompteNum CompteLib PieceRef PieceDate EcritureLib Debit Credit ValidDate".split(
     " ",
   );
 
 /** Columns that are both empty or both filled. */
-const pairs = [
+const pairedColumns = [
   ["CompAuxNum", "CompAuxLib"],
   ["EcritureLet", "DateLet"],
   ["Montantdevise", "Idevise"],
@@ -36,23 +36,23 @@ export interface FecLine {
   credit: number;
 }
 
-interface Reading {
+interface FecFormat {
   separator: "\t" | "|";
   charset: "iso-8859-15" | "us-ascii";
 }
 
-export function readFec(bytes: Uint8Array, { separator, charset }: Reading): FecLine[] {
-  const lines = decoded(bytes, charset).split("\r\n");
+export function readFec(bytes: Uint8Array, { separator, charset }: FecFormat): FecLine[] {
+  const lines = decodeFec(bytes, charset).split("\r\n");
   if (lines.pop() !== "") throw new Error("The last line has no end.");
   if (lines.some((line) => /\p{Cc}/u.test(line.replaceAll("\t", "")))) throw new Error("There is a control character.");
   const [header = "", ...body] = lines;
-  if (header !== columns.join(separator)) throw new Error(`The first line is ${header}`);
+  if (header !== fecColumns.join(separator)) throw new Error(`The first line is ${header}`);
   const read = body.map((line) => readLine(line, separator));
-  checkEntries(read);
+  requireBalancedEntries(read);
   return read;
 }
 
-function decoded(bytes: Uint8Array, charset: Reading["charset"]): string {
+function decodeFec(bytes: Uint8Array, charset: FecFormat["charset"]): string {
   if (charset === "us-ascii" && bytes.some((byte) => byte > 0x7e)) throw new Error("There is a byte beyond ASCII.");
   if (bytes.some((byte) => byte >= 0x7f && byte <= 0x9f)) throw new Error("There is a byte that ISO-8859-15 lacks.");
   return new TextDecoder(charset === "us-ascii" ? "utf-8" : charset, { fatal: true }).decode(bytes);
@@ -60,16 +60,16 @@ function decoded(bytes: Uint8Array, charset: Reading["charset"]): string {
 
 function readLine(line: string, separator: string): FecLine {
   const values = line.split(separator);
-  if (values.length !== columns.length) throw new Error(`${values.length} fields in: ${line}`);
-  const row = Object.fromEntries(columns.map((name, index) => [name, values[index] ?? ""]));
+  if (values.length !== fecColumns.length) throw new Error(`${values.length} fields in: ${line}`);
+  const row = Object.fromEntries(fecColumns.map((name, index) => [name, values[index] ?? ""]));
   const of = (name: string) => row[name] ?? "";
-  for (const name of filled) if (of(name) === "") throw new Error(`${name} is empty in: ${line}`);
-  for (const [one, other] of pairs) {
+  for (const name of requiredColumns) if (of(name) === "") throw new Error(`${name} is empty in: ${line}`);
+  for (const [one, other] of pairedColumns) {
     if ((of(one) === "") !== (of(other) === "")) throw new Error(`Only one of ${one} and ${other} in: ${line}`);
   }
   if (!/^[1-7]\d\d/.test(of("CompteNum"))) throw new Error(`No account of the chart: ${line}`);
-  for (const name of ["EcritureDate", "PieceDate", "ValidDate"]) expectDay(of(name), line);
-  const [debit, credit] = [centsOf(of("Debit"), line), centsOf(of("Credit"), line)];
+  for (const name of ["EcritureDate", "PieceDate", "ValidDate"]) requireFecDate(of(name), line);
+  const [debit, credit] = [parseCents(of("Debit"), line), parseCents(of("Credit"), line)];
   if (debit > 0 === credit > 0) throw new Error(`Neither or both of debit and credit: ${line}`);
   if (!/^[1-9]\d*$/.test(of("EcritureNum"))) throw new Error(`No number: ${line}`);
   if (of("ValidDate") < of("EcritureDate")) throw new Error(`Valid before it was made: ${line}`);
@@ -88,20 +88,20 @@ function readLine(line: string, separator: string): FecLine {
   };
 }
 
-function expectDay(text: string, line: string): void {
+function requireFecDate(text: string, line: string): void {
   const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(text) ?? [];
   const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
   const isReal = !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${year}-${month}-${day}`);
   if (!isReal) throw new Error(`No day: ${text} in ${line}`);
 }
 
-function centsOf(text: string, line: string): number {
+function parseCents(text: string, line: string): number {
   if (!/^(?:0|[1-9]\d*),\d\d$/.test(text)) throw new Error(`No amount: ${text} in ${line}`);
   return Number(text.replace(",", ""));
 }
 
 /** Numbers go up from 1 without gaps; what has one number stands together, is of one day and piece, and balances. */
-function checkEntries(lines: FecLine[]): void {
+function requireBalancedEntries(lines: FecLine[]): void {
   let last = 0;
   for (const [index, { entry }] of lines.entries()) {
     if (entry !== last && entry !== last + 1) throw new Error(`Line ${index + 1} is of entry ${entry} after ${last}.`);

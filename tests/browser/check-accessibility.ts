@@ -3,29 +3,32 @@ import { createRequire } from "node:module";
 import type { AxeResults, RunOptions } from "axe-core";
 import type { Page } from "playwright-core";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const axeScript = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** What depends on colours, and so on the mode. */
-const rulesOfColours = ["color-contrast", "link-in-text-block"];
+const colorRules = ["color-contrast", "link-in-text-block"];
 
 /**
  * The serious and critical faults of a page as it is now, each kind once: which rule, where first, and why. A page of
  * documentation has thousands of words in a few dozen looks: colours are checked once for each look. Words of code are
  * nothing but coloured.
  */
-export async function seriousFaults(page: Page): Promise<string[]> {
-  const rules = Object.fromEntries(rulesOfColours.map((rule) => [rule, { enabled: false }]));
-  return [...(await faultsOf(page, '{ exclude: "pre > code" }', { rules })), ...(await faultsOfColours(page))];
+export async function findSeriousViolations(page: Page): Promise<string[]> {
+  const rules = Object.fromEntries(colorRules.map((rule) => [rule, { enabled: false }]));
+  return [
+    ...(await findViolations(page, '{ exclude: "pre > code" }', { rules })),
+    ...(await findColorViolations(page)),
+  ];
 }
 
 /** Those that another colour mode may have, on a page that was checked in one. */
-export async function faultsOfColours(page: Page): Promise<string[]> {
-  await page.evaluate(`window.looks = (${oneOfEachLook})()`);
-  return faultsOf(page, "{ include: window.looks }", { runOnly: { type: "rule", values: rulesOfColours } });
+export async function findColorViolations(page: Page): Promise<string[]> {
+  await page.evaluate(`window.looks = (${selectOneElementPerStyle})()`);
+  return findViolations(page, "{ include: window.looks }", { runOnly: { type: "rule", values: colorRules } });
 }
 
-async function faultsOf(page: Page, context: string, options: RunOptions): Promise<string[]> {
-  await page.evaluate(`window.axe ?? (() => { ${axe} })()`);
+async function findViolations(page: Page, context: string, options: RunOptions): Promise<string[]> {
+  await page.evaluate(`window.axe ?? (() => { ${axeScript} })()`);
   const asked = JSON.stringify({ resultTypes: ["violations"], ...options });
   const { violations } = (await page.evaluate(`axe.run(${context}, ${asked})`)) as AxeResults;
   const faults = violations
@@ -38,7 +41,7 @@ async function faultsOf(page: Page, context: string, options: RunOptions): Promi
 }
 
 /** Runs in the page: the first element with text of its own for each colour, size, weight, decoration and background. */
-const oneOfEachLook = `() => {
+const selectOneElementPerStyle = `() => {
   const byLook = new Map();
   for (const element of document.body.querySelectorAll("*")) {
     const hasText = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim() !== "");

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isAlive, openSite, type Site } from "./open-site.ts";
+import { type DocumentationSite, serveDocumentationSite, waitUntilHydrated } from "./documentation-site.ts";
 
-let site: Site;
+let documentationSite: DocumentationSite;
 beforeAll(async () => {
-  site = await openSite();
+  documentationSite = await serveDocumentationSite();
 });
-afterAll(() => site?.close());
+afterAll(() => documentationSite?.close());
 
 /** What makes up pages, but for what every page has. */
 const parts = /\/assets\/js\/(?!main|runtime)[^/]+\.js$/;
 
 describe("a page that throws", () => {
   it("says that it crashed, and is there again when one tries again", async () => {
-    const { page, complaints, close } = await site.open("/docs/getting-started");
+    const { page, consoleErrors, close } = await documentationSite.openTab("/docs/getting-started");
     await page.evaluate(`Object.defineProperty(Intl.NumberFormat.prototype, "format", {
       configurable: true, get() { if (window.isBroken) throw new Error("broken on purpose"); return () => "1.00"; }
     }); window.isBroken = true;`);
     await page.locator(".navbar__brand").click();
     await page.getByText("This page crashed").waitFor();
-    expect(complaints.join("\n")).toContain("broken on purpose");
+    expect(consoleErrors.join("\n")).toContain("broken on purpose");
     await page.evaluate("window.isBroken = false");
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("Sales by hour").waitFor();
@@ -28,7 +28,7 @@ describe("a page that throws", () => {
 
 describe("a page of which a part does not load", () => {
   it("is loaded whole when it is the next page", async () => {
-    const { page, close } = await site.open("/", { hasOwnCache: true });
+    const { page, close } = await documentationSite.openTab("/", { hasOwnCache: true });
     await page.evaluate("window.isFirstPage = true");
     await page.route(parts, (route) => route.abort());
     const loaded = page.waitForEvent("load");
@@ -40,9 +40,9 @@ describe("a page of which a part does not load", () => {
   });
 
   it("tells why, and offers to try again, when it is the first page", async () => {
-    const { page, close } = await site.open("/", { hasOwnCache: true });
+    const { page, close } = await documentationSite.openTab("/", { hasOwnCache: true });
     await page.route(parts, (route) => route.abort());
-    await page.goto(`${site.url}/docs/authentication`);
+    await page.goto(`${documentationSite.url}/docs/authentication`);
     const notice = page.getByRole("alert");
     await notice.waitFor();
     expect(await notice.textContent()).toMatch(/did not load.*chunk/i);
@@ -50,13 +50,13 @@ describe("a page of which a part does not load", () => {
     expect(await page.locator("h1").textContent()).toBe("Authentication");
     await page.unroute(parts);
     await notice.getByRole("button", { name: "Retry" }).click();
-    await isAlive(page);
+    await waitUntilHydrated(page);
     expect(await page.getByRole("alert").count()).toBe(0);
     await close();
   });
 
   it("shows that it is loading while it takes its time", async () => {
-    const { page, close } = await site.open("/", { hasOwnCache: true });
+    const { page, close } = await documentationSite.openTab("/", { hasOwnCache: true });
     await page.route(parts, async (route) => {
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       await route.continue();
@@ -71,7 +71,7 @@ describe("a page of which a part does not load", () => {
 
 describe("a site at another address than it was built for", () => {
   it("says that it did not load properly", async () => {
-    const { page, close } = await site.open("/", { hasOwnCache: true });
+    const { page, close } = await documentationSite.openTab("/", { hasOwnCache: true });
     await page.route("**/assets/**", (route) => route.abort());
     await page.reload();
     await page.getByText("did not load properly").waitFor();
@@ -88,10 +88,10 @@ describe("pages that may be next", () => {
     ["on 2g", { effectiveType: "2g", saveData: false }],
     ["where data is to be saved", { effectiveType: "4g", saveData: true }],
   ])("are not fetched ahead %s", async (_, value) => {
-    const { page, context, close } = await site.open("/no", { hasOwnCache: true });
+    const { page, context, close } = await documentationSite.openTab("/no", { hasOwnCache: true });
     await context.addInitScript(connection(value));
-    await page.goto(`${site.url}/`);
-    await isAlive(page);
+    await page.goto(`${documentationSite.url}/`);
+    await waitUntilHydrated(page);
     await page.locator("main a").first().hover();
     await page.waitForTimeout(500);
     expect(await page.evaluate(prefetched)).toBe(0);
@@ -99,10 +99,10 @@ describe("pages that may be next", () => {
   });
 
   it("are fetched ahead on a good connection", async () => {
-    const { page, context, close } = await site.open("/no", { hasOwnCache: true });
+    const { page, context, close } = await documentationSite.openTab("/no", { hasOwnCache: true });
     await context.addInitScript(connection({ effectiveType: "4g", saveData: false }));
-    await page.goto(`${site.url}/`);
-    await isAlive(page);
+    await page.goto(`${documentationSite.url}/`);
+    await waitUntilHydrated(page);
     await page.waitForFunction(`${prefetched} > 0`);
     await close();
   });

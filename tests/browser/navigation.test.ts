@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seriousFaults } from "./check-accessibility.ts";
-import { openSite, type Site } from "./open-site.ts";
+import { findSeriousViolations } from "./check-accessibility.ts";
+import { type DocumentationSite, serveDocumentationSite } from "./documentation-site.ts";
 
-let site: Site;
+let documentationSite: DocumentationSite;
 beforeAll(async () => {
-  site = await openSite();
+  documentationSite = await serveDocumentationSite();
 });
-afterAll(() => site?.close());
+afterAll(() => documentationSite?.close());
 
 const mode = "document.documentElement.dataset.theme";
 
 describe("the navbar", () => {
   it("leads to the guides, to the reference, and to the company", async () => {
-    const { page, close } = await site.open("/");
+    const { page, close } = await documentationSite.openTab("/");
     const navbar = page.locator("nav.navbar");
     await navbar.getByRole("link", { name: "Docs", exact: true }).click();
     await page.waitForURL("**/docs/getting-started");
@@ -25,7 +25,7 @@ describe("the navbar", () => {
   });
 
   it("offers English, the one language that there is", async () => {
-    const { page, close } = await site.open("/");
+    const { page, close } = await documentationSite.openTab("/");
     await page.locator("nav.navbar").getByRole("button", { name: "English" }).hover();
     const languages = page.locator("nav.navbar .dropdown__menu a");
     expect(await languages.allTextContents()).toEqual(["English"]);
@@ -33,7 +33,9 @@ describe("the navbar", () => {
   });
 
   it("is a menu at 390 pixels, with the pages of the guides in it", async () => {
-    const { page, close } = await site.open("/docs/requests", { viewport: { width: 390, height: 800 } });
+    const { page, close } = await documentationSite.openTab("/docs/requests", {
+      viewport: { width: 390, height: 800 },
+    });
     await page.getByRole("button", { name: "Toggle navigation bar" }).click();
     const menu = page.locator(".navbar-sidebar");
     await menu.getByRole("link", { name: "Webhooks" }).click();
@@ -43,14 +45,14 @@ describe("the navbar", () => {
   });
 
   it.each([996, 997])("changes its layout above 996 pixels: %d", async (width) => {
-    const { page, close } = await site.open("/docs/requests", { viewport: { width, height: 800 } });
+    const { page, close } = await documentationSite.openTab("/docs/requests", { viewport: { width, height: 800 } });
     const isMobile = await page.getByRole("button", { name: "Toggle navigation bar" }).isVisible();
     expect(isMobile).toBe(width === 996);
     await close();
   });
 
   it("lets people who use the keyboard skip it", async () => {
-    const { page, close } = await site.open("/docs/requests");
+    const { page, close } = await documentationSite.openTab("/docs/requests");
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to main content");
     await page.keyboard.press("Enter");
@@ -66,17 +68,17 @@ describe("the colour mode", () => {
       ["dark", "dark"],
       ["no-preference", "light"],
     ] as const) {
-      const { page, close } = await site.open("/", { colorScheme });
+      const { page, close } = await documentationSite.openTab("/", { colorScheme });
       // Today's browsers know no such preference any more, and say light.
       expect(await page.evaluate(mode), colorScheme).toBe(theme);
       await close();
     }
-    const markup = await (await fetch(`${site.url}/`)).text();
+    const markup = await (await fetch(`${documentationSite.url}/`)).text();
     expect(markup).toContain('"dark"');
   });
 
   it("is changed with the toggle, and stays so", async () => {
-    const { page, close } = await site.open("/", { colorScheme: "dark" });
+    const { page, close } = await documentationSite.openTab("/", { colorScheme: "dark" });
     const toggle = page.getByRole("button", { name: /Switch between dark and light mode/ });
     for (let clicks = 0; clicks < 3 && (await page.evaluate(mode)) !== "light"; clicks++) await toggle.click();
     expect(await page.evaluate(mode)).toBe("light");
@@ -88,7 +90,7 @@ describe("the colour mode", () => {
 
 describe("a page of the guides", () => {
   it("has its sidebar open, a table of contents of two levels, and a footer", async () => {
-    const { page, close } = await site.open("/docs/order-live");
+    const { page, close } = await documentationSite.openTab("/docs/order-live");
     const sidebar = page.locator("aside .theme-doc-sidebar-menu");
     expect(await sidebar.getByRole("link").count()).toBeGreaterThanOrEqual(6);
     expect(await page.locator(".menu__list-item--collapsed").count()).toBe(0);
@@ -104,7 +106,7 @@ describe("a page of the guides", () => {
   });
 
   it("shows its diagrams in the colours of the page, and says in words what they show", async () => {
-    const { page, close } = await site.open("/docs/order-live");
+    const { page, close } = await documentationSite.openTab("/docs/order-live");
     const diagram = page.getByRole("img", { name: /^The life of a live order\. An order is opened/ });
     await diagram.scrollIntoViewIfNeeded();
     for (const [colorScheme, drawing] of [
@@ -121,13 +123,13 @@ describe("a page of the guides", () => {
   });
 
   it("remembers which version of the documentation was read", async () => {
-    const { page, close } = await site.open("/docs/requests");
+    const { page, close } = await documentationSite.openTab("/docs/requests");
     await page.waitForFunction("localStorage.getItem('docs-preferred-version-default') === 'current'");
     await close();
   });
 
   it("explains every error under its code", async () => {
-    const { page, close } = await site.open("/docs/requests#rate_limited");
+    const { page, close } = await documentationSite.openTab("/docs/requests#rate_limited");
     expect(await page.locator("#rate_limited").textContent()).toContain("rate_limited");
     await close();
   });
@@ -135,8 +137,8 @@ describe("a page of the guides", () => {
 
 describe("what is not there", () => {
   it("is answered with 404 and says so", async () => {
-    expect((await fetch(`${site.url}/docs/nowhere`)).status).toBe(404);
-    const { page, close } = await site.open("/docs/nowhere");
+    expect((await fetch(`${documentationSite.url}/docs/nowhere`)).status).toBe(404);
+    const { page, close } = await documentationSite.openTab("/docs/nowhere");
     expect(await page.locator("h1").textContent()).toBe("Page Not Found");
     await close();
   });
@@ -147,7 +149,7 @@ describe("the search", () => {
     ["revisionHash", "/docs/order-live"],
     ["Push a till", "/api/push-till-v-2"],
   ])("finds %s", async (words, path) => {
-    const { page, close } = await site.open("/");
+    const { page, close } = await documentationSite.openTab("/");
     await page.keyboard.press("Control+k");
     const input = page.locator("input.navbar__search-input");
     await input.pressSequentially(words);
@@ -162,11 +164,11 @@ describe("the search", () => {
 
 describe("the search's suggestions", () => {
   it.each(["dark", "light"] as const)("can be read in the %s mode, and by screen readers", async (colorScheme) => {
-    const { page, close } = await site.open("/", { colorScheme });
+    const { page, close } = await documentationSite.openTab("/", { colorScheme });
     await page.keyboard.press("Control+k");
     await page.locator("input.navbar__search-input").pressSequentially("webhook");
     await page.locator('[class*="suggestion"]').first().waitFor();
-    expect(await seriousFaults(page)).toEqual([]);
+    expect(await findSeriousViolations(page)).toEqual([]);
     await close();
   });
 });
@@ -174,7 +176,7 @@ describe("the search's suggestions", () => {
 describe("what programs read", () => {
   it("is there: the OpenAPI document, llms.txt and a Markdown copy of each page", async () => {
     const read = async (path: string) => {
-      const reply = await fetch(`${site.url}${path}`);
+      const reply = await fetch(`${documentationSite.url}${path}`);
       expect(reply.status, path).toBe(200);
       return reply.text();
     };
@@ -184,6 +186,6 @@ describe("what programs read", () => {
     expect(copies.length).toBeGreaterThan(50);
     for (const path of copies) expect(await read(path), path).toMatch(/^# \S/);
     expect(await read("/docs/requests.md")).toContain("#### rate_limited");
-    expect((await fetch(`${site.url}/favicon.ico`)).status).toBe(200);
+    expect((await fetch(`${documentationSite.url}/favicon.ico`)).status).toBe(200);
   });
 });

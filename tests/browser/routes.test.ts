@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { faultsOfColours, seriousFaults } from "./check-accessibility.ts";
-import { isAlive, openSite, type Site, type Tab } from "./open-site.ts";
+import { findColorViolations, findSeriousViolations } from "./check-accessibility.ts";
+import {
+  type BrowserTab,
+  type DocumentationSite,
+  serveDocumentationSite,
+  waitUntilHydrated,
+} from "./documentation-site.ts";
 
 const guides = ["getting-started", "authentication", "edge-cases", "order-live", "requests", "webhooks"].map(
   (name) => `/docs/${name}`,
 );
 
 /** Pages that between them have everything that pages have. */
-const looks = [
+const colorSchemes = [
   "/",
   ...guides,
   "/api/",
@@ -17,14 +22,14 @@ const looks = [
   "/no",
 ];
 
-let site: Site;
+let documentationSite: DocumentationSite;
 let routes: string[];
 beforeAll(async () => {
-  site = await openSite();
-  const sitemap = await (await fetch(`${site.url}/sitemap.xml`)).text();
+  documentationSite = await serveDocumentationSite();
+  const sitemap = await (await fetch(`${documentationSite.url}/sitemap.xml`)).text();
   routes = [...sitemap.matchAll(/<loc>https?:\/\/[^/]+([^<]*)<\/loc>/g)].map(([, path = ""]) => path);
 });
-afterAll(() => site?.close());
+afterAll(() => documentationSite?.close());
 
 describe("the site", () => {
   it("has the routes that it should have, and no others", () => {
@@ -33,28 +38,28 @@ describe("the site", () => {
   });
 
   it("leads from /docs to the first page", async () => {
-    const { page, close } = await site.open("/docs");
+    const { page, close } = await documentationSite.openTab("/docs");
     expect(new URL(page.url()).pathname).toBe("/docs/getting-started");
     await close();
   });
 
   it("has a page with one heading at each", async () => {
     for (const path of routes.filter((path) => path !== "/docs")) {
-      const reply = await fetch(`${site.url}${path}`);
+      const reply = await fetch(`${documentationSite.url}${path}`);
       expect(reply.status, path).toBe(200);
       expect([...(await reply.text()).matchAll(/<h1[ >]/g)].length, path).toBe(1);
     }
   });
 
   it("shows each operation, from the sidebar, with nothing to complain of", async () => {
-    const { page, complaints, close } = await site.open("/api/");
+    const { page, consoleErrors, close } = await documentationSite.openTab("/api/");
     const operations = routes.filter((path) => path.startsWith("/api/") && path !== "/api/");
     expect(operations.length).toBeGreaterThan(50);
     for (const path of operations) {
       // As a click of the mouse, less its waiting until nothing moves, which took longer than all else.
       await page.locator(`.theme-doc-sidebar-menu a[href="${path}"]`).dispatchEvent("click");
       await page.waitForFunction(`location.pathname === "${path}" && document.querySelector("article h1")`);
-      expect(complaints, path).toEqual([]);
+      expect(consoleErrors, path).toEqual([]);
     }
     await close();
   }, 180_000);
@@ -62,27 +67,27 @@ describe("the site", () => {
 
 describe("a page", () => {
   // One tab for all of them: what pages share is loaded once.
-  let tab: Tab;
+  let tab: BrowserTab;
   beforeAll(async () => {
-    tab = await site.open("/");
+    tab = await documentationSite.openTab("/");
   });
   afterAll(() => tab?.close());
 
-  it.each(looks)("at %s has no serious fault of accessibility in either mode, at every width", async (path) => {
-    const { page, complaints } = tab;
-    complaints.length = 0;
+  it.each(colorSchemes)("at %s has no serious fault of accessibility in either mode, at every width", async (path) => {
+    const { page, consoleErrors } = tab;
+    consoleErrors.length = 0;
     await page.emulateMedia({ colorScheme: "dark" });
-    await page.goto(`${site.url}${path}`);
-    await isAlive(page);
+    await page.goto(`${documentationSite.url}${path}`);
+    await waitUntilHydrated(page);
     await page.waitForFunction("[...document.images].every(({ complete, loading }) => complete || loading === 'lazy')");
     // Colours that fade from one into the other are, meanwhile, neither.
     await page.addStyleTag({ content: "*, ::before, ::after { transition: none !important; }" });
     // The browser itself complains of a page that is answered with 404.
-    expect(complaints.filter((complaint) => !/status of 404/.test(complaint))).toEqual([]);
-    expect(await seriousFaults(page), "in the dark mode").toEqual([]);
+    expect(consoleErrors.filter((complaint) => !/status of 404/.test(complaint))).toEqual([]);
+    expect(await findSeriousViolations(page), "in the dark mode").toEqual([]);
     await page.emulateMedia({ colorScheme: "light" });
     await page.waitForFunction("document.documentElement.dataset.theme === 'light'");
-    expect(await faultsOfColours(page), "in the light mode").toEqual([]);
+    expect(await findColorViolations(page), "in the light mode").toEqual([]);
     for (const width of [390, 996, 1440]) {
       await page.setViewportSize({ width, height: 900 });
       expect(await page.evaluate("document.documentElement.scrollWidth"), `at ${width}`).toBeLessThanOrEqual(width);

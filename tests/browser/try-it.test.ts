@@ -1,26 +1,28 @@
 import { generateTill } from "@pragma/simulator/generate-till";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ReachableProduct } from "../harness/product.ts";
+import type { ProductAddress } from "../harness/product-under-test.ts";
 import { sharedProduct } from "../harness/shared-product.ts";
-import { openShop, type Shop } from "../harness/shop.ts";
-import { openSite, type Site } from "./open-site.ts";
+import { createTestLocation, type TestLocation } from "../harness/test-location.ts";
+import { type DocumentationSite, serveDocumentationSite } from "./documentation-site.ts";
 
-let product: ReachableProduct;
-let shop: Shop;
-let site: Site;
+let product: ProductAddress;
+let shop: TestLocation;
+let documentationSite: DocumentationSite;
 beforeAll(async () => {
   product = await sharedProduct();
-  shop = await openShop(product);
-  await shop.pushUntilAnswered(generateTill({ seed: "try it", orders: 3, day: "2026-05-29" }));
-  await shop.reports(1);
+  shop = await createTestLocation(product);
+  await shop.pushTillWithRetries(generateTill({ seed: "try it", orders: 3, day: "2026-05-29" }));
+  await shop.waitForReports(1);
   // The reference asks at the usual address of the gateway: that is where this one is, for the browser.
-  site = await openSite({ flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`] });
+  documentationSite = await serveDocumentationSite({
+    flags: [`--host-resolver-rules=MAP 127.0.0.1:4000 ${new URL(product.url).host}`],
+  });
 }, 120_000);
-afterAll(() => site?.close());
+afterAll(() => documentationSite?.close());
 
 describe("the form beside an operation", () => {
   it("sends a request with a key that is typed in, and shows the reply", async () => {
-    const { page, close } = await site.open("/api/list-reports");
+    const { page, close } = await documentationSite.openTab("/api/list-reports");
     const form = page.getByRole("form", { name: "Try it" });
     await form.getByLabel("API key").fill(shop.key);
     await form.getByLabel("size").fill("1");
@@ -33,7 +35,7 @@ describe("the form beside an operation", () => {
   });
 
   it("keeps the key for the next operation, and out of the samples", async () => {
-    const { page, close } = await site.open("/api/list-reports");
+    const { page, close } = await documentationSite.openTab("/api/list-reports");
     await page.getByLabel("API key").fill(shop.key);
     await page.getByRole("link", { name: "List products" }).first().click();
     await page.waitForURL("**/api/list-products");
@@ -43,7 +45,7 @@ describe("the form beside an operation", () => {
   });
 
   it("shows why a request was refused", async () => {
-    const { page, close } = await site.open("/api/get-own-location");
+    const { page, close } = await documentationSite.openTab("/api/get-own-location");
     await page.getByLabel("API key").fill("not-a-key");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText("401 Unauthorized").waitFor();
@@ -52,7 +54,7 @@ describe("the form beside an operation", () => {
   });
 
   it("shows a stream as it comes, until it is stopped", async () => {
-    const { page, close } = await site.open("/api/stream-live-orders");
+    const { page, close } = await documentationSite.openTab("/api/stream-live-orders");
     await page.getByLabel("API key").fill(shop.key);
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("region", { name: "Reply" }).getByText("event: ready").first().waitFor();
@@ -62,7 +64,7 @@ describe("the form beside an operation", () => {
   });
 
   it("says when nobody answers", async () => {
-    const { page, close } = await site.open("/api/get-health");
+    const { page, close } = await documentationSite.openTab("/api/get-health");
     await page.getByLabel("Server").fill("http://127.0.0.1:9");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText(/No answer from http:\/\/127\.0\.0\.1:9/).waitFor();
@@ -70,7 +72,7 @@ describe("the form beside an operation", () => {
   });
 
   it("writes the request in four languages, as it is typed in", async () => {
-    const { page, close } = await site.open("/api/list-reports");
+    const { page, close } = await documentationSite.openTab("/api/list-reports");
     await page.getByLabel("since").fill("2026-05-29");
     for (const [language, part] of [
       ["curl", "curl '"],
@@ -88,7 +90,7 @@ describe("the form beside an operation", () => {
 
 describe("the introduction of the reference", () => {
   it("has no footer, and offers the OpenAPI document", async () => {
-    const { page, close } = await site.open("/api/");
+    const { page, close } = await documentationSite.openTab("/api/");
     expect(await page.locator("footer.footer").count()).toBe(0);
     const downloading = page.waitForEvent("download");
     await page.getByRole("link", { name: "Download the OpenAPI document" }).click();

@@ -1,24 +1,24 @@
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { expectCluster, findPlaces } from "@pragma/runtime/testing/stream-places";
-import { freePort } from "../../deploy/local/free-port.js";
-import { type ReachableServer, startNats, temporaryDataFolder } from "../../deploy/local/servers.js";
+import { assertClusterHasLeader, getStreamReplicaStatus } from "@pragma/runtime/testing/jetstream-replicas";
+import { findFreePort } from "../../deploy/local/free-port.js";
+import { createTemporaryDataFolder, type StartedServer, startNats } from "../../deploy/local/servers.js";
 
 /** Three NATS servers that keep three copies of everything. */
 export interface NatsCluster {
   /** Names all of them. */
   url: string;
   /** Kills the one that leads a stream, as a power cut; tells its name. */
-  killLeaderOf(stream: string): Promise<string>;
+  killStreamLeader(stream: string): Promise<string>;
   /** Starts again what was killed, and waits until it has caught up with the others. */
-  mend(stream: string): Promise<void>;
+  restartKilledServer(stream: string): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function startNatsCluster(): Promise<NatsCluster> {
-  const folder = temporaryDataFolder("cluster");
+  const folder = createTemporaryDataFolder("cluster");
   const names = ["n1", "n2", "n3"];
-  const routes = await Promise.all(names.map(() => freePort()));
-  const servers = new Map<string, ReachableServer>();
+  const routes = await Promise.all(names.map(() => findFreePort()));
+  const servers = new Map<string, StartedServer>();
   let killed: string | undefined;
 
   async function start(name: string, port?: number): Promise<void> {
@@ -35,23 +35,27 @@ export async function startNatsCluster(): Promise<NatsCluster> {
   const url = `nats://${addresses.join(",")}`;
 
   // Servers that have just started have yet to agree on who leads them.
-  await eventually("the cluster to be one", () => expectCluster(addresses));
+  await eventually("the cluster to be one", () => assertClusterHasLeader(addresses));
 
   return {
     url,
-    async killLeaderOf(stream) {
-      const leader = (await findPlaces(addresses, stream)).leader ?? "n1";
+    async killStreamLeader(stream) {
+      const leader = (await getStreamReplicaStatus(addresses, stream)).leader ?? "n1";
       await servers.get(leader)?.kill();
       killed = leader;
       return leader;
     },
-    async mend(stream) {
+    async restartKilledServer(stream) {
       if (killed === undefined) return;
       await start(killed, servers.get(killed)?.port);
       killed = undefined;
-      await eventually("all copies to be current", async () => (await findPlaces(addresses, stream)).isWhole, {
-        withinSeconds: 60,
-      });
+      await eventually(
+        "all copies to be current",
+        async () => (await getStreamReplicaStatus(addresses, stream)).isFullyReplicated,
+        {
+          withinSeconds: 60,
+        },
+      );
     },
     async stop() {
       await Promise.all([...servers.values()].map((server) => server.stop()));

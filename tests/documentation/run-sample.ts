@@ -4,44 +4,44 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { packageFolder } from "@pragma/runtime/package-folder";
+import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 
-const root = join(packageFolder(import.meta.resolve("@pragma/services/definitions")), "..");
-const tryIt = join(root, "docs-portal", "src", "try-it");
+const checkoutFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..");
+const tryItFolder = join(checkoutFolder, "docs-portal", "src", "try-it");
 
 /** What a reader has typed in, as the form beside an operation has it. */
-interface Inputs {
+interface SampleInputs {
   server: string;
   key: string;
   parameters: Record<string, string>;
   body?: string;
 }
 
-interface Operation {
+interface SampleOperation {
   operationId: string;
   method: string;
   path: string;
 }
 
 /** The parts of the site that make samples. */
-interface Maker {
-  composeRequest(operation: Operation, inputs: Inputs): unknown;
-  replyKindOf(operation: Operation): unknown;
+interface SampleGenerator {
+  composeRequest(operation: SampleOperation, inputs: SampleInputs): unknown;
+  replyKindOf(operation: SampleOperation): unknown;
   sampleLanguages: { id: string; label: string; write(sample: { request: unknown; replies: unknown }): string }[];
   replyFile: string;
 }
 
-const maker: Maker = Object.assign(
+const sampleGenerator: SampleGenerator = Object.assign(
   {},
   ...(await Promise.all(
     ["compose-request.ts", "operation.ts", "samples/samples.ts", "samples/sample.ts"].map(
-      (file) => import(pathToFileURL(join(tryIt, file)).href),
+      (file) => import(pathToFileURL(join(tryItFolder, file)).href),
     ),
   )),
 );
 
 /** How the samples of a language are run: what they are saved as, and with what program. */
-const programs: Record<string, { file: string; command: string; args: string[] }> = {
+const programsByLanguage: Record<string, { file: string; command: string; args: string[] }> = {
   curl: { file: "sample.sh", command: "sh", args: [] },
   typescript: { file: "sample.mts", command: process.execPath, args: ["--import", import.meta.resolve("tsx")] },
   python: { file: "sample.py", command: "python3", args: [] },
@@ -49,23 +49,24 @@ const programs: Record<string, { file: string; command: string; args: string[] }
 };
 
 /** Milliseconds after which a sample is ended. */
-const longest = 20_000;
+const sampleTimeoutMs = 20_000;
 
-const isHere = (command: string) => spawnSync(command, ["--version"]).status === 0;
+const isInstalled = (command: string) => spawnSync(command, ["--version"]).status === 0;
 
-export type Language = Maker["sampleLanguages"][number];
+export type SampleLanguage = SampleGenerator["sampleLanguages"][number];
 
 /** The languages of the samples that this machine has a program for. */
-export const languagesHere: Language[] = maker.sampleLanguages.filter(({ id }) =>
-  isHere(id === "curl" ? "curl" : (programs[id]?.command ?? id)),
+export const installedSampleLanguages: SampleLanguage[] = sampleGenerator.sampleLanguages.filter(({ id }) =>
+  isInstalled(id === "curl" ? "curl" : (programsByLanguage[id]?.command ?? id)),
 );
 
-const document = JSON.parse(readFileSync(join(root, "contracts", "openapi.json"), "utf8"));
-const operations: Operation[] = Object.entries<Record<string, object>>(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({ method, path, ...operation }) as Operation),
+const openApiDocument = JSON.parse(readFileSync(join(checkoutFolder, "contracts", "openapi.json"), "utf8"));
+const sampleOperations: SampleOperation[] = Object.entries<Record<string, object>>(openApiDocument.paths).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, ...operation }) as SampleOperation),
 );
 
-export interface RunningSample {
+export interface RunnableSample {
   /** Rejects with what it told when it fails. `saved` is the file that it made, if it did. */
   run(): Promise<{ output: string; saved: Buffer | undefined }>;
   /** Ends it once its output has this text. */
@@ -73,14 +74,20 @@ export interface RunningSample {
 }
 
 /** The sample of an operation as the reference shows it for these inputs. */
-export function sampleOf(language: Language, operationId: string, inputs: Inputs): RunningSample {
-  const operation = operations.find((each) => each.operationId === operationId);
-  const program = programs[language.id];
+export function createRunnableSample(
+  language: SampleLanguage,
+  operationId: string,
+  inputs: SampleInputs,
+): RunnableSample {
+  const operation = sampleOperations.find((each) => each.operationId === operationId);
+  const program = programsByLanguage[language.id];
   if (!operation || !program) throw new Error(`There is no ${operationId}, or nothing to run ${language.label} with.`);
-  const request = maker.composeRequest(operation, inputs);
-  const text = language.write({ request, replies: maker.replyKindOf(operation) });
+  const request = sampleGenerator.composeRequest(operation, inputs);
+  const text = language.write({ request, replies: sampleGenerator.replyKindOf(operation) });
 
-  async function play(isEnough: (output: string) => boolean): Promise<{ output: string; saved: Buffer | undefined }> {
+  async function runProgram(
+    isEnough: (output: string) => boolean,
+  ): Promise<{ output: string; saved: Buffer | undefined }> {
     const folder = mkdtempSync(join(tmpdir(), "pragma-sample-"));
     try {
       const { file, command, args } = program as NonNullable<typeof program>;
@@ -91,7 +98,7 @@ export function sampleOf(language: Language, operationId: string, inputs: Inputs
       const env = { PATH: process.env.PATH };
       const child = spawn(command, [...args, file], { cwd: folder, env, detached: true });
       const end = () => child.pid !== undefined && process.kill(-child.pid, "SIGKILL");
-      const deadline = setTimeout(end, longest);
+      const deadline = setTimeout(end, sampleTimeoutMs);
       let output = "";
       let told = "";
       child.stderr.on("data", (part) => {
@@ -104,7 +111,7 @@ export function sampleOf(language: Language, operationId: string, inputs: Inputs
       const [code] = await once(child, "close");
       clearTimeout(deadline);
       if (code !== 0 && !isEnough(output)) throw new Error(`The sample failed:\n${text}\n\n${output}${told}`);
-      const reply = join(folder, maker.replyFile);
+      const reply = join(folder, sampleGenerator.replyFile);
       return { output, saved: existsSync(reply) ? readFileSync(reply) : undefined };
     } finally {
       rmSync(folder, { recursive: true, force: true });
@@ -112,9 +119,9 @@ export function sampleOf(language: Language, operationId: string, inputs: Inputs
   }
 
   return {
-    run: () => play(() => false),
+    run: () => runProgram(() => false),
     runUntil: async (wanted) => {
-      const { output } = await play((soFar) => soFar.includes(wanted));
+      const { output } = await runProgram((soFar) => soFar.includes(wanted));
       if (!output.includes(wanted)) throw new Error(`The sample ended, and told nothing of ${wanted}:\n${output}`);
     },
   };

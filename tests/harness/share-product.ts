@@ -32,18 +32,18 @@ export default async function shareProduct(project: TestProject): Promise<() => 
 async function start() {
   // Not before they are needed: most runs of a few files need none of this.
   const { createTestEnvironment } = await import("@pragma/runtime/testing/test-environment");
-  const { startLegacyBackoffice } = await import("./legacy-backoffice.ts");
-  const { legacyVariables } = await import("./legacy-variables.ts");
-  const { startProduct } = await import("./product.ts");
-  const backoffice = await startLegacyBackoffice();
+  const { startFakeLegacyBackoffice } = await import("./fake-legacy-backoffice.ts");
+  const { legacyBackofficeVariables } = await import("./legacy-variables.ts");
+  const { startProductUnderTest } = await import("./product-under-test.ts");
+  const backoffice = await startFakeLegacyBackoffice();
   const environment = await createTestEnvironment({
     ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000", AUTH_FAILURES_BURST: "10000000" },
     ...{ RECIPIENTS_PER_LOCATION: "100000", WEBHOOKS_PER_LOCATION: "100000" },
     ...{ JOBS_UNFINISHED_PER_KEY: "100000", JOBS_UNFINISHED_PER_LOCATION: "100000" },
     ...{ JOBS_REPEATING_PER_LOCATION: "100000", JOBS_PER_DAY: "1000000", JOBS_BYTES_PER_DAY: "10000000000" },
-    ...legacyVariables(backoffice),
+    ...legacyBackofficeVariables(backoffice),
   });
-  const product = await startProduct(environment.variables);
+  const product = await startProductUnderTest(environment.variables);
   return {
     product,
     async stop() {

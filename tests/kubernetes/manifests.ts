@@ -12,7 +12,7 @@ import * as core from "kubernetes-models/v1";
 import { parseAllDocuments } from "yaml";
 
 /** A Kubernetes object, as far as tests look into it. */
-export interface Manifest {
+export interface KubernetesManifest {
   apiVersion: string;
   kind: string;
   metadata: { name: string; namespace?: string };
@@ -20,49 +20,51 @@ export interface Manifest {
   data?: Record<string, string>;
 }
 
-const folder = fileURLToPath(new URL("../../deploy/kubernetes/", import.meta.url));
-const builders = [
+const kubernetesFolder = fileURLToPath(new URL("../../deploy/kubernetes/", import.meta.url));
+const kustomizeCommands = [
   { command: "kustomize", args: ["build"] },
   { command: "kubectl", args: ["kustomize"] },
 ];
 
 /** The program that builds kustomizations on this machine; undefined when there is none. */
-export const builder = builders.find(({ command, args }) => spawnSync(command, [...args, "--help"]).status === 0);
+export const kustomizeCommand = kustomizeCommands.find(
+  ({ command, args }) => spawnSync(command, [...args, "--help"]).status === 0,
+);
 
 /** What a kustomization comes to: `base`, `overlays/production`. */
-export function build(kustomization: string): Manifest[] {
-  if (!builder) throw new Error("There is neither kustomize nor kubectl on this machine.");
-  const { command, args } = builder;
-  const { stdout, stderr, status } = spawnSync(command, [...args, join(folder, kustomization)], {
+export function buildKustomization(kustomization: string): KubernetesManifest[] {
+  if (!kustomizeCommand) throw new Error("There is neither kustomize nor kubectl on this machine.");
+  const { command, args } = kustomizeCommand;
+  const { stdout, stderr, status } = spawnSync(command, [...args, join(kubernetesFolder, kustomization)], {
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024,
   });
   if (status !== 0) throw new Error(stderr);
-  return manifestsIn(stdout);
+  return parseManifests(stdout);
 }
 
 /** Every object that a folder's own files hold, as it stands there: before patches. */
-export async function written(kustomization: string): Promise<Manifest[]> {
-  const files = (await readdir(join(folder, kustomization))).filter(
+export async function readManifestFiles(kustomization: string): Promise<KubernetesManifest[]> {
+  const files = (await readdir(join(kubernetesFolder, kustomization))).filter(
     (name) => name.endsWith(".yaml") && name !== "kustomization.yaml",
   );
-  const texts = await Promise.all(files.map((name) => readFile(join(folder, kustomization, name), "utf8")));
-  return texts.flatMap(manifestsIn);
+  const texts = await Promise.all(files.map((name) => readFile(join(kubernetesFolder, kustomization, name), "utf8")));
+  return texts.flatMap(parseManifests);
 }
 
-function manifestsIn(text: string): Manifest[] {
+function parseManifests(text: string): KubernetesManifest[] {
   return parseAllDocuments(text).map((document) => {
     if (document.errors.length > 0) throw document.errors[0];
-    return document.toJS() as Manifest;
+    return document.toJS() as KubernetesManifest;
   });
 }
 
-interface Model {
+interface ManifestModel {
   validate(): void;
 }
 
 /** The schemas of each API that is used. */
-const models: Record<string, object> = {
+const modelsByApiVersion: Record<string, object> = {
   v1: core,
   "apps/v1": apps,
   "autoscaling/v2": autoscaling,
@@ -73,9 +75,9 @@ const models: Record<string, object> = {
 };
 
 /** Throws when an object is not as the Kubernetes (or KEDA) schema of its kind has it. */
-export function validate(manifest: Manifest): void {
-  const kinds = models[manifest.apiVersion] as
-    | Record<string, (new (manifest: Manifest) => Model) | undefined>
+export function validateManifest(manifest: KubernetesManifest): void {
+  const kinds = modelsByApiVersion[manifest.apiVersion] as
+    | Record<string, (new (manifest: KubernetesManifest) => ManifestModel) | undefined>
     | undefined;
   const model = kinds?.[manifest.kind];
   if (!model) throw new Error(`No schema is known of ${manifest.apiVersion} ${manifest.kind}.`);

@@ -1,10 +1,10 @@
 /** The names of exported metrics, each with the labels that its values have. */
-export type Exported = Map<string, Set<string>>;
+export type ExportedMetrics = Map<string, Set<string>>;
 
 /** Reads what a process exports in Prometheus' text format. */
-export async function readMetrics(url: string): Promise<Exported> {
+export async function readPrometheusMetrics(url: string): Promise<ExportedMetrics> {
   const text = await (await fetch(url)).text();
-  const found: Exported = new Map();
+  const found: ExportedMetrics = new Map();
   for (const line of text.split("\n")) {
     const parts = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? \S+/.exec(line);
     if (!parts?.[1]) continue;

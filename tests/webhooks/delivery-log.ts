@@ -1,4 +1,4 @@
-import { schemaOf } from "@pragma/runtime/start-service";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
 import type postgres from "postgres";
 
 /** What the log says of one message and one webhook. */
@@ -13,8 +13,8 @@ export interface LoggedDelivery {
 }
 
 /** The whole log of an installation. */
-export async function readLog(sql: postgres.Sql, namespace: string): Promise<LoggedDelivery[]> {
-  const schema = sql(schemaOf(namespace, "webhooks"));
+export async function readDeliveryLog(sql: postgres.Sql, namespace: string): Promise<LoggedDelivery[]> {
+  const schema = sql(buildServiceSchemaName(namespace, "webhooks"));
   return sql<LoggedDelivery[]>`
     select
       d.webhook_id as "webhookId", d.message_id as "messageId", d.state,

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { canInstall, installPackages } from "../find-servers.ts";
-import { Failure } from "../terminal.mjs";
+import { canInstallDebianPackages, installDebianPackages } from "../find-servers.ts";
+import { UserFacingError } from "../terminal.mjs";
 
-const programs = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const chromiumPrograms = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 /** Where systems put it that keep no programs of people in PATH. */
-const places = [
+const macChromiumPaths = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
@@ -26,7 +26,10 @@ export const chromiumFlags = [
 export function findChromium(): string | undefined {
   if (process.env.CHROMIUM) return process.env.CHROMIUM;
   const folders = (process.env.PATH ?? "").split(":").filter(Boolean);
-  return [...folders.flatMap((folder) => programs.map((program) => join(folder, program))), ...places].find(existsSync);
+  return [
+    ...folders.flatMap((folder) => chromiumPrograms.map((program) => join(folder, program))),
+    ...macChromiumPaths,
+  ].find(existsSync);
 }
 
 /**
@@ -35,8 +38,8 @@ export function findChromium(): string | undefined {
  * @throws Failure saying what to install.
  */
 export async function ensureChromium(): Promise<void> {
-  if (findChromium() === undefined && canInstall())
-    await installPackages("Installing Chromium with apt-get", ["chromium"]);
+  if (findChromium() === undefined && canInstallDebianPackages())
+    await installDebianPackages("Installing Chromium with apt-get", ["chromium"]);
   if (findChromium() === undefined)
-    throw new Failure("The browser tests need Chromium. Install it, or give its path in CHROMIUM.");
+    throw new UserFacingError("The browser tests need Chromium. Install it, or give its path in CHROMIUM.");
 }

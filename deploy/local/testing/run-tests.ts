@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { removeDataFolder, temporaryDataFolder } from "../data-folder.mjs";
-import { spawnGuarded } from "../guarded.mjs";
+import { createTemporaryDataFolder, removeDataFolder } from "../data-folder.mjs";
+import { spawnWithCleanup } from "../process-cleanup.mjs";
 import { ensureServers } from "../servers.ts";
-import { checkout } from "../setup.mjs";
+import { checkoutFolder } from "../setup.mjs";
 import { buildPortal } from "../start.ts";
-import { say } from "../terminal.mjs";
+import { printLine } from "../terminal.mjs";
 import { ensureChromium } from "./chromium.ts";
 import { runChecks } from "./run-checks.ts";
 
-interface Sum {
+interface TestTotals {
   passed: number;
   failed: number;
 }
@@ -30,7 +30,7 @@ interface TestResult {
 }
 
 /** Runs the checks and then vitest against real servers, adding up what passed and failed as it is known. */
-export async function runTests(args: string[], add: (part: Sum) => void): Promise<void> {
+export async function runTests(args: string[], add: (part: TestTotals) => void): Promise<void> {
   // Meanwhile: what is installed is waited for, and needs no core.
   const preparing = ensureChromium().then(() => ensureServers("test"));
   preparing.catch(() => {});
@@ -38,23 +38,27 @@ export async function runTests(args: string[], add: (part: Sum) => void): Promis
   const urls = await preparing;
   await buildPortal();
   const { secondTries, ...sum } = await runVitest(args, urls);
-  for (const test of secondTries) say(`passed only when it was tried again: ${test}`);
+  for (const test of secondTries) printLine(`passed only when it was tried again: ${test}`);
   add(sum);
 }
 
 /** Runs vitest, showing what it says, and ends the processes that tests have left running. */
-async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<Sum & { secondTries: string[] }> {
+async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestTotals & { secondTries: string[] }> {
   // For what tests leave behind, too.
-  const folder = temporaryDataFolder("vitest");
+  const folder = createTemporaryDataFolder("vitest");
   const reportFile = join(folder, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
-  const child = spawnGuarded(join(checkout, "node_modules", ".bin", "vitest"), ["run", ...reporters, ...args], {
-    cwd: checkout,
-    env: { ...process.env, ...env, TMPDIR: folder },
-    stdio: ["ignore", "inherit", "inherit"],
-  });
+  const child = spawnWithCleanup(
+    join(checkoutFolder, "node_modules", ".bin", "vitest"),
+    ["run", ...reporters, ...args],
+    {
+      cwd: checkoutFolder,
+      env: { ...process.env, ...env, TMPDIR: folder },
+      stdio: ["ignore", "inherit", "inherit"],
+    },
+  );
   const [exitCode] = await once(child, "exit");
-  const outcome = readReport(reportFile, exitCode);
+  const outcome = readVitestReport(reportFile, exitCode);
   await removeDataFolder(folder);
   return outcome;
 }
@@ -64,7 +68,7 @@ async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<Sum & 
  * reasons. A file that could not be loaded, or whose hooks failed past its tests, is one failure; so is a run that ended
  * badly without any failed test, and a run without tests.
  */
-export function readReport(reportFile: string, exitCode: number | null): Sum & { secondTries: string[] } {
+export function readVitestReport(reportFile: string, exitCode: number | null): TestTotals & { secondTries: string[] } {
   if (!existsSync(reportFile)) return { passed: 0, failed: 1, secondTries: [] };
   const report = JSON.parse(readFileSync(reportFile, "utf8")) as VitestReport;
   const brokenFiles = report.testResults.filter(

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
 /** An empty folder that is removed when the test has finished. */
-export function scratchFolder(): string {
+export function createScratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "pragma-scratch-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

@@ -3,18 +3,18 @@
  */
 import "../node-version.mjs";
 
-const sum = { passed: 0, failed: 0 };
+const totals = { passed: 0, failed: 0 };
 process.on("exit", (code) => {
-  const failed = sum.failed || (code === 0 ? 0 : 1);
-  process.stdout.write(`tests: ${sum.passed} passed, ${failed} failed\n`);
+  const failed = totals.failed || (code === 0 ? 0 : 1);
+  process.stdout.write(`tests: ${totals.passed} passed, ${failed} failed\n`);
 });
 
 const { runUntilStopped } = await import("../run-until-stopped.mjs");
 await runUntilStopped(async () => {
   const { runTests } = await import("./run-tests.ts");
   await runTests(process.argv.slice(2), ({ passed, failed }) => {
-    sum.passed += passed;
-    sum.failed += failed;
+    totals.passed += passed;
+    totals.failed += failed;
   });
-  return sum.failed === 0 ? 0 : 1;
+  return totals.failed === 0 ? 0 : 1;
 }, 1);

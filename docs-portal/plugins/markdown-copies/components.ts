@@ -14,66 +14,75 @@ export function isElement(node: { type: string }): node is Element {
 }
 
 /** What each component of a page shows, as Markdown. */
-export type Components = Record<string, (element: Element, evaluate: (expression: string) => unknown) => RootContent[]>;
+export type MarkdownComponents = Record<
+  string,
+  (element: Element, evaluate: (expression: string) => unknown) => RootContent[]
+>;
 
 /** The components of the pages of the site in this folder; requests are shown for the server at this address. */
-export function componentsFor(portal: string, server: string): Components {
+export function createMarkdownComponents(portal: string, server: string): MarkdownComponents {
   return {
     Request(element, evaluate) {
-      const { request } = attribute(element, "of", evaluate) as Exchange;
+      const { request } = readAttribute(element, "of", evaluate) as Exchange;
       if (request === undefined) return [];
       const { method, path, body } = request;
       const headers = Object.entries(request.headers).map(([name, value]) => [name, value ?? ""]);
       const sent = body === undefined ? {} : { body: JSON.stringify(body, null, 2) };
       const type = body === undefined ? {} : { "content-type": "application/json" };
       const shown = { method, url: `${server}${path}`, headers: { ...Object.fromEntries(headers), ...type }, ...sent };
-      return [code("sh", curlSample({ request: shown, replies: "json" }))];
+      return [createCodeBlock("sh", curlSample({ request: shown, replies: "json" }))];
     },
     Reply(element, evaluate) {
-      const { reply } = attribute(element, "of", evaluate) as Exchange;
-      const names = (attribute(element, "headers", evaluate) ?? []) as string[];
+      const { reply } = readAttribute(element, "of", evaluate) as Exchange;
+      const names = (readAttribute(element, "headers", evaluate) ?? []) as string[];
       const headers = names.map((name) => `${name}: ${reply.headers[name]}`);
-      const body = reply.body === null ? [] : [excerpt(reply.body, shownOf(element, evaluate))];
-      return [paragraph(`Reply, ${reply.status}:`), code("json", [...headers, ...body].join("\n") || "(no body)")];
+      const body = reply.body === null ? [] : [excerpt(reply.body, resolveChildren(element, evaluate))];
+      return [
+        createParagraph(`Reply, ${reply.status}:`),
+        createCodeBlock("json", [...headers, ...body].join("\n") || "(no body)"),
+      ];
     },
     Message(element, evaluate) {
-      const { headers, body } = attribute(element, "of", evaluate) as { headers: object; body: unknown };
+      const { headers, body } = readAttribute(element, "of", evaluate) as { headers: object; body: unknown };
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-      return [code("http", `${lines.join("\n")}\n\n${excerpt(body, shownOf(element, evaluate))}`)];
+      return [createCodeBlock("http", `${lines.join("\n")}\n\n${excerpt(body, resolveChildren(element, evaluate))}`)];
     },
     Amount(element, evaluate) {
-      const amount = attribute(element, "of", evaluate) as number;
+      const amount = readAttribute(element, "of", evaluate) as number;
       return [{ type: "text", value: `${amount} is ${formatAmount(amount)}` }];
     },
     Diagram(element, evaluate) {
-      const source = readFileSync(join(portal, "diagrams", `${attribute(element, "name", evaluate)}.mmd`), "utf8");
-      return [paragraph(String(attribute(element, "alt", evaluate))), code("mermaid", source.trimEnd())];
+      const source = readFileSync(join(portal, "diagrams", `${readAttribute(element, "name", evaluate)}.mmd`), "utf8");
+      return [
+        createParagraph(String(readAttribute(element, "alt", evaluate))),
+        createCodeBlock("mermaid", source.trimEnd()),
+      ];
     },
     CodeBlock(element, evaluate) {
       const [child] = element.children;
       const text = child && "value" in child ? evaluate(String(child.value)) : "";
-      return [code(String(attribute(element, "language", evaluate) ?? ""), String(text))];
+      return [createCodeBlock(String(readAttribute(element, "language", evaluate) ?? ""), String(text))];
     },
   };
 }
 
-function shownOf(element: Element, evaluate: (expression: string) => unknown) {
+function resolveChildren(element: Element, evaluate: (expression: string) => unknown) {
   return {
-    only: attribute(element, "only", evaluate) as string[] | undefined,
-    most: attribute(element, "most", evaluate) as number | undefined,
+    only: readAttribute(element, "only", evaluate) as string[] | undefined,
+    most: readAttribute(element, "most", evaluate) as number | undefined,
   };
 }
 
-function attribute(element: Element, name: string, evaluate: (expression: string) => unknown): unknown {
+function readAttribute(element: Element, name: string, evaluate: (expression: string) => unknown): unknown {
   const found = element.attributes.find((each) => each.type === "mdxJsxAttribute" && each.name === name);
   const value = found?.value;
   return typeof value === "object" && value !== null ? evaluate(value.value) : (value ?? undefined);
 }
 
-function paragraph(text: string): RootContent {
+function createParagraph(text: string): RootContent {
   return { type: "paragraph", children: [{ type: "text", value: text }] };
 }
 
-function code(lang: string, value: string): Code {
+function createCodeBlock(lang: string, value: string): Code {
   return { type: "code", lang, value };
 }

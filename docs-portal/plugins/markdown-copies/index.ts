@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadContext, Plugin } from "@docusaurus/types";
-import { componentsFor } from "./components.ts";
+import { createMarkdownComponents } from "./components.ts";
 import type { OpenApiDocument } from "./openapi-document.ts";
-import { operationMarkdown } from "./operation-markdown.ts";
-import { pageMarkdown } from "./page-markdown.ts";
+import { renderOperationMarkdown } from "./operation-markdown.ts";
+import { renderPageMarkdown } from "./page-markdown.ts";
 
 const server = "http://127.0.0.1:4000";
 
@@ -16,15 +16,15 @@ interface Entry {
 }
 
 /** Writes a Markdown copy beside each page, `/docs/requests.md`, and `llms.txt` that lists them, for people's AI tools. */
-export default function markdownCopies({ siteDir, siteConfig }: LoadContext): Plugin {
+export default function markdownCopiesPlugin({ siteDir, siteConfig }: LoadContext): Plugin {
   const absolute = (path: string) => `${siteConfig.url}${path}`;
 
   function writeDocs(outDir: string): Entry[] {
     const docs = join(siteDir, "docs");
     const pages = readdirSync(docs).filter((name) => name.endsWith(".mdx") && !name.startsWith("_"));
     return pages.map((name) => {
-      const rendering = { portal: siteDir, absolute, components: componentsFor(siteDir, server) };
-      const { title, description, markdown } = pageMarkdown(join(docs, name), rendering);
+      const rendering = { portal: siteDir, absolute, components: createMarkdownComponents(siteDir, server) };
+      const { title, description, markdown } = renderPageMarkdown(join(docs, name), rendering);
       const path = `/docs/${name.replace(/\.mdx$/, ".md")}`;
       writeFileSync(join(outDir, path), markdown);
       return { path, title, description };
@@ -41,9 +41,9 @@ export default function markdownCopies({ siteDir, siteConfig }: LoadContext): Pl
     writeFileSync(join(outDir, "api", "index.md"), `# ${document.info.title}\n\n${document.info.description}\n`);
     return [...called, ...sent].map((described) => {
       const { method, path: address, operation } = described;
-      const page = `/api/${pageOf(operation.operationId)}`;
+      const page = `/api/${operationPagePath(operation.operationId)}`;
       if (!existsSync(join(outDir, page))) throw new Error(`${operation.operationId} has no page at ${page}.`);
-      writeFileSync(join(outDir, `${page}.md`), operationMarkdown(document, described));
+      writeFileSync(join(outDir, `${page}.md`), renderOperationMarkdown(document, described));
       return { path: `${page}.md`, title: operation.summary, description: `${method} ${address}` };
     });
   }
@@ -70,7 +70,7 @@ export default function markdownCopies({ siteDir, siteConfig }: LoadContext): Pl
 }
 
 /** The name of an operation's page, as the reference makes it: `getReportV0` is get-report-v-0. */
-function pageOf(operationId: string): string {
+function operationPagePath(operationId: string): string {
   return operationId
     .replace(/([a-z])([A-Z])/g, "$1-$2")
     .replace(/([A-Za-z])(\d)/g, "$1-$2")

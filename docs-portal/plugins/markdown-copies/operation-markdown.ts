@@ -1,6 +1,6 @@
 import type { OpenApiDocument, OperationObject, SchemaObject } from "./openapi-document.ts";
 
-interface Described {
+interface DocumentedOperation {
   /** In capitals. */
   method: string;
   path: string;
@@ -8,7 +8,10 @@ interface Described {
 }
 
 /** An operation of the reference as Markdown: how it is called, with what, and what it answers. */
-export function operationMarkdown(document: OpenApiDocument, { method, path, operation }: Described): string {
+export function renderOperationMarkdown(
+  document: OpenApiDocument,
+  { method, path, operation }: DocumentedOperation,
+): string {
   const { summary, description, parameters = [], requestBody, responses } = operation;
   const parts = [`# ${summary}`, `\`${method} ${path}\``, description];
   if (parameters.length > 0) {
@@ -19,67 +22,67 @@ export function operationMarkdown(document: OpenApiDocument, { method, path, ope
     parts.push("## Parameters", ["| Name | In | Required | Description |", "|---|---|---|---|", ...rows].join("\n"));
   }
   for (const [type, { schema, example }] of Object.entries(requestBody?.content ?? {}))
-    parts.push(`## Body (${type})`, ...schemaParts(document, schema, example));
+    parts.push(`## Body (${type})`, ...renderSchema(document, schema, example));
   parts.push("## Replies");
   for (const [status, { description: about, content = {} }] of Object.entries(responses)) {
     parts.push(`### ${status}`, about);
     // Every error has the same shape, which the introduction tells.
     if (!status.startsWith("2")) continue;
-    for (const { schema, example } of Object.values(content)) parts.push(...schemaParts(document, schema, example));
+    for (const { schema, example } of Object.values(content)) parts.push(...renderSchema(document, schema, example));
   }
   return `${parts.join("\n\n")}\n`;
 }
 
-function schemaParts(document: OpenApiDocument, schema: SchemaObject | undefined, example: unknown): string[] {
+function renderSchema(document: OpenApiDocument, schema: SchemaObject | undefined, example: unknown): string[] {
   if (schema === undefined) return [];
-  const shown = example ?? resolve(document, schema).example;
-  const fields = fieldLines(document, schema, { indent: "", seen: [] });
+  const shown = example ?? resolveSchema(document, schema).example;
+  const fields = renderFieldLines(document, schema, { indent: "", seen: [] });
   return [
     ...(fields.length > 0 ? [fields.join("\n")] : []),
-    ...(shown === undefined || typeof shown === "string" ? [] : ["Example:", fenced(shown)]),
+    ...(shown === undefined || typeof shown === "string" ? [] : ["Example:", createJsonBlock(shown)]),
   ];
 }
 
-interface Place {
+interface FieldPosition {
   indent: string;
   /** References on the way here: a schema may contain itself. */
   seen: string[];
 }
 
-function fieldLines(document: OpenApiDocument, schema: SchemaObject, { indent, seen }: Place): string[] {
+function renderFieldLines(document: OpenApiDocument, schema: SchemaObject, { indent, seen }: FieldPosition): string[] {
   if (schema.$ref !== undefined && seen.includes(schema.$ref)) return [];
   const below = schema.$ref === undefined ? seen : [...seen, schema.$ref];
-  const { properties = {}, required = [], items, allOf = [], anyOf = [], oneOf = [] } = resolve(document, schema);
+  const { properties = {}, required = [], items, allOf = [], anyOf = [], oneOf = [] } = resolveSchema(document, schema);
   const own = Object.entries(properties).flatMap(([name, field]) => {
-    const whole = { ...resolve(document, field), ...field };
-    const about = [typeOf(document, field), required.includes(name) ? "required" : "", choicesOf(whole)];
+    const whole = { ...resolveSchema(document, field), ...field };
+    const about = [describeSchemaType(document, field), required.includes(name) ? "required" : "", describeEnum(whole)];
     const line = `${indent}- \`${name}\` (${about.filter((part) => part !== "").join(", ")}): ${whole.description ?? ""}`;
-    return [line.trimEnd(), ...fieldLines(document, field, { indent: `${indent}  `, seen: below })];
+    return [line.trimEnd(), ...renderFieldLines(document, field, { indent: `${indent}  `, seen: below })];
   });
   const parts = [...(items ? [items] : []), ...allOf, ...anyOf, ...oneOf];
-  return [...own, ...parts.flatMap((part) => fieldLines(document, part, { indent, seen: below }))];
+  return [...own, ...parts.flatMap((part) => renderFieldLines(document, part, { indent, seen: below }))];
 }
 
-function typeOf(document: OpenApiDocument, schema: SchemaObject): string {
-  const { type, items, format, anyOf, oneOf } = resolve(document, schema);
-  if (items) return `list of ${typeOf(document, items)}`;
+function describeSchemaType(document: OpenApiDocument, schema: SchemaObject): string {
+  const { type, items, format, anyOf, oneOf } = resolveSchema(document, schema);
+  if (items) return `list of ${describeSchemaType(document, items)}`;
   const choices = anyOf ?? oneOf;
-  if (choices) return [...new Set(choices.map((choice) => typeOf(document, choice)))].join(" or ");
+  if (choices) return [...new Set(choices.map((choice) => describeSchemaType(document, choice)))].join(" or ");
   const name = [type ?? "any"].flat().join(" or ");
   return format === undefined ? name : `${name}, ${format}`;
 }
 
-function choicesOf({ enum: choices }: SchemaObject): string {
+function describeEnum({ enum: choices }: SchemaObject): string {
   if (choices === undefined) return "";
   const shown = choices.slice(0, 30).join(", ");
   return `one of ${shown}${choices.length > 30 ? `, and ${choices.length - 30} more` : ""}`;
 }
 
-function resolve(document: OpenApiDocument, schema: SchemaObject): SchemaObject {
+function resolveSchema(document: OpenApiDocument, schema: SchemaObject): SchemaObject {
   const name = schema.$ref?.replace("#/components/schemas/", "");
   return name === undefined ? schema : (document.components.schemas[name] ?? {});
 }
 
-function fenced(value: unknown): string {
+function createJsonBlock(value: unknown): string {
   return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 }

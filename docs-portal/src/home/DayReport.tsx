@@ -1,4 +1,4 @@
-import drawn from "@site/.generated/drawn-day.json";
+import drawn from "@site/.generated/home-page-day.json";
 import type { ReactNode } from "react";
 import { formatAmount } from "../money/format-amount.ts";
 import { HourChart } from "./HourChart.tsx";

@@ -1,33 +1,36 @@
 import { randomUUID } from "node:crypto";
-import type { KeyFacts } from "@pragma/contracts/principal";
+import type { ResolvedKey } from "@pragma/contracts/principal";
 import type { ServiceName } from "@pragma/contracts/service-names";
-import { createApiKey, hashKey } from "@pragma/runtime/api-key";
-import type { ServiceFetch } from "@pragma/runtime/caller";
-import { createLogger } from "@pragma/runtime/logger";
-import { createMetrics } from "@pragma/runtime/metrics";
-import { createServiceRegistry } from "@pragma/runtime/service-registry";
+import type { ServiceFetch } from "@pragma/runtime/http/request-identity";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { createMetrics } from "@pragma/runtime/observability/metrics";
+import { createApiKey, hashApiKey } from "@pragma/runtime/security/api-key";
+import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
 import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startGateway } from "../main.ts";
 
 /** The keys that accounts knows, and whether it answers. Stands for the service of that name. */
-export class TestAccounts {
-  readonly keys = new Map<string, KeyFacts>();
+export class FakeKeyLookupService {
+  readonly keys = new Map<string, ResolvedKey>();
   /** How many look-ups came, by hash. */
   readonly lookups: string[] = [];
   /** What happens before an answer; a rejection is accounts being away. */
-  before: (hash: string) => Promise<void> = async () => {};
+  beforeResponse: (hash: string) => Promise<void> = async () => {};
 
-  readonly answer: ServiceFetch = async (request) => {
+  readonly respond: ServiceFetch = async (request) => {
     const hash = new URL(request.url).pathname.split("/").at(-1) ?? "";
     this.lookups.push(hash);
     const facts = this.keys.get(hash);
-    await this.before(hash);
+    await this.beforeResponse(hash);
     return facts ? Response.json(facts) : Response.json({}, { status: 404 });
   };
 
   /** Makes a key with these facts. */
-  addKey(facts: Partial<KeyFacts> = {}, key = createApiKey().key): { key: string; hash: string; facts: KeyFacts } {
-    const all: KeyFacts = {
+  addKey(
+    facts: Partial<ResolvedKey> = {},
+    key = createApiKey().key,
+  ): { key: string; hash: string; facts: ResolvedKey } {
+    const all: ResolvedKey = {
       keyId: randomUUID(),
       consumer: "Acme",
       scopes: ["reports:read", "tills:write"],
@@ -36,7 +39,7 @@ export class TestAccounts {
       revokedAt: null,
       ...facts,
     };
-    const hash = hashKey(key);
+    const hash = hashApiKey(key);
     this.keys.set(hash, all);
     return { key, hash, facts: all };
   }
@@ -46,29 +49,30 @@ export class TestAccounts {
 export interface TestGateway {
   url: string;
   port: number;
-  accounts: TestAccounts;
+  accounts: FakeKeyLookupService;
   /** What it has logged so far. */
-  logged: Record<string, unknown>[];
-  ask(path: string, init?: RequestInit & { key?: string; duplex?: "half" }): Promise<Response>;
+  logLines: Record<string, unknown>[];
+  request(path: string, init?: RequestInit & { key?: string; duplex?: "half" }): Promise<Response>;
   stop(): Promise<void>;
 }
 
 interface TestGatewayOptions {
   /** Services in this process. */
-  direct?: Partial<Record<ServiceName, ServiceFetch>>;
-  accounts?: TestAccounts;
+  inProcessServices?: Partial<Record<ServiceName, ServiceFetch>>;
+  accounts?: FakeKeyLookupService;
   /** More of the configuration, such as the URLs of services. */
   variables?: Record<string, string>;
 }
 
 export async function startTestGateway(
   { variables }: TestEnvironment,
-  { direct = {}, accounts = new TestAccounts(), variables: more = {} }: TestGatewayOptions = {},
+  { inProcessServices = {}, accounts = new FakeKeyLookupService(), variables: more = {} }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const environment = { ...variables, PORT: "0", ...more };
   const registry = createServiceRegistry(environment);
-  registry.add("accounts", accounts.answer);
-  for (const [service, fetch] of Object.entries(direct)) registry.add(service as ServiceName, fetch);
+  registry.registerLocalService("accounts", accounts.respond);
+  for (const [service, fetch] of Object.entries(inProcessServices))
+    registry.registerLocalService(service as ServiceName, fetch);
   const logged: Record<string, unknown>[] = [];
   const log = createLogger({
     name: "gateway",
@@ -89,8 +93,8 @@ export async function startTestGateway(
     url,
     port: gateway.port,
     accounts,
-    logged,
-    ask: (path, { key, ...init } = {}) =>
+    logLines: logged,
+    request: (path, { key, ...init } = {}) =>
       fetch(url + path, {
         ...init,
         headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...(init.headers as object) },

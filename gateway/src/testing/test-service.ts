@@ -1,21 +1,21 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { ApiError, problemOf } from "@pragma/contracts/errors";
-import type { ServiceBindings, ServiceFetch } from "@pragma/runtime/caller";
-import { readBody } from "@pragma/runtime/read-body";
-import { Allowance } from "@pragma/runtime/receiving-budget";
-import { sleep } from "@pragma/runtime/sleep";
+import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
+import { sleep } from "@pragma/runtime/concurrency/sleep";
+import { readRequestBody } from "@pragma/runtime/http/read-body";
+import type { ServiceBindings, ServiceFetch } from "@pragma/runtime/http/request-identity";
+import { RequestBodyMemoryReservation } from "@pragma/runtime/limits/request-body-memory";
 
 /** What a service in these tests saw of its requests. */
-export interface Seen {
-  aborted: number;
+export interface ServiceObservations {
+  abortedRequests: number;
   /** Chunks that were taken from the service's endless reply. */
-  pulled: number;
+  pulledChunks: number;
 }
 
 /** A service that behaves as the last segment of the path says. */
-export function testService(seen: Seen): ServiceFetch {
-  const behaviours: Record<string, (request: Request, bindings?: ServiceBindings) => Promise<Response> | Response> = {
+export function createTestService(seen: ServiceObservations): ServiceFetch {
+  const behaviors: Record<string, (request: Request, bindings?: ServiceBindings) => Promise<Response> | Response> = {
     json: ({ method }) =>
       new Response(method === "HEAD" ? null : '{"é":1}', {
         headers: { "content-type": "application/json; charset=utf-8", etag: '"abc"', "cache-control": "private" },
@@ -37,7 +37,7 @@ export function testService(seen: Seen): ServiceFetch {
           ["content-type", "text/plain"],
         ],
       }),
-    missing: (request) => problem(request, new ApiError("report_not_found")),
+    missing: (request) => problemResponse(request, new ApiError("report_not_found")),
     count: async (request) => {
       const hash = createHash("sha256");
       let bytes = 0;
@@ -48,61 +48,61 @@ export function testService(seen: Seen): ServiceFetch {
       return Response.json({ bytes, hash: hash.digest("hex"), length: request.headers.get("content-length") });
     },
     till: async (request, { incoming } = {}) => {
-      const allowance = new Allowance("test");
+      const allowance = new RequestBodyMemoryReservation("test");
       try {
-        const bytes = incoming && (await readBody(incoming, { allowance }));
+        const bytes = incoming && (await readRequestBody(incoming, { allowance }));
         return Response.json({ bytes: bytes?.byteLength });
       } catch (error) {
-        if (error instanceof ApiError) return problem(request, error);
+        if (error instanceof ApiError) return problemResponse(request, error);
         throw error;
       } finally {
         allowance.release();
       }
     },
-    refuse: (request) => problem(request, new ApiError("unsupported_media_type")),
+    refuse: (request) => problemResponse(request, new ApiError("unsupported_media_type")),
     echo: (request) => new Response(request.body, { headers: { "content-type": "application/x-bytes" } }),
     endless: () =>
       new Response(
         new ReadableStream({
           pull(controller) {
-            seen.pulled++;
+            seen.pulledChunks++;
             controller.enqueue(new Uint8Array(64 * 1024));
           },
         }),
         { headers: { "content-type": "application/x-bytes" } },
       ),
-    slowly: () => streamOf(["one", "two", "three"], { pause: 60, type: "text/plain" }),
-    stream: () => streamOf(["data: 1\n\n", "data: 2\n\n"], { pause: 1_500, type: "text/event-stream" }),
+    slowly: () => streamResponse(["one", "two", "three"], { pause: 60, type: "text/plain" }),
+    stream: () => streamResponse(["data: 1\n\n", "data: 2\n\n"], { pause: 1_500, type: "text/event-stream" }),
     broken: () =>
-      streamOf(["begun"], {
+      streamResponse(["begun"], {
         pause: 20,
         type: "text/plain",
         end: (controller) => controller.error(new Error("broken")),
       }),
-    stalled: () => streamOf(["begun"], { pause: 0, type: "text/plain", end: () => {} }),
+    stalled: () => streamResponse(["begun"], { pause: 0, type: "text/plain", end: () => {} }),
     hang: (request) =>
       new Promise((resolve) => {
         request.signal.addEventListener("abort", () => {
-          seen.aborted++;
+          seen.abortedRequests++;
           resolve(new Response(null, { status: 204 }));
         });
       }),
   };
   return async (request, bindings) => {
     const name = new URL(request.url).pathname.split("/").at(-1) ?? "";
-    return behaviours[name]?.(request, bindings) ?? problem(request, new ApiError("route_not_found"));
+    return behaviors[name]?.(request, bindings) ?? problemResponse(request, new ApiError("route_not_found"));
   };
 }
 
-function problem(request: Request, error: ApiError): Response {
-  const body = problemOf(error, request.headers.get("x-request-id") ?? "");
+function problemResponse(request: Request, error: ApiError): Response {
+  const body = toProblemDetails(error, request.headers.get("x-request-id") ?? "");
   return new Response(JSON.stringify(body), {
     status: error.status,
     headers: { "content-type": "application/problem+json", ...error.headers },
   });
 }
 
-function streamOf(
+function streamResponse(
   texts: string[],
   {
     pause,

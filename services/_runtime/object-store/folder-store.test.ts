@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ObjectStoreUnavailable, openObjectStore } from "./object-store.ts";
-import { isUnavailable } from "./testing/conformance.ts";
+import { expectStoreUnavailable } from "../testing/object-store-conformance.ts";
+import { createObjectStore, ObjectStoreUnavailable } from "./object-store.ts";
 
 let folder: string;
 const urlOf = (path: string) => pathToFileURL(path).href;
@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test("makes its folder, with all above it", async () => {
-  const store = openObjectStore(urlOf(join(folder, "not", "there", "yet")));
+  const store = createObjectStore(urlOf(join(folder, "not", "there", "yet")));
   await store.put("a/b/c", bytes);
   expect(await store.get("a/b/c")).toEqual(bytes);
   await store.close();
@@ -25,7 +25,7 @@ test("makes its folder, with all above it", async () => {
 
 test("lets no other user read or list what it holds", async () => {
   const root = join(folder, "new");
-  const store = openObjectStore(urlOf(root));
+  const store = createObjectStore(urlOf(root));
   await store.put("a/b", bytes);
   await store.close();
   const modes = ["", "~incoming", "a", "a/b"].map(async (path) => (await stat(join(root, path))).mode & 0o777);
@@ -33,7 +33,7 @@ test("lets no other user read or list what it holds", async () => {
 });
 
 test("leaves nothing beside the objects", async () => {
-  const store = openObjectStore(urlOf(folder));
+  const store = createObjectStore(urlOf(folder));
   await Promise.all([store.put("a/b", bytes), store.put("a/b", bytes), store.put("a/c", bytes), store.check()]);
   await expect(store.put("a/b/under-an-object", bytes)).rejects.toMatchObject({ code: "EEXIST" });
   await expect(store.put("a", bytes)).rejects.toMatchObject({ code: "EISDIR" });
@@ -47,12 +47,12 @@ test("removes what a crash left over an hour ago, and not what is being written"
   await writeFile(join(folder, "~incoming", "new"), bytes);
   const overAnHourAgo = new Date(Date.now() - 3_601_000);
   await utimes(join(folder, "~incoming", "old"), overAnHourAgo, overAnHourAgo);
-  await openObjectStore(urlOf(folder)).close();
+  await createObjectStore(urlOf(folder)).close();
   expect(await readdir(join(folder, "~incoming"))).toEqual(["new"]);
 });
 
 test("makes again what someone removed", async () => {
-  const store = openObjectStore(urlOf(folder));
+  const store = createObjectStore(urlOf(folder));
   await store.put("a/b/c", bytes);
   await rm(join(folder, "a"), { recursive: true });
   await store.put("a/b/c", bytes);
@@ -64,7 +64,7 @@ test("makes again what someone removed", async () => {
 });
 
 test("does not call an object absent when the whole store is gone", async () => {
-  const store = openObjectStore(urlOf(folder));
+  const store = createObjectStore(urlOf(folder));
   await store.put("a/b", bytes);
   await rm(folder, { recursive: true });
   await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);
@@ -74,16 +74,16 @@ test("does not call an object absent when the whole store is gone", async () => 
 
 test("is unavailable where a file stands in place of its folder", async () => {
   await writeFile(join(folder, "file"), bytes);
-  await isUnavailable(openObjectStore(urlOf(join(folder, "file"))), 2_000);
-  await isUnavailable(openObjectStore(urlOf(join(folder, "file", "below"))), 2_000);
+  await expectStoreUnavailable(createObjectStore(urlOf(join(folder, "file"))), 2_000);
+  await expectStoreUnavailable(createObjectStore(urlOf(join(folder, "file", "below"))), 2_000);
 });
 
 test("is unavailable where it may not write", async () => {
-  await asAnotherUser(() => isUnavailable(openObjectStore(urlOf(join(folder, "closed"))), 2_000));
+  await runAsOtherUser(() => expectStoreUnavailable(createObjectStore(urlOf(join(folder, "closed"))), 2_000));
 });
 
 test.runIf(process.platform === "linux")("closes the files of streams that end or are given up", async () => {
-  const store = openObjectStore(urlOf(folder));
+  const store = createObjectStore(urlOf(folder));
   await store.put("a/b", Buffer.alloc(1_000_000));
   await new Response((await store.stream("a/b")).body).arrayBuffer();
   await (await store.stream("a/b")).body.cancel();
@@ -102,11 +102,11 @@ test.each([
   "file:/folder#fragment",
   "http://host/",
 ])("refuses the URL %s", (url) => {
-  expect(() => openObjectStore(url)).toThrow(TypeError);
+  expect(() => createObjectStore(url)).toThrow(TypeError);
 });
 
 /** The superuser may write anywhere; tests that run as that user step down to an ordinary one. */
-async function asAnotherUser(act: () => Promise<void>): Promise<void> {
+async function runAsOtherUser(act: () => Promise<void>): Promise<void> {
   await chmod(folder, 0o755);
   await mkdir(join(folder, "closed"), { mode: 0o555 });
   const user = process.geteuid?.();

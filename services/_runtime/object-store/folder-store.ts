@@ -4,63 +4,64 @@ import { dirname, join, resolve } from "node:path";
 import { LRUCache } from "lru-cache";
 import {
   assertObjectKey,
-  codeOf,
-  ignoreAbsence,
+  getErrorCode,
+  ignoreObjectNotFound,
   ObjectNotFound,
   type ObjectStore,
   ObjectStoreUnavailable,
-  webBody,
+  toWebStream,
 } from "./store-interface.ts";
 
 /** Holds objects until they are whole. No key can have this name. */
-const incomingName = "~incoming";
+const temporaryFolderName = "~incoming";
 const leftoverAgeMs = 3_600_000;
 /** Bounds the memory (about 20 MB); a folder that fell out costs one more flush. */
-const rememberedFolders = 100_000;
+const maxRememberedFolders = 100_000;
 
 /** A key that is a folder of another key, or longer than this file system allows: trying again cannot help. */
-const faultsOfTheCall = new Set(["EISDIR", "ENOTDIR", "ENOTEMPTY", "EEXIST", "ENAMETOOLONG"]);
-const faultsOfAbsence = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
+const callerErrorCodes = new Set(["EISDIR", "ENOTDIR", "ENOTEMPTY", "EEXIST", "ENAMETOOLONG"]);
+const notFoundErrorCodes = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 
 /** An object store in a folder: one file per key, which other users can neither read nor list. Several processes of one user may share the folder. Leftovers of a crash that are older than an hour are removed at open. */
-export function openFolderStore(folder: string): ObjectStore {
+export function createFolderObjectStore(folder: string): ObjectStore {
   const root = resolve(folder);
-  const incoming = join(root, incomingName);
-  const durable = new LRUCache<string, true>({ max: rememberedFolders });
+  const temporaryFolder = join(root, temporaryFolderName);
+  const flushedFolders = new LRUCache<string, true>({ max: maxRememberedFolders });
   // An unusable folder is reported by whatever is called next.
-  const opened = makeFolder(incoming)
-    .then(() => removeLeftovers(incoming))
+  const ready = createDurableFolder(temporaryFolder)
+    .then(() => removeLeftoverFiles(temporaryFolder))
     .catch(() => {});
 
   /**
    * Makes a folder for this user only, with all above it, whose existence survives a power cut. One that another process
    * made may not be on disk yet: the first use of each flushes its entry in its parent, found or made.
    */
-  async function makeFolder(path: string): Promise<void> {
-    if (durable.has(path)) return;
-    if (path !== root) await makeFolder(dirname(path));
-    const made = await mkdir(path, { recursive: true, mode: 0o700 });
+  async function createDurableFolder(path: string): Promise<void> {
+    if (flushedFolders.has(path)) return;
+    if (path !== root) await createDurableFolder(dirname(path));
+    const firstCreated = await mkdir(path, { recursive: true, mode: 0o700 });
     for (let each = path; ; each = dirname(each)) {
       await flushFolder(dirname(each)).catch((error) => {
         // The parent of a root that was there already may be closed to us; who made the root then answers for it.
-        if (path !== root || made !== undefined || !["EACCES", "EPERM"].includes(codeOf(error))) throw error;
+        if (path !== root || firstCreated !== undefined || !["EACCES", "EPERM"].includes(getErrorCode(error)))
+          throw error;
       });
-      if (each.length <= (made ?? path).length) break;
+      if (each.length <= (firstCreated ?? path).length) break;
     }
-    durable.set(path, true);
+    flushedFolders.set(path, true);
   }
 
-  async function writeIncoming(bytes: Uint8Array): Promise<string> {
-    await makeFolder(incoming);
-    const temporary = join(incoming, randomUUID());
-    await writeFlushed(temporary, bytes);
+  async function writeTemporaryFile(bytes: Uint8Array): Promise<string> {
+    await createDurableFolder(temporaryFolder);
+    const temporary = join(temporaryFolder, randomUUID());
+    await writeFileDurably(temporary, bytes);
     return temporary;
   }
 
   async function write(path: string, bytes: Uint8Array): Promise<void> {
-    const temporary = await writeIncoming(bytes);
+    const temporary = await writeTemporaryFile(bytes);
     try {
-      await makeFolder(dirname(path));
+      await createDurableFolder(dirname(path));
       await rename(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });
@@ -70,27 +71,27 @@ export function openFolderStore(folder: string): ObjectStore {
   }
 
   /** Folders that someone removed are made again. */
-  async function remakingFolders(work: () => Promise<void>): Promise<void> {
+  async function retryWithNewFolders(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (codeOf(error) !== "ENOENT") throw error;
-      durable.clear();
+      if (getErrorCode(error) !== "ENOENT") throw error;
+      flushedFolders.clear();
       await work();
     }
   }
 
   /** Only while it is does a missing file mean a missing object: an unmounted volume is not an empty store. */
-  async function isThere(): Promise<boolean> {
-    await opened;
-    return stat(incoming).then(
+  async function isStorePresent(): Promise<boolean> {
+    await ready;
+    return stat(temporaryFolder).then(
       () => true,
       () => false,
     );
   }
 
-  function unavailable(error: unknown): ObjectStoreUnavailable {
-    return new ObjectStoreUnavailable(`the folder ${root} cannot be used (${codeOf(error)})`, { cause: error });
+  function createUnavailableError(error: unknown): ObjectStoreUnavailable {
+    return new ObjectStoreUnavailable(`the folder ${root} cannot be used (${getErrorCode(error)})`, { cause: error });
   }
 
   async function read<T>(key: string, work: (path: string) => Promise<T>): Promise<T> {
@@ -98,8 +99,8 @@ export function openFolderStore(folder: string): ObjectStore {
     try {
       return await work(join(root, key));
     } catch (error) {
-      const isAbsent = faultsOfAbsence.has(codeOf(error)) && (await isThere());
-      throw isAbsent ? new ObjectNotFound(key) : unavailable(error);
+      const isAbsent = notFoundErrorCodes.has(getErrorCode(error)) && (await isStorePresent());
+      throw isAbsent ? new ObjectNotFound(key) : createUnavailableError(error);
     }
   }
 
@@ -107,22 +108,24 @@ export function openFolderStore(folder: string): ObjectStore {
     async put(key, bytes) {
       assertObjectKey(key);
       try {
-        await remakingFolders(() => write(join(root, key), bytes));
+        await retryWithNewFolders(() => write(join(root, key), bytes));
       } catch (error) {
-        throw faultsOfTheCall.has(codeOf(error)) && (await isThere()) ? error : unavailable(error);
+        throw callerErrorCodes.has(getErrorCode(error)) && (await isStorePresent())
+          ? error
+          : createUnavailableError(error);
       }
     },
     get: (key) => read(key, (path) => readFile(path)),
     stream: (key) => read(key, openStream),
     async delete(key) {
-      await read(key, unlink).catch(ignoreAbsence);
+      await read(key, unlink).catch(ignoreObjectNotFound);
     },
     async check() {
-      await remakingFolders(async () => unlink(await writeIncoming(Buffer.from("probe")))).catch((error) => {
-        throw unavailable(error);
+      await retryWithNewFolders(async () => unlink(await writeTemporaryFile(Buffer.from("probe")))).catch((error) => {
+        throw createUnavailableError(error);
       });
     },
-    close: () => opened,
+    close: () => ready,
   };
 
   async function openStream(path: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }> {
@@ -130,7 +133,7 @@ export function openFolderStore(folder: string): ObjectStore {
     try {
       const found = await file.stat();
       if (found.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: "EISDIR" });
-      return { body: webBody(file.createReadStream(), unavailable), size: found.size };
+      return { body: toWebStream(file.createReadStream(), createUnavailableError), size: found.size };
     } catch (error) {
       await file.close();
       throw error;
@@ -149,7 +152,7 @@ async function flushFolder(folder: string): Promise<void> {
 }
 
 /** Writes a new file whose content is on disk when this resolves, or leaves none. */
-async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
+async function writeFileDurably(path: string, bytes: Uint8Array): Promise<void> {
   const file = await open(path, "wx", 0o600);
   try {
     await file.writeFile(bytes);
@@ -162,7 +165,7 @@ async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function removeLeftovers(incoming: string): Promise<void> {
+async function removeLeftoverFiles(incoming: string): Promise<void> {
   const newest = Date.now() - leftoverAgeMs;
   for (const name of await readdir(incoming)) {
     const path = join(incoming, name);

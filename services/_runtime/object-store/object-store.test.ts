@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { createTestBucket, type TestBucket } from "../testing/s3-server.ts";
-import { ObjectNotFound, openObjectStore } from "./object-store.ts";
-import { conformsToObjectStore, isUnavailable } from "./testing/conformance.ts";
+import { expectStoreUnavailable, testObjectStoreConformance } from "../testing/object-store-conformance.ts";
+import { createTestBucket, type TestBucket } from "../testing/test-bucket.ts";
+import { createObjectStore, ObjectNotFound } from "./object-store.ts";
 
 describe("a folder", () => {
   let folder: string;
@@ -14,15 +14,15 @@ describe("a folder", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  conformsToObjectStore(() => openObjectStore(pathToFileURL(folder).href));
+  testObjectStoreConformance(() => createObjectStore(pathToFileURL(folder).href));
 });
 
 const bucket = await createTestBucket();
 
 if ("missing" in bucket) test.skip(`S3: ${bucket.missing}`);
-else describe("S3", () => conformsInBucket(bucket));
+else describe("S3", () => testBucketConformance(bucket));
 
-function conformsInBucket({ url, variables, remove }: TestBucket): void {
+function testBucketConformance({ url, variables, remove }: TestBucket): void {
   const secret = variables.AWS_SECRET_ACCESS_KEY ?? process.env.AWS_SECRET_ACCESS_KEY;
   beforeAll(() => {
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
@@ -32,10 +32,10 @@ function conformsInBucket({ url, variables, remove }: TestBucket): void {
     await remove();
   });
 
-  conformsToObjectStore(() => openObjectStore(url));
+  testObjectStoreConformance(() => createObjectStore(url));
 
   test("keeps prefixes apart", async () => {
-    const [one, other] = [openObjectStore(url), openObjectStore(url.replace("/objects?", "/others?"))];
+    const [one, other] = [createObjectStore(url), createObjectStore(url.replace("/objects?", "/others?"))];
     await one.put("a/b", Uint8Array.of(1));
     await expect(other.get("a/b")).rejects.toBeInstanceOf(ObjectNotFound);
     await one.close();
@@ -43,10 +43,12 @@ function conformsInBucket({ url, variables, remove }: TestBucket): void {
   });
 
   test("is unavailable when the bucket is not there", () =>
-    isUnavailable(openObjectStore(url.replace("s3://", "s3://not-")), 10_000));
+    expectStoreUnavailable(createObjectStore(url.replace("s3://", "s3://not-")), 10_000));
 
   test("is unavailable with a wrong secret", () => {
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "wrong");
-    return isUnavailable(openObjectStore(url), 10_000).finally(() => vi.stubEnv("AWS_SECRET_ACCESS_KEY", secret));
+    return expectStoreUnavailable(createObjectStore(url), 10_000).finally(() =>
+      vi.stubEnv("AWS_SECRET_ACCESS_KEY", secret),
+    );
   });
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { openFolderStore } from "./folder-store.ts";
-import { openS3Store, parseS3Url } from "./s3-store.ts";
+import { createFolderObjectStore } from "./folder-store.ts";
+import { createS3ObjectStore, parseS3Url } from "./s3-store.ts";
 import type { ObjectStore } from "./store-interface.ts";
 
 export { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./store-interface.ts";
@@ -12,13 +12,13 @@ export { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./stor
  *
  * Throws a TypeError when the URL is neither.
  */
-export function openObjectStore(url: string): ObjectStore {
-  if (url.startsWith("file:/")) return openFolderStore(folderOf(url));
-  if (url.startsWith("s3://")) return openS3Store(parseS3Url(url));
+export function createObjectStore(url: string): ObjectStore {
+  if (url.startsWith("file:/")) return createFolderObjectStore(parseFolderUrl(url));
+  if (url.startsWith("s3://")) return createS3ObjectStore(parseS3Url(url));
   throw new TypeError("an object store's URL starts with file:/ or s3://");
 }
 
-function folderOf(url: string): string {
+function parseFolderUrl(url: string): string {
   const parsed = new URL(url);
   if (parsed.search || parsed.hash) throw new TypeError("a file: object store's URL has no query and no fragment");
   return fileURLToPath(parsed);

@@ -3,19 +3,19 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expectStoreUnavailable } from "../testing/object-store-conformance.ts";
 import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "./object-store.ts";
-import { openS3Store, type S3Location } from "./s3-store.ts";
-import { isUnavailable } from "./testing/conformance.ts";
+import { createS3ObjectStore, type S3BucketAddress } from "./s3-store.ts";
 
 const bytes = Buffer.from("content");
-const timeouts = { connect: 500, reply: 300, idle: 1_000, check: 300 };
+const timeouts = { connectMs: 500, responseMs: 300, idleMs: 1_000, checkMs: 300 };
 
 /** What the server in place of S3 does with a request; each test says. */
-let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let respond: (request: IncomingMessage, response: ServerResponse) => void;
 let requests: number;
 let connections: number;
 let server: Server;
-let location: S3Location;
+let location: S3BucketAddress;
 let store: ObjectStore;
 
 beforeEach(async () => {
@@ -25,13 +25,13 @@ beforeEach(async () => {
   connections = 0;
   server = createServer((request, response) => {
     requests++;
-    answer(request, response);
+    respond(request, response);
   });
   server.on("connection", () => connections++);
   await once(server.listen(0, "127.0.0.1"), "listening");
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   location = { bucket: "tills", prefix: "live", endpoint, forcePathStyle: true };
-  store = openS3Store(location, timeouts);
+  store = createS3ObjectStore(location, timeouts);
 });
 
 afterEach(async () => {
@@ -43,7 +43,7 @@ afterEach(async () => {
 
 test("sends the body as it is, its hash under the signature, its type, and nothing that only S3 itself knows", async () => {
   const received: { request: IncomingMessage; body: Buffer }[] = [];
-  answer = async (request, response) => {
+  respond = async (request, response) => {
     received.push({ request, body: await bodyOf(request) });
     response.end();
   };
@@ -62,7 +62,7 @@ test("sends the body as it is, its hash under the signature, its type, and nothi
 });
 
 test("keeps its connection for the next request", async () => {
-  answer = async (request, response) => {
+  respond = async (request, response) => {
     await bodyOf(request);
     response.end("content");
   };
@@ -74,28 +74,28 @@ test("keeps its connection for the next request", async () => {
 });
 
 test("tries again when the server falters, three times at most", async () => {
-  answer = (_, response) => response.writeHead(requests < 3 ? 503 : 200).end();
+  respond = (_, response) => response.writeHead(requests < 3 ? 503 : 200).end();
   await store.put("a/b", bytes);
   expect(requests).toBe(3);
 
-  answer = (_, response) => response.writeHead(500).end();
+  respond = (_, response) => response.writeHead(500).end();
   await expect(store.put("a/b", bytes)).rejects.toBeInstanceOf(ObjectStoreUnavailable);
   expect(requests).toBe(6);
 });
 
 test("is unavailable where nothing listens", async () => {
-  await isUnavailable(openS3Store({ ...location, endpoint: "http://127.0.0.1:1" }), 5_000);
+  await expectStoreUnavailable(createS3ObjectStore({ ...location, endpoint: "http://127.0.0.1:1" }), 5_000);
 });
 
 test("is unavailable when the server takes requests and never answers", async () => {
-  answer = () => {};
-  await isUnavailable(store, 8_000);
+  respond = () => {};
+  await expectStoreUnavailable(store, 8_000);
 });
 
 test("gives a large body the time that its transfer takes", async () => {
-  answer = async (request, response) => {
+  respond = async (request, response) => {
     await bodyOf(request);
-    setTimeout(() => response.end(), 3 * timeouts.reply);
+    setTimeout(() => response.end(), 3 * timeouts.responseMs);
   };
   await store.put("a/b", Buffer.alloc(3_000_000));
   expect(requests).toBe(1);
@@ -108,26 +108,26 @@ test.each([
   [301, "PermanentRedirect"],
   [429, "TooManyRequests"],
 ])("is unavailable on %i %s, which names no fault of the call", async (status, code) => {
-  answer = (_, response) => refuse(response, status, code);
-  await isUnavailable(store, 12_000);
+  respond = (_, response) => refuse(response, status, code);
+  await expectStoreUnavailable(store, 12_000);
 });
 
 test("is unavailable when a proxy answers with a page of its own", async () => {
-  answer = (_, response) => response.writeHead(502, { "content-type": "text/html" }).end("<html>Bad gateway");
-  await isUnavailable(store, 12_000);
+  respond = (_, response) => response.writeHead(502, { "content-type": "text/html" }).end("<html>Bad gateway");
+  await expectStoreUnavailable(store, 12_000);
 });
 
 test("takes NoSuchKey for an absent object, and only that", async () => {
-  answer = (_, response) => refuse(response, 404, "NoSuchKey");
+  respond = (_, response) => refuse(response, 404, "NoSuchKey");
   await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectNotFound);
   await expect(store.stream("a/b")).rejects.toBeInstanceOf(ObjectNotFound);
   await store.delete("a/b");
-  answer = (_, response) => response.writeHead(404).end();
+  respond = (_, response) => response.writeHead(404).end();
   await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);
 });
 
 test("does not say that a refused object may be taken later", async () => {
-  answer = (_, response) => refuse(response, 400, "EntityTooLarge");
+  respond = (_, response) => refuse(response, 400, "EntityTooLarge");
   await expect(store.put("a/b", bytes)).rejects.toMatchObject({ name: "EntityTooLarge" });
 });
 
@@ -135,7 +135,7 @@ test.each([
   ["is cut off", (response: ServerResponse) => response.destroy()],
   ["stands still", () => {}],
 ])("is unavailable when a body %s half way", async (_, halfWay) => {
-  answer = (_, response) => {
+  respond = (_, response) => {
     response.writeHead(200, { "content-length": 100_000 }).write(Buffer.alloc(1_000), () => halfWay(response));
   };
   await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);
@@ -146,12 +146,12 @@ test.each([
 
 test("ends the transfer of a stream that is given up", async () => {
   const closed = new Promise<void>((resolve) => {
-    answer = (_, response) => {
+    respond = (_, response) => {
       response.on("close", resolve);
       response.writeHead(200, { "content-length": 100_000_000 }).write(Buffer.alloc(1_000_000));
     };
   });
-  const patient = openS3Store(location);
+  const patient = createS3ObjectStore(location);
   const { body } = await patient.stream("a/b");
   await body.cancel();
   await closed;

@@ -10,16 +10,16 @@ import {
 import { z } from "zod";
 import {
   assertObjectKey,
-  codeOf,
-  ignoreAbsence,
+  getErrorCode,
+  ignoreObjectNotFound,
   isObjectKey,
   ObjectNotFound,
   type ObjectStore,
   ObjectStoreUnavailable,
-  webBody,
+  toWebStream,
 } from "./store-interface.ts";
 
-const s3Query = z.strictObject({
+const s3UrlQuerySchema = z.strictObject({
   endpoint: z.url({ protocol: /^https?$/ }).optional(),
   region: z.string().min(1).optional(),
   /** Whether the bucket is in the path (`https://host/bucket/key`) and not in the host's name; most S3-compatible servers need it. */
@@ -27,7 +27,7 @@ const s3Query = z.strictObject({
 });
 
 /** Where an S3 object store is. `region` and `endpoint` left out are those of the AWS_* environment. */
-export interface S3Location extends z.infer<typeof s3Query> {
+export interface S3BucketAddress extends z.infer<typeof s3UrlQuerySchema> {
   bucket: string;
   /** Comes before every key, with a slash between; empty for none. */
   prefix: string;
@@ -35,74 +35,81 @@ export interface S3Location extends z.infer<typeof s3Query> {
 
 /** All in milliseconds. */
 export interface S3Timeouts {
-  connect: number;
+  connectMs: number;
   /** From the start of a try to the reply's headers; sending a body adds to it. */
-  reply: number;
+  responseMs: number;
   /** How long a reply's body may stand still, also because its reader does not read. */
-  idle: number;
-  check: number;
+  idleMs: number;
+  checkMs: number;
 }
 
-const usualTimeouts: S3Timeouts = { connect: 3_000, reply: 5_000, idle: 30_000, check: 5_000 };
+const defaultS3Timeouts: S3Timeouts = { connectMs: 3_000, responseMs: 5_000, idleMs: 30_000, checkMs: 5_000 };
 /** The slowest upload that is waited for. */
 const uploadBytesPerMs = 2_000;
-const tries = 3;
+const maxS3Attempts = 3;
 /** Per host; a request above it waits within its reply timeout. */
-const connections = 64;
+const maxS3Connections = 64;
 
 /**
  * An object store in a bucket of S3 or of a server that speaks its protocol. The bucket exists already; the credentials may
  * list it, read, write and delete in it (without the right to list, S3 answers for an absent object that access is refused).
  */
-export function openS3Store(location: S3Location, timeouts = usualTimeouts): ObjectStore {
+export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaultS3Timeouts): ObjectStore {
   const { bucket: Bucket, prefix } = location;
-  const client = new S3Client(clientConfig(location, timeouts));
+  const client = new S3Client(buildS3ClientConfig(location, timeouts));
 
-  function unavailable(error: unknown): ObjectStoreUnavailable {
-    return new ObjectStoreUnavailable(`the bucket ${Bucket} cannot be used (${codeOf(error)})`, { cause: error });
+  function createUnavailableError(error: unknown): ObjectStoreUnavailable {
+    return new ObjectStoreUnavailable(`the bucket ${Bucket} cannot be used (${getErrorCode(error)})`, { cause: error });
   }
 
   /** Also what an operator has to put right (credentials, region, bucket) passes without a change to the call. */
-  function fault(key: string, error: unknown): unknown {
-    if (codeOf(error) === "NoSuchKey") return new ObjectNotFound(key);
-    return error instanceof TypeError || codeOf(error) === "EntityTooLarge" ? error : unavailable(error);
+  function toStoreError(key: string, error: unknown): unknown {
+    if (getErrorCode(error) === "NoSuchKey") return new ObjectNotFound(key);
+    return error instanceof TypeError || getErrorCode(error) === "EntityTooLarge"
+      ? error
+      : createUnavailableError(error);
   }
 
-  async function call<T>(key: string, work: (target: { Bucket: string; Key: string }) => Promise<T>): Promise<T> {
+  async function callWithKey<T>(
+    key: string,
+    work: (target: { Bucket: string; Key: string }) => Promise<T>,
+  ): Promise<T> {
     assertObjectKey(key);
     try {
       return await work({ Bucket, Key: prefix ? `${prefix}/${key}` : key });
     } catch (error) {
-      throw fault(key, error);
+      throw toStoreError(key, error);
     }
   }
 
   return {
     async put(key, bytes) {
       const contents = { Body: bytes, ContentLength: bytes.byteLength, ContentType: "application/json" };
-      const requestTimeout = timeouts.reply + bytes.byteLength / uploadBytesPerMs;
-      await call(key, (target) => client.send(new PutObjectCommand({ ...target, ...contents }), { requestTimeout }));
+      const requestTimeout = timeouts.responseMs + bytes.byteLength / uploadBytesPerMs;
+      await callWithKey(key, (target) =>
+        client.send(new PutObjectCommand({ ...target, ...contents }), { requestTimeout }),
+      );
     },
     get: (key) =>
-      call(key, async (target) => {
+      callWithKey(key, async (target) => {
         const { Body } = await client.send(new GetObjectCommand(target));
         return Body ? Body.transformToByteArray() : new Uint8Array();
       }),
     stream: (key) =>
-      call(key, async (target) => {
+      callWithKey(key, async (target) => {
         const { Body, ContentLength } = await client.send(new GetObjectCommand(target));
         if (!(Body instanceof Readable) || ContentLength === undefined)
           throw new Error("a reply without a body or its length");
-        return { body: webBody(Body, (error) => fault(key, error)), size: ContentLength };
+        return { body: toWebStream(Body, (error) => toStoreError(key, error)), size: ContentLength };
       }),
     async delete(key) {
       // S3 itself answers 204 for an absent object; some servers answer that there is none.
-      await call(key, (target) => client.send(new DeleteObjectCommand(target))).catch(ignoreAbsence);
+      await callWithKey(key, (target) => client.send(new DeleteObjectCommand(target))).catch(ignoreObjectNotFound);
     },
     async check() {
-      const abortSignal = AbortSignal.timeout(timeouts.check);
+      const abortSignal = AbortSignal.timeout(timeouts.checkMs);
       await client.send(new HeadBucketCommand({ Bucket }), { abortSignal }).catch((error) => {
-        throw unavailable(error);
+        throw createUnavailableError(error);
       });
     },
     async close() {
@@ -112,7 +119,7 @@ export function openS3Store(location: S3Location, timeouts = usualTimeouts): Obj
 }
 
 /** Reads `s3://bucket/prefix?endpoint=...&region=...&forcePathStyle=true`. Throws a TypeError that says what is wrong with it, without repeating what may be a secret. */
-export function parseS3Url(url: string): S3Location {
+export function parseS3Url(url: string): S3BucketAddress {
   const { username, password, host, pathname, searchParams, hash } = new URL(url);
   if (username || password)
     throw new TypeError("an s3: URL carries no credentials: they come from the AWS_* environment");
@@ -120,29 +127,32 @@ export function parseS3Url(url: string): S3Location {
   if (hash) throw new TypeError("an s3: URL has no fragment");
   const prefix = pathname.replace(/^\//, "").replace(/\/$/, "");
   if (prefix && !isObjectKey(prefix)) throw new TypeError("an s3: URL's prefix has segments of A-Z a-z 0-9 . _ -");
-  const query = s3Query.safeParse(Object.fromEntries(searchParams));
+  const query = s3UrlQuerySchema.safeParse(Object.fromEntries(searchParams));
   if (!query.success) throw new TypeError(`an s3: URL's query is wrong: ${z.prettifyError(query.error)}`);
   return { bucket: host, prefix, ...query.data };
 }
 
-function clientConfig({ endpoint, forcePathStyle, ...location }: S3Location, timeouts: S3Timeouts): S3ClientConfig {
-  const agent = { keepAlive: true, maxSockets: connections };
+function buildS3ClientConfig(
+  { endpoint, forcePathStyle, ...location }: S3BucketAddress,
+  timeouts: S3Timeouts,
+): S3ClientConfig {
+  const agent = { keepAlive: true, maxSockets: maxS3Connections };
   const region = location.region ?? (endpoint && !process.env.AWS_REGION ? "us-east-1" : undefined);
   return {
     ...(endpoint && { endpoint }),
     ...(region && { region }),
     forcePathStyle,
-    maxAttempts: tries,
+    maxAttempts: maxS3Attempts,
     // The trailing checksums that are sent by default are unknown to many S3-compatible servers. The signature covers the body's hash.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     // Waiting for "100 Continue" costs a round trip, and a connection of its own, per object.
     expectContinueHeader: false,
     requestHandler: {
-      connectionTimeout: timeouts.connect,
-      requestTimeout: timeouts.reply,
+      connectionTimeout: timeouts.connectMs,
+      requestTimeout: timeouts.responseMs,
       throwOnRequestTimeout: true,
-      socketTimeout: timeouts.idle,
+      socketTimeout: timeouts.idleMs,
       httpAgent: agent,
       httpsAgent: agent,
     },

@@ -31,7 +31,7 @@ export class ObjectNotFound extends Error {
 }
 
 /** For what may be absent: resolves where the object is not there. */
-export function ignoreAbsence(error: unknown): void {
+export function ignoreObjectNotFound(error: unknown): void {
   if (!(error instanceof ObjectNotFound)) throw error;
 }
 
@@ -41,27 +41,27 @@ export class ObjectStoreUnavailable extends Error {
 }
 
 /** Leaves room for as long a prefix within the 1024 bytes that S3 allows. */
-const longestKey = 500;
+const maxObjectKeyLength = 500;
 /** What Linux and macOS allow for one name. */
-const longestSegment = 255;
+const maxSegmentLength = 255;
 const segmentPattern = /^[A-Za-z0-9._-]+$/;
 
 /** Whether a text is an object key: segments of `A-Z a-z 0-9 . _ -` joined by single slashes, none of them `.` or `..`. */
 export function isObjectKey(text: string): boolean {
-  return text.length <= longestKey && text.split("/").every(isSegment);
+  return text.length <= maxObjectKeyLength && text.split("/").every(isSegment);
 }
 
 /** Throws a TypeError for what is not an object key. */
 export function assertObjectKey(key: string): void {
-  if (!isObjectKey(key)) throw new TypeError(`not an object key: ${JSON.stringify(key.slice(0, longestKey))}`);
+  if (!isObjectKey(key)) throw new TypeError(`not an object key: ${JSON.stringify(key.slice(0, maxObjectKeyLength))}`);
 }
 
 function isSegment(segment: string): boolean {
-  return segmentPattern.test(segment) && segment.length <= longestSegment && segment !== "." && segment !== "..";
+  return segmentPattern.test(segment) && segment.length <= maxSegmentLength && segment !== "." && segment !== "..";
 }
 
 /** The code of a system error (`ENOSPC`) or of S3 (`NoSuchKey`). */
-export function codeOf(error: unknown): string {
+export function getErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
@@ -70,7 +70,7 @@ export function codeOf(error: unknown): string {
  * The web stream of a Node stream of bytes, read only as fast as it is consumed. Cancelling it closes the source; a fault of
  * the source reaches the reader as what `translate` makes of it.
  */
-export function webBody(source: Readable, translate: (error: unknown) => unknown): ReadableStream<Uint8Array> {
+export function toWebStream(source: Readable, translate: (error: unknown) => unknown): ReadableStream<Uint8Array> {
   // A fault between two reads would otherwise be an uncaught error event; the iterator hands it to the next read.
   source.on("error", () => {});
   const chunks: AsyncIterator<Uint8Array> = source[Symbol.asyncIterator]();

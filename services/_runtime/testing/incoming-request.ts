@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 
-interface Incoming {
+interface IncomingRequestOptions {
   method: string;
   /** With names in any case. */
   headers?: Record<string, string>;
@@ -10,7 +10,7 @@ interface Incoming {
 }
 
 /** A request as node:http gives it, as far as services look at it. */
-export function incomingRequest({ method, headers = {}, body }: Incoming): IncomingMessage {
+export function createIncomingRequest({ method, headers = {}, body }: IncomingRequestOptions): IncomingMessage {
   const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   const framing = body ? { "transfer-encoding": "chunked" } : {};
   const incoming = Readable.from(body ?? [], { objectMode: false });

@@ -8,22 +8,26 @@ export interface LocalServer {
   /** SIGKILL, as a power cut: waits until the process is gone; the data stays. */
   kill(): Promise<void>;
   /** SIGSTOP stops it in its tracks, so that it takes connections and answers nobody until SIGCONT. */
-  send(signal: "SIGSTOP" | "SIGCONT"): unknown;
+  sendSignal(signal: "SIGSTOP" | "SIGCONT"): unknown;
 }
 
-type Start = (options: { dataFolder: string; port?: number }) => Promise<LocalServer>;
+type StartServer = (options: { dataFolder: string; port?: number }) => Promise<LocalServer>;
 
 interface LocalServers {
-  startNats: Start;
-  startPostgres: Start;
-  startRedis: Start;
+  startNats: StartServer;
+  startPostgres: StartServer;
+  startRedis: StartServer;
   /** A new folder for throw-away data, removed when this process ends. */
-  temporaryDataFolder(label: string): string;
+  createTemporaryDataFolder(label: string): string;
 }
 
 // Not a static import: the runtime is compiled, for its image, without deploy/local and its packages.
 const path = "../../../deploy/local/servers.ts";
 const servers: LocalServers = await import(path);
 
-export const { temporaryDataFolder } = servers;
-export const starters = { nats: servers.startNats, postgres: servers.startPostgres, redis: servers.startRedis };
+export const { createTemporaryDataFolder } = servers;
+export const localServerStarters = {
+  nats: servers.startNats,
+  postgres: servers.startPostgres,
+  redis: servers.startRedis,
+};

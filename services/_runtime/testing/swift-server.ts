@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-const program = fileURLToPath(new URL("swift-server.py", import.meta.url));
+const swiftServerScript = fileURLToPath(new URL("swift-server.py", import.meta.url));
 /** Debian's own: the one that sees Debian's packages. */
 const python = "/usr/bin/python3";
 /** The servers as a library: it brings no system service and no daemon with it. */
@@ -28,7 +28,7 @@ export interface SwiftServer {
 
 /** Installs OpenStack Swift where it is missing and this process may. Answers why it cannot be used, or nothing when it can. */
 export async function installSwift(): Promise<string | undefined> {
-  if (await canImportSwift()) return undefined;
+  if (await isSwiftInstalled()) return undefined;
   const mayInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version");
   if (!mayInstall) return `Debian's ${debianPackage} is not installed, and this is not root on Debian to install it`;
   process.stderr.write(`Installing ${debianPackage}, an S3 server for tests\n`);
@@ -40,17 +40,17 @@ export async function installSwift(): Promise<string | undefined> {
   } catch (error) {
     return `apt-get could not install ${debianPackage}: ${error instanceof Error ? error.message.trim() : error}`;
   }
-  return (await canImportSwift()) ? undefined : `${python} cannot use the installed ${debianPackage}`;
+  return (await isSwiftInstalled()) ? undefined : `${python} cannot use the installed ${debianPackage}`;
 }
 
 /** Starts an empty OpenStack Swift with an S3 interface, as a child process on free ports of 127.0.0.1. It ends with its parent. Throws with what it wrote when it does not start. */
-export async function startSwift(): Promise<SwiftServer> {
+export async function startSwiftServer(): Promise<SwiftServer> {
   const folder = await mkdtemp(join(tmpdir(), "swift-"));
   const accessKeyId = "test:tester";
   const secretAccessKey = randomBytes(16).toString("hex");
-  const server = spawn(python, [program, folder, accessKeyId, secretAccessKey]);
+  const server = spawn(python, [swiftServerScript, folder, accessKeyId, secretAccessKey]);
   const ended = once(server, "exit");
-  const port = await printedPort(server);
+  const port = await readPrintedPort(server);
   return {
     endpoint: `http://127.0.0.1:${port}`,
     accessKeyId,
@@ -64,7 +64,7 @@ export async function startSwift(): Promise<SwiftServer> {
   };
 }
 
-async function canImportSwift(): Promise<boolean> {
+async function isSwiftInstalled(): Promise<boolean> {
   return run(python, ["-c", "import eventlet, swift.proxy.server"]).then(
     () => true,
     () => false,
@@ -76,7 +76,7 @@ async function aptGet(...command: string[]): Promise<void> {
   await run("apt-get", [...options, ...command], { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
 }
 
-async function printedPort(server: ChildProcessWithoutNullStreams): Promise<number> {
+async function readPrintedPort(server: ChildProcessWithoutNullStreams): Promise<number> {
   let errors = "";
   server.stderr.on("data", (chunk: Buffer) => {
     errors += chunk;

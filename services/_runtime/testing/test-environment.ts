@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { callersOf, serviceNames } from "@pragma/contracts/service-names";
+import { allowedCallersOf, serviceNames } from "@pragma/contracts/service-names";
 import postgres from "postgres";
-import { isMissing } from "../event-bus.ts";
-import { internalKeysVariable } from "../internal-keys.ts";
+import { internalKeysVariableName } from "../config/internal-keys.ts";
+import { isStreamOrConsumerNotFound } from "../messaging/event-bus.ts";
 
 /** Real servers under a namespace of the test file's own: its schemas, subjects, stream and objects. */
 export interface TestEnvironment {
@@ -23,12 +23,12 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
   const namespace = `t${randomBytes(5).toString("hex")}`;
   const objects = await mkdtemp(join(tmpdir(), "pragma-objects-"));
   const variables = {
-    DATABASE_URL: server("DATABASE_URL"),
-    NATS_URL: server("NATS_URL"),
-    REDIS_URL: server("REDIS_URL"),
+    DATABASE_URL: requireServerUrl("DATABASE_URL"),
+    NATS_URL: requireServerUrl("NATS_URL"),
+    REDIS_URL: requireServerUrl("REDIS_URL"),
     NAMESPACE: namespace,
     OBJECT_STORE: `file:${objects}`,
-    ...internalKeys(),
+    ...createInternalKeys(),
     DATA_KEYS: `test:${"test-data-secret-".repeat(2)}`,
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? "silent",
     DATABASE_POOL: "5",
@@ -51,18 +51,18 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
 }
 
 /** A key for every caller and service, each its own. */
-function internalKeys(): Record<string, string> {
+function createInternalKeys(): Record<string, string> {
   return Object.fromEntries(
     serviceNames.flatMap((service) =>
-      callersOf(service).map((caller) => [
-        internalKeysVariable(caller, service),
+      allowedCallersOf(service).map((caller) => [
+        internalKeysVariableName(caller, service),
         `test:${`${caller}-to-${service}-`.repeat(4)}`,
       ]),
     ),
   );
 }
 
-function server(name: string): string {
+function requireServerUrl(name: string): string {
   const url = process.env[name];
   if (!url) throw new Error(`${name} is not set: run tests with \`npm test\`, which starts the servers they need.`);
   return url;
@@ -80,7 +80,7 @@ async function deleteStream(url: string, namespace: string): Promise<void> {
   const connection = await connect({ servers: url });
   const manager = await jetstreamManager(connection);
   await manager.streams.delete(`${namespace}_events`).catch((error) => {
-    if (!isMissing(error)) throw error;
+    if (!isStreamOrConsumerNotFound(error)) throw error;
   });
   await connection.close();
 }

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Principal } from "@pragma/contracts/principal";
-import { readConfig, runtimeConfig } from "../config.ts";
-import type { AnyServiceDefinition } from "../define-service.ts";
-import { openEventBus } from "../event-bus.ts";
-import { createLogger } from "../logger.ts";
-import { createMetrics } from "../metrics.ts";
-import { type Database, openDatabase } from "../postgres.ts";
-import { createServiceRegistry, type ServiceRegistry } from "../service-registry.ts";
-import { type RunningService, schemaOf, startService } from "../start-service.ts";
-import { incomingRequest } from "./incoming-request.ts";
+import { readConfig, runtimeConfig } from "../config/runtime-config.ts";
+import { createDatabasePool, type Database } from "../database/postgres.ts";
+import { createEventBus } from "../messaging/event-bus.ts";
+import { createLogger } from "../observability/logger.ts";
+import { createMetrics } from "../observability/metrics.ts";
+import type { AnyServiceDefinition } from "../service/define-service.ts";
+import { buildServiceSchemaName, type RunningService, startService } from "../service/start-service.ts";
+import { createServiceRegistry, type ServiceRegistry } from "../service-calls/service-registry.ts";
+import { createIncomingRequest } from "./incoming-request.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
 /** A service running for real in this process, asked the way the gateway asks it. */
@@ -18,11 +18,11 @@ export interface TestService {
   /** The service's own schema, for looking behind the API. */
   db: Database;
   registry: ServiceRegistry;
-  ask(method: string, path: string, options?: AskOptions): Promise<Response>;
+  request(method: string, path: string, options?: TestRequestOptions): Promise<Response>;
   stop(): Promise<void>;
 }
 
-interface AskOptions {
+interface TestRequestOptions {
   principal?: Principal;
   /** Sent as JSON, unless it is text or bytes. */
   body?: unknown;
@@ -32,7 +32,7 @@ interface AskOptions {
 }
 
 /** A key's principal with all scopes over one location, unless told otherwise. */
-export function testPrincipal(overrides: Partial<Principal> = {}): Principal {
+export function createTestPrincipal(overrides: Partial<Principal> = {}): Principal {
   return {
     keyId: randomUUID(),
     consumer: "test",
@@ -50,17 +50,17 @@ export async function startTestService(
   const config = readConfig(runtimeConfig, variables);
   const log = createLogger({ name: definition.name, level: variables.LOG_LEVEL ?? "info" });
   const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), registry });
-  registry.add(definition.name, running.fetch);
-  const db = openDatabase(config, { schema: schemaOf(config.NAMESPACE, definition.name), log });
+  registry.registerLocalService(definition.name, running.fetch);
+  const db = createDatabasePool(config, { schema: buildServiceSchemaName(config.NAMESPACE, definition.name), log });
   // What a test publishes by itself is told to the service as another instance of it would tell.
-  const bus = openEventBus(config, { name: `${definition.name}-test`, log });
-  const signals = bus.openSignals(`${definition.name}-outbox`);
-  db.onPublished = () => signals.send("all", "");
+  const bus = createEventBus(config, { name: `${definition.name}-test`, log });
+  const signals = bus.createInstanceNotifier(`${definition.name}-outbox`);
+  db.onEventsPublished = () => signals.publish("all", "");
   return {
     running,
     db,
     registry,
-    async ask(method, path, { principal = testPrincipal(), body, headers = {}, outgoing } = {}) {
+    async request(method, path, { principal = createTestPrincipal(), body, headers = {}, outgoing } = {}) {
       const isRaw = typeof body === "string" || body instanceof Uint8Array;
       const header = (name: string) => Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
       const caller = {
@@ -69,7 +69,7 @@ export async function startTestService(
         traceparent: header("traceparent"),
         origin: `${header("x-forwarded-proto") ?? "http"}://${header("x-forwarded-host") ?? "pragma.test"}`,
       };
-      const incoming = incomingRequest({
+      const incoming = createIncomingRequest({
         method,
         headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
         ...(body !== undefined && { body: [Buffer.from(isRaw ? body : JSON.stringify(body))] }),

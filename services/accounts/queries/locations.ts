@@ -1,13 +1,13 @@
-import type { Application } from "@pragma/contracts/application";
-import { maxDevices } from "@pragma/contracts/device";
+import { maxDevicesPerLocation } from "@pragma/contracts/device";
 import type { EventData } from "@pragma/contracts/events";
-import type { Location, LocationHeader } from "@pragma/contracts/location";
+import type { Location, LocationTicketHeader } from "@pragma/contracts/location";
 import type { LocationOptions, LocationSettingValues } from "@pragma/contracts/location-settings";
-import type { LocationFacts } from "@pragma/contracts/principal";
-import type { Database, Sql, Transaction } from "@pragma/runtime/postgres";
-import type { Stored } from "../accounts.ts";
+import type { PosApplication } from "@pragma/contracts/pos-application";
+import type { LocationRef } from "@pragma/contracts/principal";
+import type { Database, SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { EntityRow } from "../context.ts";
 
-export interface LocationRow extends Stored<Location> {
+export interface LocationRow extends EntityRow<Location> {
   organizationId: string;
   agencyId: string;
   options: LocationOptions;
@@ -17,57 +17,58 @@ export interface LocationRow extends Stored<Location> {
 
 type NewLocation = Omit<LocationRow, "createdAt" | "updatedAt">;
 
-const summary = (sql: Sql | Transaction) => sql`id, created_at, updated_at, application, legacy_id`;
+const locationSummaryColumns = (sql: SqlClient | SqlTransaction) =>
+  sql`id, created_at, updated_at, application, legacy_id`;
 
-const everything = (sql: Sql | Transaction) => sql`
-  ${summary(sql)}, organization_id, agency_id, options, settings_id, settings`;
+const locationColumns = (sql: SqlClient | SqlTransaction) => sql`
+  ${locationSummaryColumns(sql)}, organization_id, agency_id, options, settings_id, settings`;
 
 /** Adds a location; undefined, and nothing is added, when its application and legacyId are taken. */
-export async function insertLocation(tx: Transaction, location: NewLocation): Promise<LocationRow | undefined> {
+export async function insertLocation(tx: SqlTransaction, location: NewLocation): Promise<LocationRow | undefined> {
   const stored = { ...location, options: tx.json(location.options), settings: tx.json(location.settings) };
   const [row] = await tx<LocationRow[]>`
     insert into locations ${tx(stored)}
     on conflict (application, legacy_id) where legacy_id is not null do nothing
-    returning ${everything(tx)}`;
+    returning ${locationColumns(tx)}`;
   return row;
 }
 
 /** The location to change, kept from other changes until the transaction ends. */
-export async function locationForUpdate(tx: Transaction, id: string): Promise<LocationRow | undefined> {
-  const [row] = await tx<LocationRow[]>`select ${everything(tx)} from locations where id = ${id} for update`;
+export async function lockLocationRow(tx: SqlTransaction, id: string): Promise<LocationRow | undefined> {
+  const [row] = await tx<LocationRow[]>`select ${locationColumns(tx)} from locations where id = ${id} for update`;
   return row;
 }
 
-type LocationContent = Pick<LocationRow, "id" | "organizationId" | "agencyId" | "options" | "settings">;
+type LocationChanges = Pick<LocationRow, "id" | "organizationId" | "agencyId" | "options" | "settings">;
 
-export async function updateLocation(tx: Transaction, location: LocationContent): Promise<LocationRow> {
+export async function updateLocation(tx: SqlTransaction, location: LocationChanges): Promise<LocationRow> {
   const [row] = await tx<[LocationRow]>`
     update locations set
       organization_id = ${location.organizationId}, agency_id = ${location.agencyId},
       options = ${tx.json(location.options)}, settings = ${tx.json(location.settings)}, updated_at = now()
     where id = ${location.id}
-    returning ${everything(tx)}`;
+    returning ${locationColumns(tx)}`;
   return row;
 }
 
 export async function findLocation({ sql }: Database, id: string): Promise<LocationRow | undefined> {
-  const [row] = await sql<LocationRow[]>`select ${everything(sql)} from locations where id = ${id}`;
+  const [row] = await sql<LocationRow[]>`select ${locationColumns(sql)} from locations where id = ${id}`;
   return row;
 }
 
 interface LocationFilter {
   /** Only this one; any when null. */
-  only: string | null;
-  application: Application | null;
+  locationId: string | null;
+  application: PosApplication | null;
   legacyId: number | null;
 }
 
 /** The list of the locations that pass the filter. */
-export const listOfLocations = (sql: Sql, { only, application, legacyId }: LocationFilter) => ({
-  columns: summary(sql),
+export const locationListQuery = (sql: SqlClient, { locationId, application, legacyId }: LocationFilter) => ({
+  columns: locationSummaryColumns(sql),
   table: sql`locations`,
   where: sql`
-    (${only}::uuid is null or id = ${only}) and (${application}::text is null or application = ${application})
+    (${locationId}::uuid is null or id = ${locationId}) and (${application}::text is null or application = ${application})
     and (${legacyId}::bigint is null or legacy_id = ${legacyId})`,
 });
 
@@ -75,8 +76,8 @@ export async function listDevices(
   { sql }: Database,
   locationId: string,
   { offset, limit }: { offset: number; limit: number },
-): Promise<NonNullable<LocationHeader["deviceList"]>> {
-  return sql<NonNullable<LocationHeader["deviceList"]>>`
+): Promise<NonNullable<LocationTicketHeader["deviceList"]>> {
+  return sql<NonNullable<LocationTicketHeader["deviceList"]>>`
     select id, name, model from devices where location_id = ${locationId} order by first_seen_at, id
     offset ${offset} limit ${limit}`;
 }
@@ -85,8 +86,8 @@ export async function listDevices(
  * Notes that a device was seen, by its latest name; one that is not named keeps the name that it had. Of a location's
  * devices those that were seen last are kept.
  */
-export async function noteDevice(
-  tx: Transaction,
+export async function upsertDevice(
+  tx: SqlTransaction,
   { locationId, deviceId, name, seenAt }: EventData<"device.seen">,
 ): Promise<void> {
   await tx`
@@ -101,33 +102,33 @@ export async function noteDevice(
       last_seen_at = greatest(excluded.last_seen_at, devices.last_seen_at)`;
   await tx`
     delete from devices where location_id = ${locationId} and id in (
-      select id from devices where location_id = ${locationId} order by last_seen_at desc, id offset ${maxDevices}
+      select id from devices where location_id = ${locationId} order by last_seen_at desc, id offset ${maxDevicesPerLocation}
     )`;
 }
 
-const facts = (sql: Sql | Transaction) => sql`id, application, legacy_id, time_zone`;
+const locationRefColumns = (sql: SqlClient | SqlTransaction) => sql`id, application, legacy_id, time_zone`;
 
-export async function locationFacts(sql: Sql | Transaction, id: string): Promise<LocationFacts | undefined> {
-  const [row] = await sql<LocationFacts[]>`select ${facts(sql)} from locations where id = ${id}`;
+export async function findLocationRef(sql: SqlClient | SqlTransaction, id: string): Promise<LocationRef | undefined> {
+  const [row] = await sql<LocationRef[]>`select ${locationRefColumns(sql)} from locations where id = ${id}`;
   return row;
 }
 
-type LegacyName = Pick<Location, "application"> & { legacyId: number };
+type LegacyLocationId = Pick<Location, "application"> & { legacyId: number };
 
 /** The location that a legacy backoffice knows by this id. */
-export async function locationFactsByLegacyId(
+export async function findLocationRefByLegacyId(
   { sql }: Database,
-  { application, legacyId }: LegacyName,
-): Promise<LocationFacts | undefined> {
-  const [row] = await sql<LocationFacts[]>`
-    select ${facts(sql)} from locations where application = ${application} and legacy_id = ${legacyId}`;
+  { application, legacyId }: LegacyLocationId,
+): Promise<LocationRef | undefined> {
+  const [row] = await sql<LocationRef[]>`
+    select ${locationRefColumns(sql)} from locations where application = ${application} and legacy_id = ${legacyId}`;
   return row;
 }
 
 /** Whose the location of this legacy id is. */
-export async function locationOwner(
-  tx: Transaction,
-  { application, legacyId }: LegacyName,
+export async function findLocationOwner(
+  tx: SqlTransaction,
+  { application, legacyId }: LegacyLocationId,
 ): Promise<Pick<LocationRow, "id" | "organizationId" | "agencyId"> | undefined> {
   const [row] = await tx<Pick<LocationRow, "id" | "organizationId" | "agencyId">[]>`
     select id, organization_id, agency_id from locations

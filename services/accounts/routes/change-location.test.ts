@@ -1,26 +1,32 @@
 import { randomUUID } from "node:crypto";
 import { LocationDetails } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bistrot, createLocation, detailsOf, importLocation, legacy } from "../testing/locations.ts";
-import { keyOf, startAccounts, type TestAccounts } from "../testing/start-accounts.ts";
+import {
+  createTestLocation,
+  getLocationDetails,
+  importTestLocation,
+  legacyLocationBody,
+  minimalLocationBody,
+} from "../testing/location-fixtures.ts";
+import { locationPrincipal, startTestAccounts, type TestAccountsService } from "../testing/start-test-accounts.ts";
 
-let accounts: TestAccounts;
+let accounts: TestAccountsService;
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startTestAccounts();
 });
 afterAll(() => accounts.remove());
 
 describe("PATCH /v1/locations/{id}", () => {
   const patch = (id: string, body: unknown) =>
-    accounts.send({ method: "PATCH", path: `/v1/locations/${id}`, body }, { status: 200, schema: LocationDetails });
+    accounts.sendJson({ method: "PATCH", path: `/v1/locations/${id}`, body }, { status: 200, schema: LocationDetails });
 
   it("changes what is named and leaves the rest", async () => {
-    const id = await createLocation(accounts, {
-      ...bistrot,
+    const id = await createTestLocation(accounts, {
+      ...minimalLocationBody,
       gapAllowed: true,
       tipsConfig: { isEnabled: true, predefinedValues: [1], format: "amount" },
     });
-    const before = await detailsOf(accounts, id);
+    const before = await getLocationDetails(accounts, id);
     const changed = await patch(id, {
       agencyId: "9",
       tipsConfig: null,
@@ -34,42 +40,42 @@ describe("PATCH /v1/locations/{id}", () => {
       locationSettings: { ...before.locationSettings, timezone: "America/Cayenne", country: null, menuButtonsCount: 4 },
     });
     expect(changed.updatedAt > before.updatedAt).toBe(true);
-    expect(await detailsOf(accounts, id)).toEqual(changed);
+    expect(await getLocationDetails(accounts, id)).toEqual(changed);
   });
 
   it("tells others of the location as it is now", async () => {
-    const id = await importLocation(accounts, legacy({ legacyId: 90_100 }));
+    const id = await importTestLocation(accounts, legacyLocationBody({ legacyId: 90_100 }));
     await patch(id, { locationSettings: { timezone: "Indian/Mayotte" } });
-    expect(await accounts.events("location.updated", id)).toEqual([
+    expect(await accounts.findEvents("location.updated", id)).toEqual([
       { locationId: id, application: "POPINA", legacyId: 90_100, timeZone: "Europe/Paris" },
       { locationId: id, application: "POPINA", legacyId: 90_100, timeZone: "Indian/Mayotte" },
     ]);
   });
 
   it("leaves a location as it is when nothing is named, and what cannot change", async () => {
-    const id = await createLocation(accounts);
-    const { updatedAt: _, ...before } = await detailsOf(accounts, id);
+    const id = await createTestLocation(accounts);
+    const { updatedAt: _, ...before } = await getLocationDetails(accounts, id);
     expect(await patch(id, {})).toMatchObject(before);
     expect(await patch(id, { id: randomUUID(), application: "JALIA", legacyId: 5 })).toMatchObject(before);
   });
 
   it("loses none of several changes at once", async () => {
-    const id = await createLocation(accounts);
+    const id = await createTestLocation(accounts);
     const changes = [{ city: "Lyon" }, { zipCode: "69001" }, { nafCode: "5610A" }, { website: "https://x.example" }];
     await Promise.all(changes.map((locationSettings) => patch(id, { locationSettings })));
-    expect((await detailsOf(accounts, id)).locationSettings).toMatchObject(Object.assign({}, ...changes));
+    expect((await getLocationDetails(accounts, id)).locationSettings).toMatchObject(Object.assign({}, ...changes));
   });
 
   it("reports every fault at once, and changes nothing", async () => {
-    const id = await createLocation(accounts);
-    const before = await detailsOf(accounts, id);
+    const id = await createTestLocation(accounts);
+    const before = await getLocationDetails(accounts, id);
     const body = {
       agencyId: null,
       maxStepsCount: -1,
       currencyCode: null,
       locationSettings: { locationName: null, prepaStepsCount: 2.5 },
     };
-    const problem = await accounts.refusal({ method: "PATCH", path: `/v1/locations/${id}`, body });
+    const problem = await accounts.requestProblem({ method: "PATCH", path: `/v1/locations/${id}`, body });
     expect(problem.errors?.map(({ path }) => path).sort()).toEqual([
       "agencyId",
       "currencyCode",
@@ -77,23 +83,23 @@ describe("PATCH /v1/locations/{id}", () => {
       "locationSettings.prepaStepsCount",
       "maxStepsCount",
     ]);
-    expect(await detailsOf(accounts, id)).toEqual(before);
+    expect(await getLocationDetails(accounts, id)).toEqual(before);
   });
 
   it("answers 404 when there is none, and when it is another's", async () => {
     const path = `/v1/locations/${randomUUID()}`;
-    expect((await accounts.refusal({ method: "PATCH", path, body: {} })).code).toBe("location_not_found");
-    const id = await createLocation(accounts);
-    const principal = keyOf(await createLocation(accounts), "locations:write");
+    expect((await accounts.requestProblem({ method: "PATCH", path, body: {} })).code).toBe("location_not_found");
+    const id = await createTestLocation(accounts);
+    const principal = locationPrincipal(await createTestLocation(accounts), "locations:write");
     const attempt = { method: "PATCH", path: `/v1/locations/${id}`, body: { agencyId: "mine" }, principal };
-    expect((await accounts.refusal(attempt)).code).toBe("location_not_found");
-    expect((await detailsOf(accounts, id)).agencyId).toBe("3");
+    expect((await accounts.requestProblem(attempt)).code).toBe("location_not_found");
+    expect((await getLocationDetails(accounts, id)).agencyId).toBe("3");
   });
 
   it("lets a key change its own location", async () => {
-    const id = await createLocation(accounts);
-    const principal = keyOf(id, "locations:write");
+    const id = await createTestLocation(accounts);
+    const principal = locationPrincipal(id, "locations:write");
     const request = { method: "PATCH", path: `/v1/locations/${id}`, body: { compactOrder: true }, principal };
-    expect((await accounts.send(request, { status: 200, schema: LocationDetails })).compactOrder).toBe(true);
+    expect((await accounts.sendJson(request, { status: 200, schema: LocationDetails })).compactOrder).toBe(true);
   });
 });

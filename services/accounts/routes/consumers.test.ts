@@ -1,27 +1,32 @@
 import { randomUUID } from "node:crypto";
-import { ApiKey, Consumer, CreatedApiKey } from "@pragma/contracts/consumer";
+import { ApiConsumer, ApiKey, CreatedApiKey } from "@pragma/contracts/api-consumer";
 import { CreatedLocation } from "@pragma/contracts/location";
-import { pageOf } from "@pragma/contracts/pagination";
+import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keyOf, operator, startAccounts, type TestAccounts } from "../testing/start-accounts.ts";
+import {
+  locationPrincipal,
+  operatorPrincipal,
+  startTestAccounts,
+  type TestAccountsService,
+} from "../testing/start-test-accounts.ts";
 
-const Page = pageOf(Consumer);
+const ConsumerPage = paginatedSchema(ApiConsumer);
 
-let accounts: TestAccounts;
+let accounts: TestAccountsService;
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startTestAccounts();
 });
 afterAll(() => accounts.remove());
 
-const create = (name: string) =>
-  accounts.send({ method: "POST", path: "/v1/consumers/", body: { name } }, { status: 201, schema: Consumer });
+const createConsumer = (name: string) =>
+  accounts.sendJson({ method: "POST", path: "/v1/consumers/", body: { name } }, { status: 201, schema: ApiConsumer });
 
-const patch = (id: string, body: unknown) =>
-  accounts.send({ method: "PATCH", path: `/v1/consumers/${id}`, body }, { status: 200, schema: Consumer });
+const changeConsumer = (id: string, body: unknown) =>
+  accounts.sendJson({ method: "PATCH", path: `/v1/consumers/${id}`, body }, { status: 200, schema: ApiConsumer });
 
 describe("POST /v1/consumers/", () => {
   it("makes a consumer that may read", async () => {
-    const consumer = await create("Acme");
+    const consumer = await createConsumer("Acme");
     expect(consumer).toEqual({
       id: consumer.id,
       createdAt: consumer.createdAt,
@@ -36,68 +41,70 @@ describe("POST /v1/consumers/", () => {
   it("ignores scopes: they are set with PATCH", async () => {
     const body = { name: "Eager", scopes: ["admin"] };
     const request = { method: "POST", path: "/v1/consumers/", body };
-    const { scopes } = await accounts.send(request, { status: 201, schema: Consumer });
+    const { scopes } = await accounts.sendJson(request, { status: 201, schema: ApiConsumer });
     expect(scopes).not.toContain("admin");
   });
 
   it("answers 409 when the name is taken, to all but one of many at once", async () => {
-    const request = { principal: keyOf(randomUUID(), "consumers:write"), body: { name: "Popular" } };
-    const replies = await Promise.all(Array.from({ length: 8 }, () => accounts.ask("POST", "/v1/consumers/", request)));
+    const request = { principal: locationPrincipal(randomUUID(), "consumers:write"), body: { name: "Popular" } };
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, () => accounts.request("POST", "/v1/consumers/", request)),
+    );
     expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
-    const asOperator = { ...request, principal: operator };
+    const asOperator = { ...request, principal: operatorPrincipal };
     const again = await Promise.all(
-      Array.from({ length: 8 }, () => accounts.ask("POST", "/v1/consumers/", asOperator)),
+      Array.from({ length: 8 }, () => accounts.request("POST", "/v1/consumers/", asOperator)),
     );
     expect(again.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
     const refused = { method: "POST", path: "/v1/consumers/", ...asOperator };
-    expect((await accounts.refusal(refused)).code).toBe("consumer_exists");
+    expect((await accounts.requestProblem(refused)).code).toBe("consumer_exists");
   });
 
   it.each([{}, { name: "A" }, { name: "x".repeat(256) }, { name: 12 }, { name: "a\0b" }])(
     "answers 400 to %j",
     async (body) => {
-      const problem = await accounts.refusal({ method: "POST", path: "/v1/consumers/", body });
+      const problem = await accounts.requestProblem({ method: "POST", path: "/v1/consumers/", body });
       expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "body", path: "name" }] });
     },
   );
 
   it("answers 403 to a key without the scope", async () => {
-    const principal = keyOf(randomUUID(), "keys:write");
+    const principal = locationPrincipal(randomUUID(), "keys:write");
     const request = { method: "POST", path: "/v1/consumers/", body: { name: "Nobody" }, principal };
-    expect((await accounts.refusal(request)).code).toBe("scope_missing");
+    expect((await accounts.requestProblem(request)).code).toBe("scope_missing");
   });
 });
 
 describe("GET /v1/consumers/", () => {
   it("lists consumers, newest first, page by page and by token", async () => {
-    await create("First of two");
-    await create("Second of two");
-    const page = await accounts.get("/v1/consumers/?size=1", Page);
+    await createConsumer("First of two");
+    await createConsumer("Second of two");
+    const page = await accounts.getJson("/v1/consumers/?size=1", ConsumerPage);
     expect(page.data.map(({ name }) => name)).toEqual(["Second of two"]);
-    const next = await accounts.get(`/v1/consumers/?size=1&pageToken=${page.nextPageToken}`, Page);
+    const next = await accounts.getJson(`/v1/consumers/?size=1&pageToken=${page.nextPageToken}`, ConsumerPage);
     expect(next.data.map(({ name }) => name)).toEqual(["First of two"]);
     expect(next.meta.currentPageIndex).toBe(1);
   });
 
   it("includes the operator's own consumer", async () => {
-    const { data } = await accounts.get("/v1/consumers/?size=100", Page);
+    const { data } = await accounts.getJson("/v1/consumers/?size=100", ConsumerPage);
     expect(data.at(-1)).toMatchObject({ name: "admin", scopes: ["admin"] });
   });
 
   it("answers 400 to wrong pages and tokens", async () => {
-    const problem = await accounts.refusal({ method: "GET", path: "/v1/consumers/?index=x&size=0" });
+    const problem = await accounts.requestProblem({ method: "GET", path: "/v1/consumers/?index=x&size=0" });
     expect(problem.errors?.map(({ path }) => path).sort()).toEqual(["index", "size"]);
     const forged = Buffer.from('{"at":"now","id":"7","index":1}').toString("base64url");
-    const refusal = await accounts.refusal({ method: "GET", path: `/v1/consumers/?pageToken=${forged}` });
+    const refusal = await accounts.requestProblem({ method: "GET", path: `/v1/consumers/?pageToken=${forged}` });
     expect(refusal.code).toBe("invalid_page_token");
   });
 });
 
 describe("PATCH /v1/consumers/{id}", () => {
   it("sets scopes, each once, and leaves the rate limit", async () => {
-    const { id } = await create("Scoped");
-    await patch(id, { rateLimit: { perSecond: 5, burst: 10 } });
-    const changed = await patch(id, { scopes: ["tills:write", "reports:read", "tills:write"] });
+    const { id } = await createConsumer("Scoped");
+    await changeConsumer(id, { rateLimit: { perSecond: 5, burst: 10 } });
+    const changed = await changeConsumer(id, { scopes: ["tills:write", "reports:read", "tills:write"] });
     expect(changed).toMatchObject({
       scopes: ["tills:write", "reports:read"],
       rateLimit: { perSecond: 5, burst: 10 },
@@ -106,19 +113,19 @@ describe("PATCH /v1/consumers/{id}", () => {
   });
 
   it("sets the rate limit and takes it away, and leaves the scopes", async () => {
-    const { id, scopes } = await create("Limited");
-    expect(await patch(id, { rateLimit: { perSecond: 1, burst: 1 } })).toMatchObject({ scopes });
-    expect(await patch(id, { rateLimit: null })).toMatchObject({ scopes, rateLimit: null });
+    const { id, scopes } = await createConsumer("Limited");
+    expect(await changeConsumer(id, { rateLimit: { perSecond: 1, burst: 1 } })).toMatchObject({ scopes });
+    expect(await changeConsumer(id, { rateLimit: null })).toMatchObject({ scopes, rateLimit: null });
   });
 
   it("can take every scope away", async () => {
-    const { id } = await create("Disarmed");
-    expect((await patch(id, { scopes: [] })).scopes).toEqual([]);
+    const { id } = await createConsumer("Disarmed");
+    expect((await changeConsumer(id, { scopes: [] })).scopes).toEqual([]);
   });
 
   it("has those who remember its good keys ask again", async () => {
-    const { id, name } = await create("Remembered");
-    const location = await accounts.send(
+    const { id, name } = await createConsumer("Remembered");
+    const location = await accounts.sendJson(
       {
         method: "POST",
         path: "/v1/locations/import",
@@ -128,12 +135,16 @@ describe("PATCH /v1/consumers/{id}", () => {
     );
     const body = { locationId: location.id, consumerName: name };
     for (let made = 0; made < 3; made++) {
-      await accounts.send({ method: "POST", path: "/v1/auth/keys/", body }, { status: 201, schema: CreatedApiKey });
+      await accounts.sendJson({ method: "POST", path: "/v1/auth/keys/", body }, { status: 201, schema: CreatedApiKey });
     }
-    const keys = (await accounts.get("/v1/auth/keys/", pageOf(ApiKey))).data.filter((key) => key.consumerName === name);
-    await accounts.ask("DELETE", `/v1/auth/keys/${keys[0]?.id}`, { principal: keyOf(location.id, "admin") });
-    await patch(id, { scopes: ["reports:read"] });
-    const told = await Promise.all(keys.map((key) => accounts.events("key.changed", key.id)));
+    const keys = (await accounts.getJson("/v1/auth/keys/", paginatedSchema(ApiKey))).data.filter(
+      (key) => key.consumerName === name,
+    );
+    await accounts.request("DELETE", `/v1/auth/keys/${keys[0]?.id}`, {
+      principal: locationPrincipal(location.id, "admin"),
+    });
+    await changeConsumer(id, { scopes: ["reports:read"] });
+    const told = await Promise.all(keys.map((key) => accounts.findEvents("key.changed", key.id)));
     expect(told.map((events) => events.map(({ revoked }) => revoked))).toEqual([
       [false, true],
       [false, false],
@@ -142,30 +153,32 @@ describe("PATCH /v1/consumers/{id}", () => {
   });
 
   it("reports every fault at once, and changes nothing", async () => {
-    const { id, scopes } = await create("Faulty");
+    const { id, scopes } = await createConsumer("Faulty");
     const body = { scopes: ["reports:read", "internal", "everything"], rateLimit: { perSecond: 0, burst: 1.5 } };
-    const problem = await accounts.refusal({ method: "PATCH", path: `/v1/consumers/${id}`, body });
+    const problem = await accounts.requestProblem({ method: "PATCH", path: `/v1/consumers/${id}`, body });
     expect(problem.errors?.map(({ path }) => path).sort()).toEqual([
       "rateLimit.burst",
       "rateLimit.perSecond",
       "scopes[1]",
       "scopes[2]",
     ]);
-    expect(await patch(id, {})).toMatchObject({ scopes, rateLimit: null });
+    expect(await changeConsumer(id, {})).toMatchObject({ scopes, rateLimit: null });
   });
 
   it("answers 404 when there is none, and 400 when the id is no uuid", async () => {
     const path = `/v1/consumers/${randomUUID()}`;
-    expect((await accounts.refusal({ method: "PATCH", path, body: {} })).code).toBe("consumer_not_found");
-    expect((await accounts.refusal({ method: "PATCH", path: "/v1/consumers/1", body: {} })).code).toBe(
+    expect((await accounts.requestProblem({ method: "PATCH", path, body: {} })).code).toBe("consumer_not_found");
+    expect((await accounts.requestProblem({ method: "PATCH", path: "/v1/consumers/1", body: {} })).code).toBe(
       "invalid_request",
     );
   });
 
   it("keeps the operator's own consumer able to do everything", async () => {
-    const admin = (await accounts.get("/v1/consumers/?size=100", Page)).data.find(({ name }) => name === "admin");
+    const admin = (await accounts.getJson("/v1/consumers/?size=100", ConsumerPage)).data.find(
+      ({ name }) => name === "admin",
+    );
     const path = `/v1/consumers/${admin?.id}`;
-    const problem = await accounts.refusal({ method: "PATCH", path, body: { scopes: ["reports:read"] } });
+    const problem = await accounts.requestProblem({ method: "PATCH", path, body: { scopes: ["reports:read"] } });
     expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "body", path: "scopes" }] });
   });
 });

@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bistrot, createLocation, detailsOf } from "../testing/locations.ts";
-import { keyOf, startAccounts, type TestAccounts } from "../testing/start-accounts.ts";
+import { createTestLocation, getLocationDetails, minimalLocationBody } from "../testing/location-fixtures.ts";
+import { locationPrincipal, startTestAccounts, type TestAccountsService } from "../testing/start-test-accounts.ts";
 
-let accounts: TestAccounts;
+let accounts: TestAccountsService;
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startTestAccounts();
 });
 afterAll(() => accounts.remove());
 
 describe("POST /v1/locations/", () => {
   it("makes a location with every option and setting at its default", async () => {
-    const { createdAt, updatedAt, locationSettings, ...location } = await detailsOf(
+    const { createdAt, updatedAt, locationSettings, ...location } = await getLocationDetails(
       accounts,
-      await createLocation(accounts),
+      await createTestLocation(accounts),
     );
     expect(createdAt).toBe(updatedAt);
     expect(location).toEqual({
@@ -120,30 +120,37 @@ describe("POST /v1/locations/", () => {
       closeFiscalYearDate: "2026-12-31T00:00:00.000Z",
       logoUrl: "https://krone.example/logo.png",
     };
-    const location = await detailsOf(
+    const location = await getLocationDetails(
       accounts,
-      await createLocation(accounts, { ...bistrot, application: "JALIA", ...options, locationSettings }),
+      await createTestLocation(accounts, {
+        ...minimalLocationBody,
+        application: "JALIA",
+        ...options,
+        locationSettings,
+      }),
     );
     expect(location).toMatchObject({ ...options, locationSettings, application: "JALIA" });
   });
 
   it("ignores fields that it does not know, an id among them", async () => {
     const id = randomUUID();
-    expect(await createLocation(accounts, { ...bistrot, id, legacyId: 7, colour: "blue" })).not.toBe(id);
+    expect(await createTestLocation(accounts, { ...minimalLocationBody, id, legacyId: 7, colour: "blue" })).not.toBe(
+      id,
+    );
   });
 
   it("tells others of the location and its time zone", async () => {
-    const id = await createLocation(accounts, {
-      ...bistrot,
+    const id = await createTestLocation(accounts, {
+      ...minimalLocationBody,
       locationSettings: { locationName: "Chez Max", timezone: "Indian/Reunion" },
     });
-    expect(await accounts.events("location.updated", id)).toEqual([
+    expect(await accounts.findEvents("location.updated", id)).toEqual([
       { locationId: id, application: "POPINA", legacyId: null, timeZone: "Indian/Reunion" },
     ]);
   });
 
   it("reports every fault at once", async () => {
-    const problem = await accounts.refusal({
+    const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",
       body: {
@@ -181,26 +188,36 @@ describe("POST /v1/locations/", () => {
   });
 
   it.each(["+02:00", "Paris", "", "../etc/passwd"])("refuses %j for a time zone", async (timezone) => {
-    const body = { ...bistrot, locationSettings: { locationName: "Le Bistrot", timezone } };
-    const problem = await accounts.refusal({ method: "POST", path: "/v1/locations/", body });
+    const body = { ...minimalLocationBody, locationSettings: { locationName: "Le Bistrot", timezone } };
+    const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/", body });
     expect(problem.errors).toMatchObject([{ path: "locationSettings.timezone" }]);
   });
 
   it.each(["\0", "\ud800"])("refuses text that cannot be stored: %j", async (text) => {
-    const body = { ...bistrot, locationSettings: { locationName: "Le Bistrot", city: `Par${text}is` } };
-    const problem = await accounts.refusal({ method: "POST", path: "/v1/locations/", body });
+    const body = { ...minimalLocationBody, locationSettings: { locationName: "Le Bistrot", city: `Par${text}is` } };
+    const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/", body });
     expect(problem).toMatchObject({ status: 400, errors: [{ path: "locationSettings.city" }] });
   });
 
   it("answers 403 to a key that may not act for any location", async () => {
-    const principal = keyOf(await createLocation(accounts), "locations:write");
-    const problem = await accounts.refusal({ method: "POST", path: "/v1/locations/", body: bistrot, principal });
+    const principal = locationPrincipal(await createTestLocation(accounts), "locations:write");
+    const problem = await accounts.requestProblem({
+      method: "POST",
+      path: "/v1/locations/",
+      body: minimalLocationBody,
+      principal,
+    });
     expect(problem.code).toBe("location_forbidden");
   });
 
   it("answers 403 to a key without the scope", async () => {
-    const principal = keyOf(await createLocation(accounts), "locations:read", "locations:any");
-    const problem = await accounts.refusal({ method: "POST", path: "/v1/locations/", body: bistrot, principal });
+    const principal = locationPrincipal(await createTestLocation(accounts), "locations:read", "locations:any");
+    const problem = await accounts.requestProblem({
+      method: "POST",
+      path: "/v1/locations/",
+      body: minimalLocationBody,
+      principal,
+    });
     expect(problem.code).toBe("scope_missing");
   });
 });

@@ -1,19 +1,24 @@
 import { CreatedLocation } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { detailsOf, importLocation, legacy } from "../testing/locations.ts";
-import { keyOf, operator, startAccounts, type TestAccounts } from "../testing/start-accounts.ts";
+import { getLocationDetails, importTestLocation, legacyLocationBody } from "../testing/location-fixtures.ts";
+import {
+  locationPrincipal,
+  operatorPrincipal,
+  startTestAccounts,
+  type TestAccountsService,
+} from "../testing/start-test-accounts.ts";
 
-let accounts: TestAccounts;
+let accounts: TestAccountsService;
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startTestAccounts();
 });
 afterAll(() => accounts.remove());
 
 describe("POST /v1/locations/import", () => {
   it("takes over a location of a legacy backoffice, with defaults and without a name", async () => {
-    const body = legacy({ application: "jalia" });
-    const id = await importLocation(accounts, body);
-    expect(await detailsOf(accounts, id)).toMatchObject({
+    const body = legacyLocationBody({ application: "jalia" });
+    const id = await importTestLocation(accounts, body);
+    expect(await getLocationDetails(accounts, id)).toMatchObject({
       application: "JALIA",
       legacyId: body.legacyId,
       organizationId: "12",
@@ -21,37 +26,39 @@ describe("POST /v1/locations/import", () => {
       currencyCode: "EUR",
       locationSettings: { locationName: null, timezone: "Europe/Paris", country: "France", prepaStepsCount: 3 },
     });
-    expect(await accounts.events("location.updated", id)).toEqual([
+    expect(await accounts.findEvents("location.updated", id)).toEqual([
       { locationId: id, application: "JALIA", legacyId: body.legacyId, timeZone: "Europe/Paris" },
     ]);
   });
 
   it("answers 200 with the same id when it is there already, and tells nobody again", async () => {
-    const body = legacy();
-    const id = await importLocation(accounts, body);
-    expect(await importLocation(accounts, { ...body, application: "popina" }, 200)).toBe(id);
-    expect(await accounts.events("location.updated", id)).toHaveLength(1);
+    const body = legacyLocationBody();
+    const id = await importTestLocation(accounts, body);
+    expect(await importTestLocation(accounts, { ...body, application: "popina" }, 200)).toBe(id);
+    expect(await accounts.findEvents("location.updated", id)).toHaveLength(1);
   });
 
   it.each([{ organizationId: "13" }, { agencyId: "4" }])("answers 409 when it is of another: %j", async (other) => {
-    const body = legacy();
-    await importLocation(accounts, body);
+    const body = legacyLocationBody();
+    await importTestLocation(accounts, body);
     const request = { method: "POST", path: "/v1/locations/import", body: { ...body, ...other } };
-    expect((await accounts.refusal(request)).code).toBe("location_exists");
+    expect((await accounts.requestProblem(request)).code).toBe("location_exists");
   });
 
   it("keeps the same legacyId of two applications apart", async () => {
-    const body = legacy();
-    expect(await importLocation(accounts, body)).not.toBe(
-      await importLocation(accounts, { ...body, application: "jalia" }),
+    const body = legacyLocationBody();
+    expect(await importTestLocation(accounts, body)).not.toBe(
+      await importTestLocation(accounts, { ...body, application: "jalia" }),
     );
   });
 
   it("makes one location of twenty imports at once", async () => {
-    const body = legacy();
+    const body = legacyLocationBody();
     const request = { method: "POST", path: "/v1/locations/import", body: { ...body } };
     const replies = await Promise.all(
-      Array.from({ length: 20 }, () => accounts.ask(request.method, request.path, { principal: operator, body })),
+      Array.from({ length: 20 }, () =>
+        accounts.request(request.method, request.path, { principal: operatorPrincipal, body }),
+      ),
     );
     const statuses = replies.map(({ status }) => status).sort();
     const ids = new Set(await Promise.all(replies.map(async (reply) => CreatedLocation.parse(await reply.json()).id)));
@@ -61,7 +68,7 @@ describe("POST /v1/locations/import", () => {
 
   it("reports every fault at once", async () => {
     const body = { organizationId: 12, legacyId: 0, application: 5 };
-    const problem = await accounts.refusal({ method: "POST", path: "/v1/locations/import", body });
+    const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/import", body });
     expect(problem.errors?.map(({ path }) => path).sort()).toEqual([
       "agencyId",
       "application",
@@ -71,9 +78,9 @@ describe("POST /v1/locations/import", () => {
   });
 
   it("answers 403 to a key that may not act for any location", async () => {
-    const body = legacy();
-    const principal = keyOf(await importLocation(accounts, body), "locations:write");
-    const problem = await accounts.refusal({ method: "POST", path: "/v1/locations/import", body, principal });
+    const body = legacyLocationBody();
+    const principal = locationPrincipal(await importTestLocation(accounts, body), "locations:write");
+    const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/import", body, principal });
     expect(problem.code).toBe("location_forbidden");
   });
 });

@@ -1,36 +1,40 @@
 import { Location } from "@pragma/contracts/location";
-import { pageOf } from "@pragma/contracts/pagination";
+import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLocation, importLocation, legacy } from "../testing/locations.ts";
-import { keyOf, startAccounts, type TestAccounts } from "../testing/start-accounts.ts";
+import { createTestLocation, importTestLocation, legacyLocationBody } from "../testing/location-fixtures.ts";
+import { locationPrincipal, startTestAccounts, type TestAccountsService } from "../testing/start-test-accounts.ts";
 
-const Page = pageOf(Location);
+const LocationPage = paginatedSchema(Location);
 
-let accounts: TestAccounts;
+let accounts: TestAccountsService;
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startTestAccounts();
 });
 afterAll(() => accounts.remove());
 
 describe("GET /v1/locations/", () => {
   it("lists locations, newest first, page by page", async () => {
-    const made = [await createLocation(accounts), await createLocation(accounts), await createLocation(accounts)];
-    const page = await accounts.get("/v1/locations/?size=2", Page);
+    const made = [
+      await createTestLocation(accounts),
+      await createTestLocation(accounts),
+      await createTestLocation(accounts),
+    ];
+    const page = await accounts.getJson("/v1/locations/?size=2", LocationPage);
     expect(page.data.map(({ id }) => id)).toEqual([made[2], made[1]]);
     expect(page.data[0]).not.toHaveProperty("locationSettings");
     expect(page.meta).toMatchObject({ currentPageIndex: 0, pageSize: 2 });
-    expect((await accounts.get("/v1/locations/?size=2&index=1", Page)).data[0]?.id).toBe(made[0]);
+    expect((await accounts.getJson("/v1/locations/?size=2&index=1", LocationPage)).data[0]?.id).toBe(made[0]);
   });
 
   it("goes through everything by token, each location once", async () => {
-    for (let made = 0; made < 7; made++) await createLocation(accounts);
-    const { totalCount } = (await accounts.get("/v1/locations/", Page)).meta;
+    for (let made = 0; made < 7; made++) await createTestLocation(accounts);
+    const { totalCount } = (await accounts.getJson("/v1/locations/", LocationPage)).meta;
     const seen: string[] = [];
     let token: string | null = "";
     for (let index = 0; token !== null; index++) {
-      const page: Awaited<ReturnType<typeof accounts.get<typeof Page>>> = await accounts.get(
+      const page: Awaited<ReturnType<typeof accounts.getJson<typeof LocationPage>>> = await accounts.getJson(
         `/v1/locations/?size=3${token && `&pageToken=${token}`}`,
-        Page,
+        LocationPage,
       );
       expect(page.meta.currentPageIndex).toBe(index);
       seen.push(...page.data.map(({ id }) => id));
@@ -41,35 +45,35 @@ describe("GET /v1/locations/", () => {
   });
 
   it("filters by application and legacyId", async () => {
-    const body = legacy({ application: "JALIA", legacyId: 90_001 });
-    const id = await importLocation(accounts, body);
-    await importLocation(accounts, { ...body, application: "POPINA" });
-    const page = await accounts.get("/v1/locations/?app=JALIA&legacyId=90001&from=x", Page);
+    const body = legacyLocationBody({ application: "JALIA", legacyId: 90_001 });
+    const id = await importTestLocation(accounts, body);
+    await importTestLocation(accounts, { ...body, application: "POPINA" });
+    const page = await accounts.getJson("/v1/locations/?app=JALIA&legacyId=90001&from=x", LocationPage);
     expect(page.data.map((location) => location.id)).toEqual([id]);
     expect(page.links.self).toContain("app=JALIA&legacyId=90001");
     expect(page.data[0]).toMatchObject({ application: "JALIA", legacyId: 90_001 });
   });
 
   it("answers an empty page past the end", async () => {
-    const { data, nextPageToken } = await accounts.get("/v1/locations/?index=9999", Page);
+    const { data, nextPageToken } = await accounts.getJson("/v1/locations/?index=9999", LocationPage);
     expect({ data, nextPageToken }).toEqual({ data: [], nextPageToken: null });
   });
 
   it("shows a key without locations:any its own only", async () => {
-    const id = await createLocation(accounts);
-    const page = await accounts.get("/v1/locations/", Page, keyOf(id, "locations:write"));
+    const id = await createTestLocation(accounts);
+    const page = await accounts.getJson("/v1/locations/", LocationPage, locationPrincipal(id, "locations:write"));
     expect(page.data.map((location) => location.id)).toEqual([id]);
     expect(page.meta.totalCount).toBe(1);
   });
 
   it("reports every fault at once", async () => {
     const path = "/v1/locations/?app=popina&legacyId=0&index=-1&size=101";
-    const problem = await accounts.refusal({ method: "GET", path });
+    const problem = await accounts.requestProblem({ method: "GET", path });
     expect(problem.errors?.map((fault) => fault.path).sort()).toEqual(["app", "index", "legacyId", "size"]);
   });
 
   it("answers 400 to a page token of its own making", async () => {
-    const problem = await accounts.refusal({ method: "GET", path: "/v1/locations/?pageToken=abc" });
+    const problem = await accounts.requestProblem({ method: "GET", path: "/v1/locations/?pageToken=abc" });
     expect(problem.code).toBe("invalid_page_token");
   });
 });

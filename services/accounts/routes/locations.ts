@@ -1,5 +1,4 @@
-import { applicationSchema } from "@pragma/contracts/application";
-import { maxDevices } from "@pragma/contracts/device";
+import { maxDevicesPerLocation } from "@pragma/contracts/device";
 import {
   ChangeLocation,
   CreatedLocation,
@@ -7,56 +6,61 @@ import {
   ImportLocation,
   Location,
   LocationDetails,
-  LocationHeader,
+  LocationTicketHeader,
 } from "@pragma/contracts/location";
-import { integerInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
-import { jsonBody } from "@pragma/runtime/define-route";
-import { locationInQuery, ownLocation, readableLocation } from "@pragma/runtime/locations";
-import { json, taggedByContent } from "@pragma/runtime/reply";
-import { replyWithNewest } from "@pragma/runtime/reply-with-page";
+import { integerQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import { posApplicationSchema } from "@pragma/contracts/pos-application";
+import { jsonBodyParser } from "@pragma/runtime/http/define-route";
+import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
+import {
+  getReadableLocationId,
+  locationIdQueryParam,
+  resolveLocationId,
+} from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineRoute } from "../accounts.ts";
-import { demandAnyLocation } from "../authority.ts";
+import { defineRoute } from "../context.ts";
 import {
   changeLocation,
   createLocation,
-  demandReadable,
   importLocation,
-  locationNotFound,
-  showDetails,
-  showHeader,
+  locationNotFoundError,
+  requireReadableLocation,
+  toLocationDetails,
+  toLocationHeader,
 } from "../locations.ts";
-import { findLocation, listDevices, listOfLocations } from "../queries/locations.ts";
+import { requireAnyLocationScope } from "../permissions.ts";
+import { findLocation, listDevices, locationListQuery } from "../queries/locations.ts";
 
 export const locationParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });
 
-const query = z.object({
-  ...pageQuery,
-  app: applicationSchema.optional(),
-  legacyId: integerInQuery(z.int().min(1))
+const listLocationsQuery = z.object({
+  ...paginationQueryShape,
+  app: posApplicationSchema.optional(),
+  legacyId: integerQueryParameter(z.int().min(1))
     .optional()
     .meta({ description: "Id in the legacy backoffice", example: 1042, type: "integer", minimum: 1 }),
 });
 
-const locationRoute = { tag: "Locations", audience: "operator", scope: "locations:write" } as const;
+const locationRouteDefaults = { tag: "Locations", audience: "operator", scope: "locations:write" } as const;
 
 export const listLocationsRoute = defineRoute({
   method: "get",
   path: "/v1/locations/",
   operationId: "listLocations",
-  ...locationRoute,
+  ...locationRouteDefaults,
   summary: "List locations",
   description: "The locations, newest first. A key without locations:any sees its own only.",
-  request: { query },
-  responses: { 200: { description: "A page of locations", schema: pageOf(Location) } },
+  request: { query: listLocationsQuery },
+  responses: { 200: { description: "A page of locations", schema: paginatedSchema(Location) } },
   errors: ["invalid_page_token"],
   async handle({ query, principal, services, url, origin }) {
     const filter = {
-      only: readableLocation(principal),
+      locationId: getReadableLocationId(principal),
       application: query.app ?? null,
       legacyId: query.legacyId ?? null,
     };
-    return replyWithNewest({ query, url, origin }, services.db.sql, listOfLocations(services.db.sql, filter));
+    return newestRowsPageResponse({ query, url, origin }, services.db.sql, locationListQuery(services.db.sql, filter));
   },
 });
 
@@ -64,7 +68,7 @@ export const getLocationRoute = defineRoute({
   method: "get",
   path: "/v1/locations/{id}",
   operationId: "getLocation",
-  ...locationRoute,
+  ...locationRouteDefaults,
   summary: "Get a location",
   description: "A location with every option and setting. A key without locations:any finds its own only.",
   request: { params: locationParams },
@@ -74,10 +78,12 @@ export const getLocationRoute = defineRoute({
   },
   errors: ["location_not_found"],
   async handle({ params, principal, services, header }) {
-    demandReadable(principal, params.id);
+    requireReadableLocation(principal, params.id);
     const location = await findLocation(services.db, params.id);
-    if (!location) throw locationNotFound(params.id);
-    return taggedByContent(JSON.stringify(showDetails(location)), { ifNoneMatch: header("if-none-match") });
+    if (!location) throw locationNotFoundError(params.id);
+    return conditionalJsonResponseByContent(JSON.stringify(toLocationDetails(location)), {
+      ifNoneMatch: header("if-none-match"),
+    });
   },
 });
 
@@ -85,12 +91,12 @@ export const createLocationRoute = defineRoute({
   method: "post",
   path: "/v1/locations/",
   operationId: "createLocation",
-  ...locationRoute,
+  ...locationRouteDefaults,
   summary: "Create a location",
   description:
     "Makes a location. Required are its application, its organization and agency, and its name; every other option and setting has a default. The key needs locations:any as well, since the location is another than its own.",
   request: {
-    body: jsonBody(CreateLocation, {
+    body: jsonBodyParser(CreateLocation, {
       example: {
         application: "popina",
         organizationId: "12",
@@ -109,8 +115,8 @@ export const createLocationRoute = defineRoute({
   responses: { 201: { description: "The id of the location", schema: CreatedLocation } },
   errors: ["location_forbidden"],
   async handle({ body, principal, services, context }) {
-    demandAnyLocation(principal, "Only a key with the scope locations:any creates locations.");
-    return json(201, { id: await createLocation(services, { location: body, context }) });
+    requireAnyLocationScope(principal, "Only a key with the scope locations:any creates locations.");
+    return jsonResponse(201, { id: await createLocation(services, { location: body, context }) });
   },
 });
 
@@ -118,21 +124,24 @@ export const changeLocationRoute = defineRoute({
   method: "patch",
   path: "/v1/locations/{id}",
   operationId: "changeLocation",
-  ...locationRoute,
+  ...locationRouteDefaults,
   summary: "Change a location",
   description:
     "Changes the options and settings that the body names and leaves the others; null takes a value away where there may be none. tipsConfig is replaced as a whole. A key without locations:any changes its own location only.",
   request: {
     params: locationParams,
-    body: jsonBody(ChangeLocation, {
+    body: jsonBodyParser(ChangeLocation, {
       example: { currencyCode: "CHF", locationSettings: { timezone: "Europe/Zurich", country: "Suisse" } },
     }),
   },
   responses: { 200: { description: "The location as it is now", schema: LocationDetails } },
   errors: ["location_not_found"],
   async handle({ params, body, principal, services, context }) {
-    demandReadable(principal, params.id);
-    return json(200, showDetails(await changeLocation(services, { id: params.id, change: body, context })));
+    requireReadableLocation(principal, params.id);
+    return jsonResponse(
+      200,
+      toLocationDetails(await changeLocation(services, { id: params.id, change: body, context })),
+    );
   },
 });
 
@@ -140,12 +149,12 @@ export const importLocationRoute = defineRoute({
   method: "post",
   path: "/v1/locations/import",
   operationId: "importLocation",
-  ...locationRoute,
+  ...locationRouteDefaults,
   summary: "Import a location of a legacy backoffice",
   description:
     "Takes over a location by its application and the legacyId that its legacy backoffice knows it by, with every option and setting at its default; name it with PATCH. Importing the same location again answers the same id with 200. The key needs locations:any as well.",
   request: {
-    body: jsonBody(ImportLocation, {
+    body: jsonBodyParser(ImportLocation, {
       example: { application: "popina", legacyId: 1042, organizationId: "12", agencyId: "3" },
     }),
   },
@@ -155,27 +164,27 @@ export const importLocationRoute = defineRoute({
   },
   errors: ["location_forbidden", "location_exists"],
   async handle({ body, principal, services, context }) {
-    demandAnyLocation(principal, "Only a key with the scope locations:any imports locations.");
+    requireAnyLocationScope(principal, "Only a key with the scope locations:any imports locations.");
     const { id, isNew } = await importLocation(services, { location: body, context });
-    return json(isNew ? 201 : 200, { id });
+    return jsonResponse(isNew ? 201 : 200, { id });
   },
 });
 
-const ownQuery = z.object({
+const ownLocationQuery = z.object({
   devices: z
     .literal("true")
     .optional()
     .meta({ description: "Give true for the devices as well; leave it out otherwise" }),
-  index: integerInQuery(z.int().min(0))
+  index: integerQueryParameter(z.int().min(0))
     .default(0)
     .meta({ description: "Zero-based page of the devices", example: 0, type: "integer", minimum: 0, default: 0 }),
-  size: integerInQuery(z.int().min(1).max(maxDevices))
-    .default(maxDevices)
+  size: integerQueryParameter(z.int().min(1).max(maxDevicesPerLocation))
+    .default(maxDevicesPerLocation)
     .meta({
-      ...{ description: "Devices a page; all of them unless given", example: maxDevices },
-      ...{ type: "integer", minimum: 1, maximum: maxDevices, default: maxDevices },
+      ...{ description: "Devices a page; all of them unless given", example: maxDevicesPerLocation },
+      ...{ type: "integer", minimum: 1, maximum: maxDevicesPerLocation, default: maxDevicesPerLocation },
     }),
-  locationId: locationInQuery(),
+  locationId: locationIdQueryParam(),
 });
 
 export const getOwnLocationRoute = defineRoute({
@@ -188,11 +197,11 @@ export const getOwnLocationRoute = defineRoute({
   summary: "Get the key's own location",
   description:
     "The header of the location's tickets: name, address and registration numbers; with devices=true also the devices that were seen in its tills and live orders, in the order in which they were first seen. The 200 devices that were seen last are kept.",
-  request: { query: ownQuery },
+  request: { query: ownLocationQuery },
   responses: {
     200: {
       description: "The header of the location",
-      schema: LocationHeader,
+      schema: LocationTicketHeader,
       example: {
         id: "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11",
         name: "Le Bistrot",
@@ -213,12 +222,12 @@ export const getOwnLocationRoute = defineRoute({
   },
   errors: ["location_forbidden", "location_not_found"],
   async handle({ query, principal, services, header }) {
-    const id = ownLocation(principal, query.locationId);
+    const id = resolveLocationId(principal, query.locationId);
     const location = await findLocation(services.db, id);
-    if (!location) throw locationNotFound(id);
+    if (!location) throw locationNotFoundError(id);
     const { devices, index, size } = query;
     const deviceList = devices && (await listDevices(services.db, id, { offset: index * size, limit: size }));
-    const own = { ...showHeader(location), ...(deviceList && { deviceList }) };
-    return taggedByContent(JSON.stringify(own), { ifNoneMatch: header("if-none-match") });
+    const locationHeader = { ...toLocationHeader(location), ...(deviceList && { deviceList }) };
+    return conditionalJsonResponseByContent(JSON.stringify(locationHeader), { ifNoneMatch: header("if-none-match") });
   },
 });

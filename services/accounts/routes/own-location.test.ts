@@ -1,15 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { CreatedLocation, LocationHeader } from "@pragma/contracts/location";
+import { CreatedLocation, LocationTicketHeader } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { insider, keyOf, operator, startAccounts, type TestAccounts } from "../testing/start-accounts.ts";
+import {
+  gatewayTestPrincipal,
+  locationPrincipal,
+  operatorPrincipal,
+  startTestAccounts,
+  type TestAccountsService,
+} from "../testing/start-test-accounts.ts";
 
 const path = "/v1/locations/own";
 
-let accounts: TestAccounts;
+let accounts: TestAccountsService;
 let id: string;
 beforeAll(async () => {
-  accounts = await startAccounts();
-  id = await create({
+  accounts = await startTestAccounts();
+  id = await createLocation({
     locationName: "Bistrot (Paris 20)",
     establishmentName: "Le Bistrot",
     address1: "12 rue des Lilas",
@@ -27,15 +33,15 @@ beforeAll(async () => {
 });
 afterAll(() => accounts.remove());
 
-async function create(locationSettings: object): Promise<string> {
+async function createLocation(locationSettings: object): Promise<string> {
   const body = { application: "popina", organizationId: "12", agencyId: "3", locationSettings };
   const request = { method: "POST", path: "/v1/locations/", body };
-  return (await accounts.send(request, { status: 201, schema: CreatedLocation })).id;
+  return (await accounts.sendJson(request, { status: 201, schema: CreatedLocation })).id;
 }
 
 describe("GET /v1/locations/own", () => {
   it("answers the header of the key's location", async () => {
-    expect(await accounts.get(path, LocationHeader, keyOf(id, "locations:read"))).toEqual({
+    expect(await accounts.getJson(path, LocationTicketHeader, locationPrincipal(id, "locations:read"))).toEqual({
       id,
       name: "Le Bistrot",
       address: "12 rue des Lilas",
@@ -52,8 +58,8 @@ describe("GET /v1/locations/own", () => {
   });
 
   it("is named as the location where the establishment has no name of its own", async () => {
-    const own = keyOf(await create({ locationName: "Chez Max" }), "locations:read");
-    expect(await accounts.get(path, LocationHeader, own)).toMatchObject({
+    const own = locationPrincipal(await createLocation({ locationName: "Chez Max" }), "locations:read");
+    expect(await accounts.getJson(path, LocationTicketHeader, own)).toMatchObject({
       name: "Chez Max",
       address: null,
       siret: null,
@@ -61,55 +67,57 @@ describe("GET /v1/locations/own", () => {
   });
 
   it("adds the devices when asked for them", async () => {
-    const own = keyOf(id, "locations:read");
-    expect((await accounts.get(`${path}?devices=true`, LocationHeader, own)).deviceList).toEqual([]);
-    const other = await create({ locationName: "Other" });
+    const own = locationPrincipal(id, "locations:read");
+    expect((await accounts.getJson(`${path}?devices=true`, LocationTicketHeader, own)).deviceList).toEqual([]);
+    const other = await createLocation({ locationName: "Other" });
     const { sql } = accounts.db;
     await sql`insert into devices ${sql([
       { locationId: id, id: "d1", name: "Bar", model: "iPad Air" },
       { locationId: id, id: "d2", name: null, model: null },
       { locationId: other, id: "d1", name: "Other", model: null },
     ])}`;
-    expect((await accounts.get(`${path}/?devices=true`, LocationHeader, own)).deviceList).toEqual([
+    expect((await accounts.getJson(`${path}/?devices=true`, LocationTicketHeader, own)).deviceList).toEqual([
       { id: "d1", name: "Bar", model: "iPad Air" },
       { id: "d2", name: null, model: null },
     ]);
   });
 
   it.each(["false", "", "1", "TRUE"])("answers 400 to devices=%s", async (devices) => {
-    const principal = keyOf(id, "locations:read");
-    const problem = await accounts.refusal({ method: "GET", path: `${path}?devices=${devices}`, principal });
+    const principal = locationPrincipal(id, "locations:read");
+    const problem = await accounts.requestProblem({ method: "GET", path: `${path}?devices=${devices}`, principal });
     expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path: "devices" }] });
   });
 
   it("answers 304 while the header has not changed", async () => {
-    const principal = keyOf(id, "locations:read");
-    const etag = (await accounts.ask("GET", path, { principal })).headers.get("etag") ?? "";
+    const principal = locationPrincipal(id, "locations:read");
+    const etag = (await accounts.request("GET", path, { principal })).headers.get("etag") ?? "";
     const headers = { "if-none-match": etag };
-    expect((await accounts.ask("GET", path, { principal, headers })).status).toBe(304);
+    expect((await accounts.request("GET", path, { principal, headers })).status).toBe(304);
   });
 
   it("answers for the location that the query names to a key that may act for any, and to no other", async () => {
     const named = `${path}?locationId=${id}`;
-    expect((await accounts.get(named, LocationHeader, operator)).id).toBe(id);
-    expect((await accounts.get(named, LocationHeader, keyOf(id, "locations:read"))).id).toBe(id);
-    const principal = keyOf(await create({ locationName: "Other" }), "locations:read");
-    expect((await accounts.refusal({ method: "GET", path: named, principal })).code).toBe("location_forbidden");
+    expect((await accounts.getJson(named, LocationTicketHeader, operatorPrincipal)).id).toBe(id);
+    expect((await accounts.getJson(named, LocationTicketHeader, locationPrincipal(id, "locations:read"))).id).toBe(id);
+    const principal = locationPrincipal(await createLocation({ locationName: "Other" }), "locations:read");
+    expect((await accounts.requestProblem({ method: "GET", path: named, principal })).code).toBe("location_forbidden");
   });
 
   it("answers 400 to a key without a location that names none", async () => {
-    const problem = await accounts.refusal({ method: "GET", path, principal: operator });
+    const problem = await accounts.requestProblem({ method: "GET", path, principal: operatorPrincipal });
     expect(problem).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path: "locationId" }] });
   });
 
   it("answers 404 when there is no such location", async () => {
     const named = `${path}?locationId=${randomUUID()}`;
-    expect((await accounts.refusal({ method: "GET", path: named })).code).toBe("location_not_found");
+    expect((await accounts.requestProblem({ method: "GET", path: named })).code).toBe("location_not_found");
   });
 
   it("answers 403 to a key without the scope, and to the product's own parts", async () => {
-    const principal = keyOf(id, "locations:write");
-    expect((await accounts.refusal({ method: "GET", path, principal })).code).toBe("scope_missing");
-    expect((await accounts.refusal({ method: "GET", path, principal: insider })).code).toBe("scope_missing");
+    const principal = locationPrincipal(id, "locations:write");
+    expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
+    expect((await accounts.requestProblem({ method: "GET", path, principal: gatewayTestPrincipal })).code).toBe(
+      "scope_missing",
+    );
   });
 });

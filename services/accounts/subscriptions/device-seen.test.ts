@@ -1,53 +1,54 @@
 import { randomUUID } from "node:crypto";
 import type { EventData } from "@pragma/contracts/events";
-import { LocationHeader } from "@pragma/contracts/location";
-import { publish } from "@pragma/runtime/outbox";
+import { LocationTicketHeader } from "@pragma/contracts/location";
+import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createLocation } from "../testing/locations.ts";
-import { keyOf, startAccounts, type TestAccounts } from "../testing/start-accounts.ts";
+import { createTestLocation } from "../testing/location-fixtures.ts";
+import { locationPrincipal, startTestAccounts, type TestAccountsService } from "../testing/start-test-accounts.ts";
 
-let accounts: TestAccounts;
+let accounts: TestAccountsService;
 beforeAll(async () => {
-  accounts = await startAccounts();
+  accounts = await startTestAccounts();
 });
 afterAll(() => accounts.remove());
 
 /** Tells accounts of a device, as other services do; returns once it has heard. */
-async function see(seen: Partial<EventData<"device.seen">> & { locationId: string }): Promise<void> {
+async function publishDeviceSeen(seen: Partial<EventData<"device.seen">> & { locationId: string }): Promise<void> {
   const id = randomUUID();
   const data = { deviceId: "d1", name: null, seenAt: "2026-05-29T10:00:00.000Z", ...seen };
   const publication = { id, subject: data.deviceId, data, traceparent: undefined };
-  await accounts.db.transaction((tx) => publish(tx, "device.seen", publication));
+  await accounts.db.transaction((tx) => publishEvent(tx, "device.seen", publication));
   await eventually("the event to be handled", async () => {
     const [handled] = await accounts.db.sql`select 1 from inbox where event_id = ${id}`;
     return handled;
   });
 }
 
-async function devicesOf(locationId: string, query = "") {
+async function listDevices(locationId: string, query = "") {
   const path = `/v1/locations/own?devices=true${query}`;
-  return (await accounts.get(path, LocationHeader, keyOf(locationId, "locations:read"))).deviceList;
+  return (await accounts.getJson(path, LocationTicketHeader, locationPrincipal(locationId, "locations:read")))
+    .deviceList;
 }
 
 describe("a device that was seen", () => {
   it("is shown with its location, in the order in which devices were first seen", async () => {
-    const [id, other] = [await createLocation(accounts), await createLocation(accounts)];
-    await see({ locationId: id, deviceId: "bar", name: "Bar" });
-    await see({ locationId: id, deviceId: "caisse", seenAt: "2026-05-29T09:00:00.000Z" });
-    await see({ locationId: other, deviceId: "bar", name: "Other bar" });
-    expect(await devicesOf(id)).toEqual([
+    const [id, other] = [await createTestLocation(accounts), await createTestLocation(accounts)];
+    await publishDeviceSeen({ locationId: id, deviceId: "bar", name: "Bar" });
+    await publishDeviceSeen({ locationId: id, deviceId: "caisse", seenAt: "2026-05-29T09:00:00.000Z" });
+    await publishDeviceSeen({ locationId: other, deviceId: "bar", name: "Other bar" });
+    expect(await listDevices(id)).toEqual([
       { id: "caisse", name: null, model: null },
       { id: "bar", name: "Bar", model: null },
     ]);
-    expect(await devicesOf(other)).toEqual([{ id: "bar", name: "Other bar", model: null }]);
+    expect(await listDevices(other)).toEqual([{ id: "bar", name: "Other bar", model: null }]);
   });
 
   it("goes by its latest name, in whatever order one hears of it", async () => {
-    const locationId = await createLocation(accounts);
+    const locationId = await createTestLocation(accounts);
     const nameAfter = async (name: string | null, seenAt: string) => {
-      await see({ locationId, name, seenAt });
-      return (await devicesOf(locationId))?.[0]?.name;
+      await publishDeviceSeen({ locationId, name, seenAt });
+      return (await listDevices(locationId))?.[0]?.name;
     };
     expect(await nameAfter("Bar", "2026-05-29T10:00:00.000Z")).toBe("Bar");
     expect(await nameAfter("Terrasse", "2026-05-29T12:00:00.000Z")).toBe("Terrasse");
@@ -56,27 +57,27 @@ describe("a device that was seen", () => {
   });
 
   it("is one of the 200 that were seen last, which are answered page by page if asked for", async () => {
-    const [id, other] = [await createLocation(accounts), await createLocation(accounts)];
-    await see({ locationId: other, deviceId: "bar" });
+    const [id, other] = [await createTestLocation(accounts), await createTestLocation(accounts)];
+    await publishDeviceSeen({ locationId: other, deviceId: "bar" });
     await accounts.db.sql`
       insert into devices (location_id, id, first_seen_at, last_seen_at)
       select ${id}, 'd' || number, time, time from (
         select number, timestamptz '2026-05-01' + number * interval '1 minute' as time from generate_series(1, 2000) as number
       ) as given`;
-    await see({ locationId: id, deviceId: "newest" });
-    const all = (await devicesOf(id))?.map((device) => device.id);
+    await publishDeviceSeen({ locationId: id, deviceId: "newest" });
+    const all = (await listDevices(id))?.map((device) => device.id);
     expect(all).toEqual([...Array.from({ length: 199 }, (_, index) => `d${1802 + index}`), "newest"]);
     expect(await accounts.db.sql`select 1 from devices where location_id = ${id}`).toHaveLength(200);
-    const page = async (query: string) => (await devicesOf(id, query))?.map((device) => device.id);
+    const page = async (query: string) => (await listDevices(id, query))?.map((device) => device.id);
     expect(await page("&size=150")).toEqual(all?.slice(0, 150));
     expect(await page("&size=150&index=1")).toEqual(all?.slice(150));
     expect(await page("&size=150&index=2")).toEqual([]);
-    expect(await devicesOf(other)).toHaveLength(1);
+    expect(await listDevices(other)).toHaveLength(1);
   });
 
   it("at a location that is not there is left alone", async () => {
     const locationId = randomUUID();
-    await see({ locationId });
+    await publishDeviceSeen({ locationId });
     expect(await accounts.db.sql`select id from devices where location_id = ${locationId}`).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import {
   Catalog,
   CatalogCategory,
-  type CatalogList,
+  type CatalogListName,
   CatalogModifier,
   CatalogPayment,
   CatalogProduct,
@@ -9,26 +9,30 @@ import {
   ReplacedCatalog,
 } from "@pragma/contracts/catalog";
 import { ApiError } from "@pragma/contracts/errors";
-import { consumeDailyQuota } from "@pragma/runtime/daily-quota";
-import type { BodyReader } from "@pragma/runtime/define-route";
-import { locationInQuery, namedLocation, ownLocation } from "@pragma/runtime/locations";
-import { publish } from "@pragma/runtime/outbox";
-import { entityTagsIn, json, tagged } from "@pragma/runtime/reply";
-import type { RequestContext } from "@pragma/runtime/request-context";
-import { createSemaphore } from "@pragma/runtime/semaphore";
+import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
+import { conditionalJsonResponse, jsonResponse, parseEntityTags } from "@pragma/runtime/http/route-response";
+import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
+import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import type { RequestContext } from "@pragma/runtime/observability/request-context";
+import {
+  locationIdQueryParam,
+  resolveLocationId,
+  resolveLocationRef,
+} from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { type CatalogService, defineRoute } from "../catalog.ts";
-import type { CatalogTexts } from "../catalog-texts.ts";
-import { findList, lockCatalog, putCatalog } from "../queries/catalogs.ts";
+import { type CatalogContext, defineRoute } from "../context.ts";
+import { findCatalogList, lockCatalog, upsertCatalog } from "../queries/catalogs.ts";
+import type { SerializedCatalog } from "../serialize-catalog.ts";
 
 /** A key's lists are read one at a time: they may be large, and would keep the requests of other keys waiting. */
-const reading = createSemaphore(1);
+const listReadSemaphore = createKeyedSemaphore(1);
 
-const query = z.object({
-  locationId: locationInQuery(),
+const listCatalogQuery = z.object({
+  locationId: locationIdQueryParam(),
 });
 
-interface ListRoute {
+interface CatalogListRoute {
   path: `/${string}`;
   operationId: string;
   /** What the list holds, in the plural. */
@@ -39,7 +43,7 @@ interface ListRoute {
 }
 
 /** Answers a whole list of a location's catalogue as a bare array; a location without a catalogue has an empty one. */
-function listRoute(list: CatalogList, { path, operationId, items, schema, description }: ListRoute) {
+function defineListRoute(list: CatalogListName, { path, operationId, items, schema, description }: CatalogListRoute) {
   return defineRoute({
     method: "get",
     path,
@@ -49,23 +53,26 @@ function listRoute(list: CatalogList, { path, operationId, items, schema, descri
     scope: "catalog:read",
     summary: `List ${items}`,
     description,
-    request: { query },
+    request: { query: listCatalogQuery },
     responses: {
       200: { description: `All ${items}`, schema: z.array(schema) },
       304: { description: "The client has them already" },
     },
     errors: ["location_forbidden"],
     async handle({ query, principal, services, header }) {
-      const locationId = ownLocation(principal, query.locationId);
+      const locationId = resolveLocationId(principal, query.locationId);
       const ifNoneMatch = header("if-none-match");
-      const asked = { locationId, list, known: entityTagsIn(ifNoneMatch) };
-      const { body, etag } = await reading.run(() => findList(services.db.sql, asked), principal.keyId);
-      return tagged(body ?? "", { etag, ifNoneMatch });
+      const listRequest = { locationId, list, known: parseEntityTags(ifNoneMatch) };
+      const { body, etag } = await listReadSemaphore.run(
+        () => findCatalogList(services.db.sql, listRequest),
+        principal.keyId,
+      );
+      return conditionalJsonResponse(body ?? "", { etag, ifNoneMatch });
     },
   });
 }
 
-export const listProducts = listRoute("products", {
+export const listCatalogProducts = defineListRoute("products", {
   path: "/v1/catalog/",
   operationId: "listProducts",
   items: "products",
@@ -74,7 +81,7 @@ export const listProducts = listRoute("products", {
     "Every product of the location, archived ones among them: those have no sub-categories. The entity tag stands for the whole catalogue, and can be given as If-Match to the request that replaces it.",
 });
 
-export const listPayments = listRoute("payments", {
+export const listCatalogPayments = defineListRoute("payments", {
   path: "/v1/catalog/payments/",
   operationId: "listPayments",
   items: "payment methods",
@@ -82,7 +89,7 @@ export const listPayments = listRoute("payments", {
   description: "Every payment method of the location, enabled or not.",
 });
 
-export const listTaxes = listRoute("taxes", {
+export const listCatalogTaxes = defineListRoute("taxes", {
   path: "/v1/catalog/taxes/",
   operationId: "listTaxes",
   items: "taxes",
@@ -90,7 +97,7 @@ export const listTaxes = listRoute("taxes", {
   description: "Every tax of the location.",
 });
 
-export const listModifiers = listRoute("modifiers", {
+export const listCatalogModifiers = defineListRoute("modifiers", {
   path: "/v1/catalog/modifiers/",
   operationId: "listModifiers",
   items: "modifiers",
@@ -98,7 +105,7 @@ export const listModifiers = listRoute("modifiers", {
   description: "Every choice that products of the location come with, and its options.",
 });
 
-export const listCategories = listRoute("categories", {
+export const listCatalogCategories = defineListRoute("categories", {
   path: "/v1/catalog/categories/",
   operationId: "listCategories",
   items: "categories",
@@ -109,12 +116,12 @@ export const listCategories = listRoute("categories", {
 const mebibyte = 1024 * 1024;
 
 /** A whole catalogue as the body of a request: read and checked beside the requests, and written down as it is sent. */
-const catalogBody: BodyReader<CatalogTexts, CatalogService> = {
+const catalogRequestBody: RequestBodyParser<SerializedCatalog, CatalogContext> = {
   schema: Catalog,
-  limit: 20 * mebibyte,
-  async read(bytes, { reader }, sender) {
+  maxBytes: 20 * mebibyte,
+  async parse(bytes, { reader }, sender) {
     const { result } = await reader.read(bytes, undefined, sender);
-    return "faults" in result ? result : { value: result };
+    return "issues" in result ? result : { value: result };
   },
 };
 
@@ -140,23 +147,25 @@ export const replaceCatalogRoute = defineRoute({
       }),
     }),
     query: z.object({
-      locationId: locationInQuery("The location whose catalogue it is: the key's own, unless the key may act for any"),
+      locationId: locationIdQueryParam(
+        "The location whose catalogue it is: the key's own, unless the key may act for any",
+      ),
     }),
-    body: catalogBody,
+    body: catalogRequestBody,
   },
   responses: { 200: { description: "The catalogue as it is now, in short", schema: ReplacedCatalog } },
   errors: ["location_forbidden", "location_not_found", "precondition_failed", "quota_exceeded"],
   async handle({ body: catalog, query, principal, services, context, header }) {
-    const { id: locationId } = await namedLocation(principal, query.locationId, services.locations, context);
+    const { id: locationId } = await resolveLocationRef(principal, query.locationId, services.locations, context);
     const replaced = await replaceCatalog(services, { locationId, catalog, ifMatch: header("if-match"), context });
-    context.addToLog({ changed: replaced.changed, counts: replaced.counts });
-    return json(200, replaced satisfies ReplacedCatalog, { etag: `"${replaced.etag}"` });
+    context.addLogFields({ changed: replaced.changed, counts: replaced.counts });
+    return jsonResponse(200, replaced satisfies ReplacedCatalog, { etag: `"${replaced.etag}"` });
   },
 });
 
-interface ReplaceCatalog {
+interface CatalogReplacement {
   locationId: string;
-  catalog: CatalogTexts;
+  catalog: SerializedCatalog;
   /** The header of that name: the catalogue that the new one is to take the place of, if it says. */
   ifMatch: string | undefined;
   context: RequestContext;
@@ -169,31 +178,31 @@ interface ReplaceCatalog {
  * @throws `ApiError` precondition_failed when the location has another than `ifMatch` names; quota_exceeded.
  */
 async function replaceCatalog(
-  { db, quota }: Pick<CatalogService, "db" | "quota">,
-  { locationId, catalog, ifMatch, context: { traceparent } }: ReplaceCatalog,
+  { db, quota }: Pick<CatalogContext, "db" | "quota">,
+  { locationId, catalog, ifMatch, context: { traceparent } }: CatalogReplacement,
 ): Promise<ReplacedCatalog> {
   return db.transaction(async (tx) => {
-    const held = await lockCatalog(tx, locationId);
+    const current = await lockCatalog(tx, locationId);
     const { etag, counts } = catalog;
-    const changed = held.etag !== etag;
+    const changed = current.etag !== etag;
     // One that is in place already did what was asked: its answer may have been lost.
-    if (changed && ifMatch !== undefined) demandMatch(entityTagsIn(ifMatch), held.etag);
-    if (changed) await consumeDailyQuota(tx, { locationId, quota, amount: bytesOf(catalog) });
-    const { updatedAt } = changed ? await putCatalog(tx, locationId, catalog) : held;
+    if (changed && ifMatch !== undefined) requireMatchingEtag(parseEntityTags(ifMatch), current.etag);
+    if (changed) await consumeDailyQuota(tx, { locationId, quota, amount: catalogByteLength(catalog) });
+    const { updatedAt } = changed ? await upsertCatalog(tx, locationId, catalog) : current;
     if (changed) {
       const data = { locationId, etag, counts };
-      await publish(tx, "catalog.updated", { subject: locationId, data, traceparent });
+      await publishEvent(tx, "catalog.updated", { subject: locationId, data, traceparent });
     }
     return { locationId, updatedAt: updatedAt.toISOString(), changed, etag, counts };
   });
 }
 
-function bytesOf({ lists }: CatalogTexts): number {
+function catalogByteLength({ lists }: SerializedCatalog): number {
   return Object.values(lists).reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
 }
 
 /** A catalogue always exists, be it empty: `*` matches each. */
-function demandMatch(tags: string[], etag: string): void {
+function requireMatchingEtag(tags: string[], etag: string): void {
   if (tags.includes(etag) || tags.includes("*")) return;
   throw new ApiError("precondition_failed", {
     detail: "The catalogue is another than If-Match says. Read it again, and send yours with the new entity tag.",

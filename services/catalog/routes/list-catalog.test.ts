@@ -1,28 +1,33 @@
 import { catalogListNames } from "@pragma/contracts/catalog";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeCatalog } from "../testing/make-catalog.ts";
-import { lists, shopPrincipal, startCatalog, type TestCatalog } from "../testing/start-catalog.ts";
+import { createTestCatalog } from "../testing/catalog-fixture.ts";
+import {
+  catalogListEndpoints,
+  catalogPrincipal,
+  startTestCatalog,
+  type TestCatalogService,
+} from "../testing/start-test-catalog.ts";
 
-let service: TestCatalog;
-const { principal, locationId } = shopPrincipal();
-const catalog = makeCatalog({ products: 9 });
+let service: TestCatalogService;
+const { principal, locationId } = catalogPrincipal();
+const catalog = createTestCatalog({ products: 9 });
 
 beforeAll(async () => {
-  service = await startCatalog();
-  await service.put(principal, catalog);
+  service = await startTestCatalog();
+  await service.replaceCatalog(principal, catalog);
 });
 afterAll(() => service?.remove());
 
 describe.each(catalogListNames)("the list of %s", (list) => {
-  const { path } = lists[list];
+  const { path } = catalogListEndpoints[list];
   const ask = (headers: Record<string, string> = {}, method = "GET") =>
-    service.ask(method, path, { principal, headers });
+    service.request(method, path, { principal, headers });
 
   it("is a bare array of everything that was sent, with and without the trailing slash", async () => {
-    expect(await service.read(principal, list)).toEqual(catalog[list]);
-    const response = await service.ask("GET", path.replace(/\/$/, ""), { principal });
+    expect(await service.readList(principal, list)).toEqual(catalog[list]);
+    const response = await service.request("GET", path.replace(/\/$/, ""), { principal });
     expect(response.headers.get("content-type")).toMatch(/^application\/json\b/);
     expect(await response.json()).toEqual(catalog[list]);
   });
@@ -39,11 +44,11 @@ describe.each(catalogListNames)("the list of %s", (list) => {
   });
 
   it("is empty for a location that has no catalogue, and has a tag then, too", async () => {
-    const nobody = testPrincipal({ scopes: ["catalog:read"] });
-    const response = await service.ask("GET", path, { principal: nobody });
+    const nobody = createTestPrincipal({ scopes: ["catalog:read"] });
+    const response = await service.request("GET", path, { principal: nobody });
     expect([response.status, await response.text()]).toEqual([200, "[]"]);
     const again = { principal: nobody, headers: { "if-none-match": response.headers.get("etag") ?? "" } };
-    expect((await service.ask("GET", path, again)).status).toBe(304);
+    expect((await service.request("GET", path, again)).status).toBe(304);
   });
 
   it("answers HEAD as it would answer GET, without the body", async () => {
@@ -53,34 +58,36 @@ describe.each(catalogListNames)("the list of %s", (list) => {
   });
 
   it("is refused to a key without the scope, and to a key of another location", async () => {
-    const writer = testPrincipal({ scopes: ["catalog:write"] });
-    expect(await service.refusal("GET", path, { principal: writer })).toMatchObject({ code: "scope_missing" });
-    const other = testPrincipal({ scopes: ["catalog:read"] });
-    const refusal = await service.refusal("GET", `${path}?locationId=${locationId}`, { principal: other });
+    const writer = createTestPrincipal({ scopes: ["catalog:write"] });
+    expect(await service.requestProblem("GET", path, { principal: writer })).toMatchObject({ code: "scope_missing" });
+    const other = createTestPrincipal({ scopes: ["catalog:read"] });
+    const refusal = await service.requestProblem("GET", `${path}?locationId=${locationId}`, { principal: other });
     expect(refusal).toMatchObject({ status: 403, code: "location_forbidden" });
   });
 
   it("is read by who names its location and may act for any", async () => {
-    const operator = testPrincipal({ scopes: ["admin"], location: null });
-    const named = await service.ask("GET", `${path}?locationId=${locationId.toUpperCase()}`, { principal: operator });
+    const operator = createTestPrincipal({ scopes: ["admin"], location: null });
+    const named = await service.request("GET", `${path}?locationId=${locationId.toUpperCase()}`, {
+      principal: operator,
+    });
     expect(await named.json()).toEqual(catalog[list]);
-    const refusal = await service.refusal("GET", path, { principal: operator });
+    const refusal = await service.requestProblem("GET", path, { principal: operator });
     expect(refusal.errors).toMatchObject([{ in: "query", path: "locationId", code: "required" }]);
-    const malformed = await service.refusal("GET", `${path}?locationId=7`, { principal: operator });
+    const malformed = await service.requestProblem("GET", `${path}?locationId=7`, { principal: operator });
     expect(malformed.errors).toMatchObject([{ in: "query", path: "locationId" }]);
   });
 });
 
 describe("an archived product", () => {
   it("is in the list, without sub-categories", async () => {
-    const products = (await service.read(principal, "products")) as { id: string; subCategories: unknown[] }[];
+    const products = (await service.readList(principal, "products")) as { id: string; subCategories: unknown[] }[];
     const archived = products.filter(({ subCategories }) => subCategories.length === 0).map(({ id }) => id);
     expect(archived).toEqual(["product-3", "product-7"]);
   });
 });
 
 it("is read for one request of a key at a time, while other keys' are read beside it", async () => {
-  const other = shopPrincipal().principal;
+  const other = catalogPrincipal().principal;
   const { sql } = service.db;
   const waiting = async () => {
     const [counted] = await sql<[{ count: number }]>`
@@ -91,8 +98,8 @@ it("is read for one request of a key at a time, while other keys' are read besid
   const asked: Promise<Response>[] = [];
   await sql.begin(async (tx) => {
     await tx`lock table catalog_lists in access exclusive mode`;
-    for (let count = 0; count < 4; count += 1) asked.push(service.ask("GET", "/v1/catalog/", { principal }));
-    asked.push(service.ask("GET", "/v1/catalog/", { principal: other }));
+    for (let count = 0; count < 4; count += 1) asked.push(service.request("GET", "/v1/catalog/", { principal }));
+    asked.push(service.request("GET", "/v1/catalog/", { principal: other }));
     await eventually("both keys to be read for", async () => (await waiting()) >= 2);
     expect(await waiting()).toBe(2);
   });

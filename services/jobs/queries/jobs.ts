@@ -1,5 +1,5 @@
 import type { JobOptions, JobResult } from "@pragma/contracts/job";
-import { type Database, lockUntilCommit, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { type Database, lockUntilCommit, type SqlClient, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { PRIORITY_LIMIT } from "bullmq";
 
 /** What tells a job apart from all others. */
@@ -55,37 +55,46 @@ type NewJobRow = Pick<
 > & { runOf?: string };
 
 /** Whoever creates jobs of a location, or with a key, does so after the other. */
-export async function lockCreation(tx: Transaction, db: Database, locationId: string, keyId: string): Promise<void> {
+export async function lockJobCreation(
+  tx: SqlTransaction,
+  db: Database,
+  locationId: string,
+  keyId: string,
+): Promise<void> {
   for (const name of [`jobs of ${locationId}`, `jobs by ${keyId}`]) await lockUntilCommit(tx, db, name);
 }
 
-export async function findJob(sql: Sql, { locationId, id }: JobKey): Promise<JobRow | undefined> {
+export async function findJob(sql: SqlClient, { locationId, id }: JobKey): Promise<JobRow | undefined> {
   const [job] = await sql<JobRow[]>`select * from jobs where location_id = ${locationId} and id = ${id}`;
   return job;
 }
 
 /** A job that nothing changes until the transaction ends. */
-export async function lockJob(tx: Transaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
+export async function lockJob(tx: SqlTransaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
     select * from jobs where location_id = ${locationId} and id = ${id} for update`;
   return job;
 }
 
 /** The job of this jobId, or else the one that a job with this deduplication id would be a duplicate of. */
-export async function findSame(
-  tx: Transaction,
-  { locationId, jobId, duplicateOf }: { locationId: string; jobId: string | null; duplicateOf: string | null },
+export async function findExistingJob(
+  tx: SqlTransaction,
+  {
+    locationId,
+    jobId,
+    duplicateOf: deduplicationId,
+  }: { locationId: string; jobId: string | null; duplicateOf: string | null },
 ): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
     select * from jobs
-    where location_id = ${locationId} and (id = ${jobId} or deduplication_id = ${duplicateOf}
+    where location_id = ${locationId} and (id = ${jobId} or deduplication_id = ${deduplicationId}
       and case when deduplicated_until is null then finished_at is null else deduplicated_until > clock_timestamp() end)
     order by coalesce(id = ${jobId}, false) desc, created_at desc limit 1`;
   return job;
 }
 
 /** The unfinished jobs of a key and of a location, and those of the location that repeat. */
-export async function countUnfinished(tx: Transaction, locationId: string, keyId: string) {
+export async function countUnfinishedJobs(tx: SqlTransaction, locationId: string, keyId: string) {
   const [counts] = await tx<[{ ofKey: number; ofLocation: number; repeating: number }]>`
     select count(*) filter (where key_id = ${keyId}) as of_key,
       count(*) filter (where location_id = ${locationId}) as of_location,
@@ -94,15 +103,15 @@ export async function countUnfinished(tx: Transaction, locationId: string, keyId
   return counts;
 }
 
-export async function countAllUnfinished(sql: Sql): Promise<number> {
+export async function countAllUnfinishedJobs(sql: SqlClient): Promise<number> {
   const [row] = await sql<[{ count: number }]>`select count(*) from jobs where finished_at is null and run_of is null`;
   return row.count;
 }
 
 /** Inserts a job, or a run of a repeating one, that may begin at `dueAt`, or now when that is left out. */
-export async function insertJob(tx: Transaction, job: NewJobRow, dueAt?: Date): Promise<JobRow> {
+export async function insertJob(tx: SqlTransaction, job: NewJobRow, dueAt?: Date): Promise<JobRow> {
   const { deduplication, priority = 0, lifo, repeat } = job.options;
-  const ttl = deduplication?.ttl ?? 0;
+  const ttlMs = deduplication?.ttl ?? 0;
   const position = dueAt ? dueAt.getTime() / 1000 : tx`extract(epoch from clock_timestamp())`;
   const row = {
     ...job,
@@ -111,7 +120,7 @@ export async function insertJob(tx: Transaction, job: NewJobRow, dueAt?: Date): 
     dueAt: repeat ? null : (dueAt ?? tx`clock_timestamp()`),
     position: tx`${lifo ? -1 : 1} * ${position}::float8`,
     deduplicationId: deduplication?.id ?? null,
-    deduplicatedUntil: ttl > 0 ? tx`clock_timestamp() + make_interval(secs => ${ttl / 1000})` : null,
+    deduplicatedUntil: ttlMs > 0 ? tx`clock_timestamp() + make_interval(secs => ${ttlMs / 1000})` : null,
   };
   const [inserted] = await tx<[JobRow]>`insert into jobs ${tx(row as never)} returning *`;
   return inserted;
@@ -122,7 +131,7 @@ export type LeasedJobKey = JobKey & { leaseId?: string | null };
 
 /** Changes a job that has not finished; undefined when it has, or when its lease is another's by now. */
 export async function updateJob(
-  sql: Sql | Transaction,
+  sql: SqlClient | SqlTransaction,
   { locationId, id, leaseId }: LeasedJobKey,
   changes: { [Column in keyof JobRow | "position"]?: unknown },
 ): Promise<JobRow | undefined> {
@@ -134,42 +143,45 @@ export async function updateJob(
   return job;
 }
 
-export async function deleteJob(tx: Transaction, { locationId, id }: JobKey): Promise<void> {
+export async function deleteJob(tx: SqlTransaction, { locationId, id }: JobKey): Promise<void> {
   await tx`delete from jobs where location_id = ${locationId} and id = ${id}`;
 }
 
 /** How many runs of a repeating job have been inserted that have not finished. */
-export async function countRuns(tx: Transaction, { locationId, id }: JobKey): Promise<number> {
+export async function countUnfinishedRuns(tx: SqlTransaction, { locationId, id }: JobKey): Promise<number> {
   const [row] = await tx<[{ count: number }]>`
     select count(*) from jobs where location_id = ${locationId} and run_of = ${id}`;
   return row.count;
 }
 
 /** A job that is due and waits for no child. The same words as in the indexes. */
-const isDue = (sql: Sql | Transaction) => sql`finished_at is null and pending_children = 0 and due_at <= now()`;
+const dueCondition = (sql: SqlClient | SqlTransaction) =>
+  sql`finished_at is null and pending_children = 0 and due_at <= now()`;
 /** A job that was given to the queue a while ago, and has no lease, is one that Redis has lost, or its process. */
-const isTaken = (sql: Sql | Transaction) => sql`greatest(queued_at + interval '3 seconds', held_until) > now()`;
+const leasedCondition = (sql: SqlClient | SqlTransaction) =>
+  sql`greatest(queued_at + interval '3 seconds', held_until) > now()`;
 
 /** Until when the process has a job that begins or goes on with it now; later another may do it. */
-export const leaseEnd = (sql: Sql | Transaction) => sql`now() + interval '15 seconds'`;
+export const leaseExpiry = (sql: SqlClient | SqlTransaction) => sql`now() + interval '15 seconds'`;
 
 /** Marks the jobs that are in the queue from now on: those that are due, in their order, so many of a location. */
-export async function admitJobs(db: Database, maxPerLocation: number): Promise<JobRow[]> {
-  const waits = (sql: Sql | Transaction) => sql`${isDue(sql)} and ${isTaken(sql)} is not true`;
-  const [due] = await db.sql`select 1 from jobs where ${waits(db.sql)} limit 1`;
+export async function admitDueJobs(db: Database, maxPerLocation: number): Promise<JobRow[]> {
+  const waitingCondition = (sql: SqlClient | SqlTransaction) =>
+    sql`${dueCondition(sql)} and ${leasedCondition(sql)} is not true`;
+  const [due] = await db.sql`select 1 from jobs where ${waitingCondition(db.sql)} limit 1`;
   if (!due) return [];
   return db.transaction(async (tx) => {
     // Two processes that count at the same time would admit too many, and not in their order.
     await lockUntilCommit(tx, db, "admit jobs");
     return tx<JobRow[]>`
       update jobs set queued_at = now()
-      from (select distinct location_id as id from jobs where ${isDue(tx)}) location, lateral (
+      from (select distinct location_id as id from jobs where ${dueCondition(tx)}) location, lateral (
         select waiting.location_id, waiting.id from jobs as waiting
-        where waiting.location_id = location.id and ${waits(tx)}
+        where waiting.location_id = location.id and ${waitingCondition(tx)}
         order by priority, position
         limit greatest(0, ${maxPerLocation} - (
           select count(*) from jobs as taken
-          where taken.location_id = location.id and finished_at is null and queued_at is not null and ${isTaken(tx)}))
+          where taken.location_id = location.id and finished_at is null and queued_at is not null and ${leasedCondition(tx)}))
       ) as admitted
       where jobs.location_id = admitted.location_id and jobs.id = admitted.id
       returning jobs.*`;
@@ -177,9 +189,9 @@ export async function admitJobs(db: Database, maxPerLocation: number): Promise<J
 }
 
 /** Acquires the lease of a job that was given to the queue, unless another process has it. */
-export async function acquireJob(tx: Transaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
+export async function acquireJobLease(tx: SqlTransaction, { locationId, id }: JobKey): Promise<JobRow | undefined> {
   const [job] = await tx<JobRow[]>`
-    update jobs set held_until = ${leaseEnd(tx)}, lease_id = gen_random_uuid()
+    update jobs set held_until = ${leaseExpiry(tx)}, lease_id = gen_random_uuid()
     where location_id = ${locationId} and id = ${id} and finished_at is null and queued_at is not null
       and coalesce(held_until < now(), true)
     returning *`;

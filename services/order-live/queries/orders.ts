@@ -1,14 +1,14 @@
-import { recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import type { OrderState } from "../order-state.ts";
 
 /** An order's state as it is stored: its times as dates. */
-type StoredState = Omit<OrderState, "createdAt"> & { id: string; createdAt: Date };
+type OrderStateRow = Omit<OrderState, "createdAt"> & { id: string; createdAt: Date };
 
-const state = (sql: Sql | Transaction) => sql`
+const stateColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled, is_manually_closed,
   rows_hash, sequence, position, created_at, left_at is not null as has_left, closed_at`;
 
-function stateOf({ id, createdAt, ...rest }: StoredState): [string, OrderState] {
+function toOrderState({ id, createdAt, ...rest }: OrderStateRow): [string, OrderState] {
   return [id, { ...rest, createdAt: createdAt.toISOString() }];
 }
 
@@ -23,42 +23,45 @@ interface OfTill {
 }
 
 /** What is known of these orders, live or departed, by their ids. */
-export async function findStates(tx: Transaction, { locationId, ids }: SomeOrders): Promise<Map<string, OrderState>> {
-  const rows = await tx<StoredState[]>`
-    select ${state(tx)} from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
-  return new Map(rows.map(stateOf));
+export async function findOrderStates(
+  tx: SqlTransaction,
+  { locationId, ids }: SomeOrders,
+): Promise<Map<string, OrderState>> {
+  const rows = await tx<OrderStateRow[]>`
+    select ${stateColumns(tx)} from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
+  return new Map(rows.map(toOrderState));
 }
 
 /** The live orders that are of a till, or that it holds, by their ids. */
-export async function findLiveStates(
-  tx: Transaction,
+export async function findLiveOrderStates(
+  tx: SqlTransaction,
   { locationId, tillId, ids }: SomeOrders & OfTill,
 ): Promise<Map<string, OrderState>> {
-  const rows = await tx<StoredState[]>`
-    select ${state(tx)} from orders
+  const rows = await tx<OrderStateRow[]>`
+    select ${stateColumns(tx)} from orders
     where location_id = ${locationId} and left_at is null and (till_id = ${tillId} or id = any(${ids}::uuid[]))
     order by opened_at, id`;
-  return new Map(rows.map(stateOf));
+  return new Map(rows.map(toOrderState));
 }
 
 /** The live orders of a location that nobody has changed since then, by their ids. */
-export async function findUnchanged(
-  tx: Transaction,
+export async function findUnchangedOrders(
+  tx: SqlTransaction,
   { locationId, since }: { locationId: string; since: Date },
 ): Promise<Map<string, OrderState>> {
-  const rows = await tx<StoredState[]>`
-    select ${state(tx)} from orders where location_id = ${locationId} and left_at is null and updated_at < ${since}`;
-  return new Map(rows.map(stateOf));
+  const rows = await tx<OrderStateRow[]>`
+    select ${stateColumns(tx)} from orders where location_id = ${locationId} and left_at is null and updated_at < ${since}`;
+  return new Map(rows.map(toOrderState));
 }
 
-export async function findLocationsWithUnchanged(sql: Sql, since: Date): Promise<string[]> {
+export async function findLocationsWithUnchangedOrders(sql: SqlClient, since: Date): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select distinct location_id as id from orders where left_at is null and updated_at < ${since}`;
   return rows.map(({ id }) => id);
 }
 
 /** A live order as it is written. */
-export interface LiveOrder extends OrderState {
+export interface NewOrderRow extends OrderState {
   id: string;
   openedAt: string;
   updatedAt: string;
@@ -67,12 +70,12 @@ export interface LiveOrder extends OrderState {
 }
 
 /** Writes live orders, each in the place of what was known of it. */
-export async function putOrders(tx: Transaction, locationId: string, orders: LiveOrder[]): Promise<void> {
+export async function upsertOrderRows(tx: SqlTransaction, locationId: string, orders: NewOrderRow[]): Promise<void> {
   await tx`
     insert into orders
       (location_id, id, till_id, revision_hash, modified_at, is_training, is_paid, is_transferred, is_canceled,
        is_manually_closed, rows_hash, sequence, position, opened_at, created_at, updated_at, etag, body)
-    select ${locationId}, given.* from jsonb_to_recordset(${recordset(tx, orders)}) as given (
+    select ${locationId}, given.* from jsonb_to_recordset(${toRecordsetParameter(tx, orders)}) as given (
       id uuid, till_id uuid, revision_hash text, modified_at text, is_training boolean, is_paid boolean,
       is_transferred boolean, is_canceled boolean, is_manually_closed boolean, rows_hash text, sequence int,
       position bigint, opened_at timestamptz, created_at timestamptz, updated_at timestamptz, etag text, body text
@@ -87,8 +90,8 @@ export async function putOrders(tx: Transaction, locationId: string, orders: Liv
 }
 
 /** Takes live orders out: what is kept of them stops late upserts. `closedAt` is of the till that holds them, if one does. */
-export async function departOrders(
-  tx: Transaction,
+export async function markOrdersDeparted(
+  tx: SqlTransaction,
   { locationId, ids, closedAt }: SomeOrders & { closedAt: string | null },
 ): Promise<void> {
   await tx`
@@ -97,8 +100,8 @@ export async function departOrders(
 }
 
 /** Notes that a till holds orders that nobody has sent, so that a late upsert does not make them live. */
-export async function noteDeparted(
-  tx: Transaction,
+export async function insertDepartedOrders(
+  tx: SqlTransaction,
   { locationId, tillId, ids, closedAt }: SomeOrders & OfTill & { closedAt: string },
 ): Promise<void> {
   await tx`
@@ -111,13 +114,13 @@ export async function noteDeparted(
 }
 
 /** Removes orders altogether. */
-export async function forgetOrders(tx: Transaction, { locationId, ids }: SomeOrders): Promise<void> {
+export async function deleteOrders(tx: SqlTransaction, { locationId, ids }: SomeOrders): Promise<void> {
   await tx`delete from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
 /** A live order's reply; `locationId` null finds that of any location, the one changed last. */
-export async function findOrder(
-  sql: Sql,
+export async function findLiveOrder(
+  sql: SqlClient,
   { id, locationId }: { id: string; locationId: string | null },
 ): Promise<{ body: string; etag: string } | undefined> {
   const [row] = await sql<{ body: string; etag: string }[]>`
@@ -128,7 +131,7 @@ export async function findOrder(
 }
 
 /** Notes that a till's report is final; gives whether that is news. */
-export async function noteFinalTill(tx: Transaction, { locationId, tillId }: OfTill): Promise<boolean> {
+export async function recordFinalTill(tx: SqlTransaction, { locationId, tillId }: OfTill): Promise<boolean> {
   const { count } = await tx`
     insert into final_tills (location_id, till_id) values (${locationId}, ${tillId}) on conflict do nothing`;
   return count > 0;
@@ -136,7 +139,7 @@ export async function noteFinalTill(tx: Transaction, { locationId, tillId }: OfT
 
 /** Those of these tills whose report is final. */
 export async function findFinalTills(
-  tx: Transaction,
+  tx: SqlTransaction,
   { locationId, tillIds }: { locationId: string; tillIds: string[] },
 ): Promise<Set<string>> {
   const rows = await tx<{ id: string }[]>`

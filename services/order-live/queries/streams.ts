@@ -1,19 +1,19 @@
-import { recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
-import type { Facts } from "../order-state.ts";
+import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
+import type { OrderFilterFields } from "../order-state.ts";
 
 /** One change of what a location's list shows, as its log holds it. */
-export interface Revision {
+export interface LiveOrderRevision {
   /** In the location's stream: the next is one more. */
   position: number;
   orderId: string;
-  before: Facts | null;
-  after: Facts | null;
+  before: OrderFilterFields | null;
+  after: OrderFilterFields | null;
   /** The order, or why it left: JSON as it is sent. */
   body: string;
 }
 
 /** Takes the lock under which the location's orders change, until the transaction ends, and gives the last position. */
-export async function lockStream(tx: Transaction, locationId: string): Promise<number> {
+export async function lockLocationStream(tx: SqlTransaction, locationId: string): Promise<number> {
   const [, [stream]] = await Promise.all([
     tx`insert into streams (location_id, position) values (${locationId}, 0) on conflict do nothing`,
     tx<[{ position: number }]>`select position from streams where location_id = ${locationId} for update`,
@@ -22,13 +22,17 @@ export async function lockStream(tx: Transaction, locationId: string): Promise<n
 }
 
 /** Appends to a location's log, whose lock the caller holds. */
-export async function appendRevisions(tx: Transaction, locationId: string, revisions: Revision[]): Promise<void> {
+export async function appendRevisions(
+  tx: SqlTransaction,
+  locationId: string,
+  revisions: LiveOrderRevision[],
+): Promise<void> {
   const last = revisions.at(-1);
   if (!last) return;
   await Promise.all([
     tx`
       insert into revisions (location_id, position, order_id, before, after, body)
-      select ${locationId}, given.* from jsonb_to_recordset(${recordset(tx, revisions)})
+      select ${locationId}, given.* from jsonb_to_recordset(${toRecordsetParameter(tx, revisions)})
         as given (position bigint, order_id uuid, before jsonb, after jsonb, body text)`,
     tx`update streams set position = ${last.position} where location_id = ${locationId}`,
   ]);
@@ -36,10 +40,10 @@ export async function appendRevisions(tx: Transaction, locationId: string, revis
 
 /** The log after a position: so many entries at most, and no more than fit; the first however large it is. */
 export async function findRevisions(
-  sql: Sql,
+  sql: SqlClient,
   { locationId, after, limit, maxBytes }: { locationId: string; after: number; limit: number; maxBytes: number },
-): Promise<Revision[]> {
-  return sql<Revision[]>`
+): Promise<LiveOrderRevision[]> {
+  return sql<LiveOrderRevision[]>`
     with batch as (
       select * from revisions
       where location_id = ${locationId} and position > ${after} order by position limit ${limit}
@@ -53,7 +57,7 @@ export async function findRevisions(
 }
 
 /** The last position of a location's stream, and the lowest after which its log is whole. */
-export async function findExtent(sql: Sql, locationId: string): Promise<{ first: number; last: number }> {
+export async function findLogRange(sql: SqlClient, locationId: string): Promise<{ first: number; last: number }> {
   const [row] = await sql<{ first: number; last: number }[]>`
     select position as last, coalesce(
       (select min(position) - 1 from revisions where location_id = ${locationId}), position
@@ -63,8 +67,8 @@ export async function findExtent(sql: Sql, locationId: string): Promise<{ first:
 }
 
 /** The last position of each of these locations' streams. */
-export async function findPositions(
-  sql: Sql,
+export async function findStreamPositions(
+  sql: SqlClient,
   locationIds: string[],
 ): Promise<{ locationId: string; position: number }[]> {
   return sql<{ locationId: string; position: number }[]>`

@@ -2,18 +2,18 @@ import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
-import { openResponse } from "@pragma/runtime/testing/open-response";
-import { type TestService, testPrincipal } from "@pragma/runtime/testing/test-service";
+import { createTestPrincipal, type TestService } from "@pragma/runtime/testing/test-service";
+import { createUnreadResponse } from "@pragma/runtime/testing/unread-response";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { changed, makeOrder, makeRow } from "../testing/make-order.ts";
-import { posKey, startOrderLive, type TestOrderLive } from "../testing/start-order-live.ts";
+import { changeLiveOrderInput, createLiveOrderInput, createTestProductRow } from "../testing/order-fixtures.ts";
+import { createPosPrincipal, startTestOrderLive, type TestOrderLive } from "../testing/start-test-order-live.ts";
 
 let orderLive: TestOrderLive;
-const { principal, locationId } = posKey();
+const { principal, locationId } = createPosPrincipal();
 const tills = [randomUUID(), randomUUID()];
 /** Opened one after the other, some at the same instant: every combination of till, paid, transferred and canceled twice. */
 const orders: OrderLiveInput[] = Array.from({ length: 32 }, (_, index) =>
-  makeOrder(
+  createLiveOrderInput(
     {
       openedAt: `2026-05-29T10:${String(10 + (index >> 1))}:00.000Z`,
       isPaid: (index & 1) > 0,
@@ -30,9 +30,9 @@ const newestFirst = (some: OrderLiveInput[]) =>
     .map(({ id }) => id);
 
 beforeAll(async () => {
-  orderLive = await startOrderLive();
-  await orderLive.upsert(principal, ...orders);
-  await orderLive.upsert(posKey().principal, makeOrder());
+  orderLive = await startTestOrderLive();
+  await orderLive.upsertOrders(principal, ...orders);
+  await orderLive.upsertOrders(createPosPrincipal().principal, createLiveOrderInput());
 });
 afterAll(() => orderLive.remove());
 
@@ -41,7 +41,7 @@ const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
 
 describe("the list of live orders", () => {
   it("shows the location's own, newest first", async () => {
-    const page = await orderLive.list(principal, "?size=100");
+    const page = await orderLive.listOrders(principal, "?size=100");
     expect(idsOf(page)).toEqual(newestFirst(orders));
     expect(page.meta).toEqual({ totalPage: 1, totalCount: 32, currentPageIndex: 0, pageSize: 100 });
   });
@@ -51,14 +51,14 @@ describe("the list of live orders", () => {
     const byIndex: string[] = [];
     const byToken: string[] = [];
     for (let next: string | null = "?isCanceled=false&size=5"; next; ) {
-      const page = await orderLive.list(principal, next);
+      const page = await orderLive.listOrders(principal, next);
       expect(page.meta).toMatchObject({ totalCount: 16, totalPage: 4, currentPageIndex: byIndex.length / 5 });
       byIndex.push(...idsOf(page));
       next = page.links.next && new URL(page.links.next).search;
     }
     for (let token: string | null = ""; token !== null; ) {
       const query = token && `&pageToken=${token}`;
-      const page = await orderLive.list(principal, `?isCanceled=false&size=3${query}`);
+      const page = await orderLive.listOrders(principal, `?isCanceled=false&size=3${query}`);
       expect(page.meta.currentPageIndex).toBe(byToken.length / 3);
       byToken.push(...idsOf(page));
       token = page.nextPageToken;
@@ -68,15 +68,18 @@ describe("the list of live orders", () => {
   });
 
   describe("whose orders are large", () => {
-    const { principal } = posKey();
-    const rows = (count: number) => Array.from({ length: count }, makeRow);
+    const { principal } = createPosPrincipal();
+    const rows = (count: number) => Array.from({ length: count }, createTestProductRow);
     const large = Array.from({ length: 23 }, (_, index) =>
-      makeOrder({ openedAt: `2026-05-29T11:${10 + index}:00.000Z`, productRowList: rows(index === 7 ? 90 : 9) }),
+      createLiveOrderInput({
+        openedAt: `2026-05-29T11:${10 + index}:00.000Z`,
+        productRowList: rows(index === 7 ? 90 : 9),
+      }),
     );
     const maxBytes = 40_000;
     let other: TestService;
     const listPage = async (query: string) => {
-      const answer = await other.ask("GET", `${path}${query}`, { principal });
+      const answer = await other.request("GET", `${path}${query}`, { principal });
       const text = await answer.text();
       expect(answer.status, text).toBe(200);
       const page = JSON.parse(text);
@@ -86,8 +89,8 @@ describe("the list of live orders", () => {
     };
 
     beforeAll(async () => {
-      await orderLive.upsert(principal, ...large);
-      other = await orderLive.another({ PAGE_MAX_BYTES: String(maxBytes) });
+      await orderLive.upsertOrders(principal, ...large);
+      other = await orderLive.startAnotherInstance({ PAGE_MAX_BYTES: String(maxBytes) });
     });
 
     it("has pages that end early, and shows each order once to a client that follows the token", async () => {
@@ -120,19 +123,19 @@ describe("the list of live orders", () => {
     });
 
     it("is refused to a key that has left several replies unread, until it reads them", async () => {
-      const limited = await orderLive.another({ UNREAD_REPLY_BYTES_PER_KEY: "3000000" });
+      const limited = await orderLive.startAnotherInstance({ UNREAD_REPLY_BYTES_PER_KEY: "3000000" });
       const unread: ServerResponse[] = [];
       const ask = (by = principal) => {
-        const outgoing = openResponse();
+        const outgoing = createUnreadResponse();
         unread.push(outgoing);
-        return limited.ask("GET", `${path}?size=100`, { principal: by, outgoing });
+        return limited.request("GET", `${path}?size=100`, { principal: by, outgoing });
       };
       let refused = await ask();
       while (refused.status === 200 && unread.length < 20) refused = await ask();
       expect(unread.length).toBeGreaterThan(2);
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"]);
       expect(await refused.json()).toMatchObject({ code: "rate_limited", limit: { name: "unread_reply_bytes" } });
-      expect((await ask(posKey().principal)).status).toBe(200);
+      expect((await ask(createPosPrincipal().principal)).status).toBe(200);
       for (const { socket } of unread) socket?.destroy();
       await sleep(10);
       expect((await ask()).status).toBe(200);
@@ -165,26 +168,26 @@ describe("the list of live orders", () => {
     [`locationId=${locationId}`, () => true],
     ["isCancelled=maybe&foo=1", () => true],
   ])("can be filtered: %s", async (query, passes) => {
-    const page = await orderLive.list(principal, `?${query}&size=100`);
+    const page = await orderLive.listOrders(principal, `?${query}&size=100`);
     expect(idsOf(page)).toEqual(newestFirst(orders.filter(passes)));
     expect(page.meta.totalCount).toBe(page.data.length);
   });
 
   it("counts what changes as it changes", async () => {
-    const shop = posKey();
-    const [one, other] = [makeOrder(), makeOrder()];
-    await orderLive.upsert(shop.principal, one, other);
-    await orderLive.upsert(shop.principal, changed(one, { isPaid: true }));
-    await orderLive.upsert(shop.principal, { ...changed(other, {}), tillId: one.tillId });
-    const count = async (query: string) => (await orderLive.list(shop.principal, query)).meta.totalCount;
+    const shop = createPosPrincipal();
+    const [one, other] = [createLiveOrderInput(), createLiveOrderInput()];
+    await orderLive.upsertOrders(shop.principal, one, other);
+    await orderLive.upsertOrders(shop.principal, changeLiveOrderInput(one, { isPaid: true }));
+    await orderLive.upsertOrders(shop.principal, { ...changeLiveOrderInput(other, {}), tillId: one.tillId });
+    const count = async (query: string) => (await orderLive.listOrders(shop.principal, query)).meta.totalCount;
     expect(await Promise.all(["", "?isPaid=true", "?isPaid=false", `?tillId=${one.tillId}`].map(count))).toEqual([
       2, 1, 1, 2,
     ]);
   });
 
   it("is empty past its end, and where there is nothing", async () => {
-    expect(await orderLive.list(principal, "?index=9")).toMatchObject({ data: [], meta: { totalCount: 32 } });
-    const page = await orderLive.list(posKey().principal);
+    expect(await orderLive.listOrders(principal, "?index=9")).toMatchObject({ data: [], meta: { totalCount: 32 } });
+    const page = await orderLive.listOrders(createPosPrincipal().principal);
     expect(page).toMatchObject({ data: [], meta: { totalPage: 0, totalCount: 0 }, nextPageToken: null });
   });
 
@@ -197,21 +200,23 @@ describe("the list of live orders", () => {
     ["index=-1", "index"],
     ["size=101", "size"],
   ])("refuses %s", async (query, faultPath) => {
-    const problem = await orderLive.refusal("GET", `${path}?${query}`, { principal });
+    const problem = await orderLive.requestProblem("GET", `${path}?${query}`, { principal });
     expect(problem.errors).toMatchObject([{ in: "query", path: faultPath }]);
     if (!/index|size/.test(query)) {
-      const refused = await orderLive.refusal("GET", `${path}stream?${query}`, { principal });
+      const refused = await orderLive.requestProblem("GET", `${path}stream?${query}`, { principal });
       expect(refused.errors).toMatchObject([{ in: "query", path: faultPath }]);
     }
   });
 
   it("refuses a token that it did not give, another location, and a key that may not read", async () => {
-    expect((await orderLive.refusal("GET", `${path}?pageToken=abc`, { principal })).code).toBe("invalid_page_token");
+    expect((await orderLive.requestProblem("GET", `${path}?pageToken=abc`, { principal })).code).toBe(
+      "invalid_page_token",
+    );
     for (const list of [path, `${path}stream`]) {
-      const elsewhere = await orderLive.refusal("GET", `${list}?locationId=${randomUUID()}`, { principal });
+      const elsewhere = await orderLive.requestProblem("GET", `${list}?locationId=${randomUUID()}`, { principal });
       expect(elsewhere.code).toBe("location_forbidden");
-      const writer = testPrincipal({ scopes: ["orders:write"] });
-      expect((await orderLive.refusal("GET", list, { principal: writer })).code).toBe("scope_missing");
+      const writer = createTestPrincipal({ scopes: ["orders:write"] });
+      expect((await orderLive.requestProblem("GET", list, { principal: writer })).code).toBe("scope_missing");
     }
   });
 });
@@ -220,29 +225,31 @@ describe("one live order", () => {
   const one = path + (orders[0]?.id ?? "");
 
   it("has an entity tag that changes with it", async () => {
-    const shop = posKey();
-    const order = makeOrder();
-    await orderLive.upsert(shop.principal, order);
-    const ask = (headers = {}) => orderLive.ask("GET", path + order.id, { principal: shop.principal, headers });
+    const shop = createPosPrincipal();
+    const order = createLiveOrderInput();
+    await orderLive.upsertOrders(shop.principal, order);
+    const ask = (headers = {}) => orderLive.request("GET", path + order.id, { principal: shop.principal, headers });
     const first = await ask();
     const etag = first.headers.get("etag") ?? "";
     expect((await ask({ "if-none-match": etag })).status).toBe(304);
-    await orderLive.upsert(shop.principal, changed(order, { guestsCount: 7 }));
+    await orderLive.upsertOrders(shop.principal, changeLiveOrderInput(order, { guestsCount: 7 }));
     const second = await ask({ "if-none-match": etag });
     expect(second.status).toBe(200);
     expect(second.headers.get("etag")).not.toBe(etag);
   });
 
   it("is found by its own location, and by a key for any", async () => {
-    expect((await orderLive.ask("GET", one, { principal })).status).toBe(200);
-    const admin = testPrincipal({ scopes: ["admin"], location: null });
-    expect((await orderLive.ask("GET", one, { principal: admin })).status).toBe(200);
-    expect((await orderLive.refusal("GET", one, { principal: posKey().principal })).code).toBe("order_not_found");
+    expect((await orderLive.request("GET", one, { principal })).status).toBe(200);
+    const admin = createTestPrincipal({ scopes: ["admin"], location: null });
+    expect((await orderLive.request("GET", one, { principal: admin })).status).toBe(200);
+    expect((await orderLive.requestProblem("GET", one, { principal: createPosPrincipal().principal })).code).toBe(
+      "order_not_found",
+    );
   });
 
   it("is not there under an id that nobody sent, nor one that is no uuid", async () => {
-    expect((await orderLive.refusal("GET", path + randomUUID(), { principal })).code).toBe("order_not_found");
-    expect((await orderLive.refusal("GET", `${path}7`, { principal })).errors).toMatchObject([
+    expect((await orderLive.requestProblem("GET", path + randomUUID(), { principal })).code).toBe("order_not_found");
+    expect((await orderLive.requestProblem("GET", `${path}7`, { principal })).errors).toMatchObject([
       { in: "path", path: "id" },
     ]);
   });

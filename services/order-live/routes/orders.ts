@@ -1,20 +1,25 @@
 import { ApiError } from "@pragma/contracts/errors";
-import { locationIdExample, orderLiveInputExample } from "@pragma/contracts/examples/order-live";
-import { leftReasons, OrderLive } from "@pragma/contracts/order-live";
-import { pageOf, pageQuery } from "@pragma/contracts/pagination";
-import { listOf } from "@pragma/runtime/join-json";
-import { locationInQuery, namedLocation, ownLocation, readableLocation } from "@pragma/runtime/locations";
-import { tagged, text } from "@pragma/runtime/reply";
-import { createdPlace, replyWithLargePage } from "@pragma/runtime/reply-with-page";
+import { liveOrderLocationIdExample, orderLiveInputExample } from "@pragma/contracts/examples/order-live";
+import { OrderLive, orderLeftReasons } from "@pragma/contracts/order-live";
+import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import { createdAtPositionSchema, largePageResponse } from "@pragma/runtime/http/page-response";
+import { conditionalJsonResponse, jsonTextResponse } from "@pragma/runtime/http/route-response";
+import { joinJsonArray } from "@pragma/runtime/json/join-json";
+import {
+  getReadableLocationId,
+  locationIdQueryParam,
+  resolveLocationId,
+  resolveLocationRef,
+} from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { filterOf, filterQuery } from "../order-filter.ts";
-import { defineRoute } from "../order-live.ts";
-import { ordersBody } from "../orders-body.ts";
-import { countListed, findListed } from "../queries/lists.ts";
-import { findOrder } from "../queries/orders.ts";
+import { defineLiveOrdersRoute } from "../context.ts";
+import { orderFilterQuery, pickOrderFilter } from "../order-filter.ts";
+import { upsertOrdersBody } from "../orders-body.ts";
+import { countListedOrders, findListedOrders } from "../queries/listed-orders.ts";
+import { findLiveOrder } from "../queries/orders.ts";
 import { upsertOrders } from "../upsert-orders.ts";
 
-export const upsertOrdersRoute = defineRoute({
+export const upsertLiveOrdersRoute = defineLiveOrdersRoute({
   method: "post",
   path: "/v1/orders-live/",
   operationId: "upsertLiveOrders",
@@ -32,11 +37,11 @@ export const upsertOrdersRoute = defineRoute({
     "Ids of orders are the location's own: the same id at another location is another order.",
   request: {
     query: z.object({
-      locationId: locationInQuery(
+      locationId: locationIdQueryParam(
         "The location that the orders belong to: the key's own, unless the key may act for any",
       ),
     }),
-    body: ordersBody,
+    body: upsertOrdersBody,
   },
   responses: {
     200: { description: "The orders that were taken", schema: z.array(OrderLive) },
@@ -44,38 +49,38 @@ export const upsertOrdersRoute = defineRoute({
   },
   errors: ["location_forbidden", "location_not_found", "quota_exceeded"],
   async handle({ body: orders, query, principal, services, context }) {
-    const { id: locationId } = await namedLocation(principal, query.locationId, services.locations, context);
+    const { id: locationId } = await resolveLocationRef(principal, query.locationId, services.locations, context);
     const taken = await upsertOrders(services, { locationId, orders, context });
-    return text(200, listOf(taken));
+    return jsonTextResponse(200, joinJsonArray(taken));
   },
 });
 
 /** Which orders lists and streams show. */
-const query = z.object({
-  ...filterQuery,
-  locationId: locationInQuery(),
+const liveOrdersQuery = z.object({
+  ...orderFilterQuery,
+  locationId: locationIdQueryParam(),
 });
 
-const readingRoute = { tag: "Live orders", audience: "public", scope: "orders:read" } as const;
+const liveOrdersReadDefaults = { tag: "Live orders", audience: "public", scope: "orders:read" } as const;
 
-export const listOrdersRoute = defineRoute({
+export const listLiveOrdersRoute = defineLiveOrdersRoute({
   method: "get",
   path: "/v1/orders-live/",
   operationId: "listLiveOrders",
-  ...readingRoute,
+  ...liveOrdersReadDefaults,
   summary: "List live orders",
   description:
     "The orders of the location whose till is not closed yet, newest first by when they were opened at the point of sale. Orders made in school mode are not among them.",
-  request: { query: query.extend(pageQuery) },
-  responses: { 200: { description: "A page of live orders", schema: pageOf(OrderLive) } },
+  request: { query: liveOrdersQuery.extend(paginationQueryShape) },
+  responses: { 200: { description: "A page of live orders", schema: paginatedSchema(OrderLive) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db, config }, url, origin }) {
-    const locationId = ownLocation(principal, query.locationId);
-    const filter = filterOf(query);
-    return replyWithLargePage({ query, principal, url, origin }, createdPlace, async (range) => {
+    const locationId = resolveLocationId(principal, query.locationId);
+    const filter = pickOrderFilter(query);
+    return largePageResponse({ query, principal, url, origin }, createdAtPositionSchema, async (range) => {
       const [total, { orders, hasMore }] = await Promise.all([
-        countListed(db.sql, locationId, filter),
-        findListed(db.sql, { locationId, filter }, { ...range, maxBytes: config.PAGE_MAX_BYTES }),
+        countListedOrders(db.sql, locationId, filter),
+        findListedOrders(db.sql, { locationId, filter }, { ...range, maxBytes: config.PAGE_MAX_BYTES }),
       ]);
       const last = hasMore ? orders.at(-1) : undefined;
       return {
@@ -87,11 +92,11 @@ export const listOrdersRoute = defineRoute({
   },
 });
 
-export const getOrderRoute = defineRoute({
+export const getLiveOrderRoute = defineLiveOrdersRoute({
   method: "get",
   path: "/v1/orders-live/{id}",
   operationId: "getLiveOrder",
-  ...readingRoute,
+  ...liveOrdersReadDefaults,
   summary: "Get a live order",
   description:
     "One order that is live, as it is now. Once its till is closed and has its report, the order is read at /v1/orders/{id} or /v2/orders/{id}.",
@@ -102,65 +107,67 @@ export const getOrderRoute = defineRoute({
   },
   errors: ["order_not_found"],
   async handle({ params: { id }, principal, services, header }) {
-    const order = await findOrder(services.db.sql, { id, locationId: readableLocation(principal) });
+    const order = await findLiveOrder(services.db.sql, { id, locationId: getReadableLocationId(principal) });
     if (!order) throw new ApiError("order_not_found", { detail: `This location has no live order ${id}.` });
-    return tagged(order.body, { etag: order.etag, ifNoneMatch: header("if-none-match") });
+    return conditionalJsonResponse(order.body, { etag: order.etag, ifNoneMatch: header("if-none-match") });
   },
 });
 
 const { id, tillId } = orderLiveInputExample;
-const example = [
+const streamExample = [
   "retry: 1000\n",
   `event: order\ndata: {"id":"${id}","tillId":"${tillId}", ...}\n`,
-  `id: ${locationIdExample}:41\nevent: ready\ndata: {}\n`,
+  `id: ${liveOrderLocationIdExample}:41\nevent: ready\ndata: {}\n`,
   ": heartbeat\n",
-  `id: ${locationIdExample}:42\nevent: order\ndata: {"id":"${id}","tillId":"${tillId}", ...}\n`,
-  `id: ${locationIdExample}:43\nevent: left\ndata: {"id":"${id}","locationId":"${locationIdExample}","tillId":"${tillId}","reason":"till"}\n`,
+  `id: ${liveOrderLocationIdExample}:42\nevent: order\ndata: {"id":"${id}","tillId":"${tillId}", ...}\n`,
+  `id: ${liveOrderLocationIdExample}:43\nevent: left\ndata: {"id":"${id}","locationId":"${liveOrderLocationIdExample}","tillId":"${tillId}","reason":"till"}\n`,
   "",
 ].join("\n");
 
-const reasons = Object.entries(leftReasons).map(([reason, meaning]) => `\`${reason}\` (${meaning.toLowerCase()})`);
+const leftReasonTexts = Object.entries(orderLeftReasons).map(
+  ([reason, meaning]) => `\`${reason}\` (${meaning.toLowerCase()})`,
+);
 
-export const streamOrdersRoute = defineRoute({
+export const streamLiveOrdersRoute = defineLiveOrdersRoute({
   method: "get",
   path: "/v1/orders-live/stream",
   operationId: "streamLiveOrders",
-  ...readingRoute,
+  ...liveOrdersReadDefaults,
   summary: "Follow live orders",
   description: [
     "A stream of server-sent events (text/event-stream) that begins with the live orders and goes on with every change of them, each once and in order, with the same filters as the list.",
     "The types of events:",
     "- `order`: an order as it is now, in the shape of the list. Each change that was taken is one event with an id; the orders that are there when the stream begins are events without an id.\n" +
       "- `ready`: everything that there was has been sent; from here on events come as orders change.\n" +
-      `- \`left\`: an order that is no longer to be shown, as {id, locationId, tillId, reason}. Reasons: ${reasons.join(", ")}. It may name an order that was not shown.\n` +
+      `- \`left\`: an order that is no longer to be shown, as {id, locationId, tillId, reason}. Reasons: ${leftReasonTexts.join(", ")}. It may name an order that was not shown.\n` +
       "- `reset`: forget what was shown; the live orders follow. Its `reason` is `expired` when the id that was given back is older than the log of changes, and `unknown` when it is no place in this location's stream.\n" +
       "- `closed`: the stream ends; its `reason` is `shutdown` (come back at once), `slow` (what was sent was not read for 30 seconds), or `unavailable` (come back in a moment).",
     "Send the last id that came as `Last-Event-ID` to go on from there: changes are kept for 24 hours. Browsers' `EventSource`, and its likes that can send a key, do so by themselves. " +
       "A comment comes every 15 seconds, so that both sides notice a broken connection. The stream ends when its key is revoked or changed.",
   ].join("\n\n"),
   request: {
-    query,
+    query: liveOrdersQuery,
     headers: z.object({
       "Last-Event-ID": z
         .string()
         .optional()
         .meta({
           description: "The id of the last event that came: the stream goes on after it",
-          example: `${locationIdExample}:41`,
+          example: `${liveOrderLocationIdExample}:41`,
         }),
     }),
   },
   responses: {
-    200: { description: "The stream", schema: z.string(), example, contentType: "text/event-stream" },
+    200: { description: "The stream", schema: z.string(), example: streamExample, contentType: "text/event-stream" },
   },
   errors: ["location_forbidden", "too_many_streams"],
   async handle({ query, principal, services, context, header, signal }) {
-    const locationId = ownLocation(principal, query.locationId);
+    const locationId = resolveLocationId(principal, query.locationId);
     const lastEventId = header("last-event-id") || undefined;
-    context.addToLog({ resumes: lastEventId !== undefined });
+    context.addLogFields({ resumes: lastEventId !== undefined });
     return {
       status: 200,
-      body: await services.hub.open({ locationId, filter: filterOf(query), lastEventId, signal }),
+      body: await services.broadcaster.openStream({ locationId, filter: pickOrderFilter(query), lastEventId, signal }),
       headers: {
         "content-type": "text/event-stream; charset=utf-8",
         "cache-control": "no-store, no-transform",

@@ -13,30 +13,30 @@ export interface JournalLine extends AccountingAccount {
 export interface JournalEntry {
   /** The day that it is of, and that from which it stands: YYYY-MM-DD. */
   day: string;
-  validFrom: string;
+  validatedOn: string;
   /** The report that it was made from, as accountants refer to it. */
-  piece: string;
+  documentReference: string;
   lines: JournalLine[];
 }
 
 /** What a line says besides its amount. */
-interface LineOf {
+interface JournalLineDetails {
   account: AccountingAccount;
   text: string;
   auxiliary?: AccountingAccount | null;
 }
 
 /** Gathers the lines of an entry. Nothing is written for an amount of 0, and one below 0 goes to the other side. */
-export class EntryLines {
+export class JournalEntryBuilder {
   readonly lines: JournalLine[] = [];
 
-  debit(amount: number, { account, text, auxiliary = null }: LineOf): void {
+  debit(amount: number, { account, text, auxiliary = null }: JournalLineDetails): void {
     if (amount === 0) return;
     const sides = amount > 0 ? { debit: amount, credit: 0 } : { debit: 0, credit: -amount };
     this.lines.push({ ...account, auxiliary, text, ...sides });
   }
 
-  credit(amount: number, line: LineOf): void {
+  credit(amount: number, line: JournalLineDetails): void {
     this.debit(-amount, line);
   }
 }

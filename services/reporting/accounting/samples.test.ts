@@ -2,14 +2,14 @@ import { ReplaceAccountingConfig } from "@pragma/contracts/accounting-config";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { TillV2 } from "@pragma/contracts/till-v2";
 import { expect, it } from "vitest";
-import { computeReport } from "../calculate/compute-report.ts";
-import { convertTillV1 } from "../convert-till-v1.ts";
-import { sample } from "../testing/sample.ts";
-import { tillFacts } from "./till-facts.ts";
-import { journalOfTill } from "./write-till.ts";
+import { computeReport } from "../calculation/compute-report.ts";
+import { readSample } from "../testing/read-sample.ts";
+import { convertTillV1 } from "../till-v1-conversion/convert-till-v1.ts";
+import { computeTillAccountingData } from "./till-accounting-data.ts";
+import { createTillJournal } from "./write-till-entries.ts";
 
 function sampleTill(name: string): TillV2 {
-  const body = sample(`${name}.till`);
+  const body = readSample(`${name}.till`);
   if (name.endsWith("v2")) return TillV2.parse(body);
   const till = TillV1.parse(body);
   return convertTillV1(till, { tillId: till.tillJson.client_id, timeZone: "Europe/Paris" });
@@ -18,8 +18,8 @@ function sampleTill(name: string): TillV2 {
 it.each(["small-v2", "shift-v2", "small-v1", "shift-v1"])("the sample till %s has no gaps", (name) => {
   const till = sampleTill(name);
   const report = computeReport(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
-  const facts = tillFacts(till, (instant) => instant.slice(0, 10));
-  const { entries, gaps } = journalOfTill(report ?? expect.unreachable(), facts, ReplaceAccountingConfig.parse({}));
+  const facts = computeTillAccountingData(till, (instant) => instant.slice(0, 10));
+  const { entries, gaps } = createTillJournal(report ?? expect.unreachable(), facts, ReplaceAccountingConfig.parse({}));
   expect(gaps).toBeNull();
   const credit = (account: string) =>
     (entries?.[0]?.lines ?? [])

@@ -1,8 +1,8 @@
-import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import { type FoundPage, type PageRange, placeOf } from "@pragma/runtime/reply-with-page";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { type PageRange, type PageResult, toCreatedAtPosition } from "@pragma/runtime/http/page-response";
 
 /** A config: the reply that is sent, and what it is found by. */
-export interface ConfigRow {
+export interface AccountingConfigRow {
   id: string;
   locationId: string;
   createdAt: Date;
@@ -10,43 +10,56 @@ export interface ConfigRow {
   etag: string;
 }
 
-interface ConfigOf {
+interface AccountingConfigKey {
   id: string;
   /** Null: of any location. */
   locationId: string | null;
 }
 
-export async function insertConfig(tx: Transaction, row: ConfigRow): Promise<void> {
+export async function insertAccountingConfigRow(tx: SqlTransaction, row: AccountingConfigRow): Promise<void> {
   await tx`insert into accounting_configs ${tx(row)}`;
 }
 
-export async function findConfig(sql: Sql, which: ConfigOf): Promise<ConfigRow | undefined> {
-  const [row] = await sql<ConfigRow[]>`select * from accounting_configs where ${isMeant(sql, which)}`;
+export async function findAccountingConfigRow(
+  sql: SqlClient,
+  which: AccountingConfigKey,
+): Promise<AccountingConfigRow | undefined> {
+  const [row] = await sql<
+    AccountingConfigRow[]
+  >`select * from accounting_configs where ${matchesConfigKey(sql, which)}`;
   return row;
 }
 
 /** The same, locked until the transaction ends. */
-export async function lockConfig(tx: Transaction, which: ConfigOf): Promise<ConfigRow | undefined> {
-  const [row] = await tx<ConfigRow[]>`select * from accounting_configs where ${isMeant(tx, which)} for update`;
+export async function lockAccountingConfigRow(
+  tx: SqlTransaction,
+  which: AccountingConfigKey,
+): Promise<AccountingConfigRow | undefined> {
+  const [row] = await tx<
+    AccountingConfigRow[]
+  >`select * from accounting_configs where ${matchesConfigKey(tx, which)} for update`;
   return row;
 }
 
-export async function updateConfig(tx: Transaction, { id, body, etag }: Pick<ConfigRow, "id" | "body" | "etag">) {
+export async function updateAccountingConfigRow(
+  tx: SqlTransaction,
+  { id, body, etag }: Pick<AccountingConfigRow, "id" | "body" | "etag">,
+) {
   await tx`update accounting_configs set ${tx({ body, etag })} where id = ${id}`;
 }
 
 /** False when there is none. */
-export async function deleteConfig(sql: Sql, which: ConfigOf): Promise<boolean> {
-  const deleted = await sql`delete from accounting_configs where ${isMeant(sql, which)}`;
+export async function deleteAccountingConfigRow(sql: SqlClient, which: AccountingConfigKey): Promise<boolean> {
+  const deleted = await sql`delete from accounting_configs where ${matchesConfigKey(sql, which)}`;
   return deleted.count === 1;
 }
 
 /** A page of a location's configs, newest first: no more than fit, but the first however large it is. */
-export async function listConfigs(
-  sql: Sql,
+export async function findAccountingConfigPage(
+  sql: SqlClient,
   locationId: string,
   { after, offset, limit, maxBytes }: PageRange & { maxBytes: number },
-): Promise<FoundPage<{ at: string; id: string }>> {
+): Promise<PageResult<{ at: string; id: string }>> {
   const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
   const [rows, [counted]] = await Promise.all([
     sql<{ id: string; createdAt: Date; body: string; found: number }[]>`
@@ -67,15 +80,15 @@ export async function listConfigs(
   return {
     items: rows.map(({ body }) => body),
     total: counted.total,
-    last: last ? placeOf(last) : null,
+    last: last ? toCreatedAtPosition(last) : null,
   };
 }
 
 /** Those of these configs that there are, in any location. */
-export async function findConfigs(tx: Transaction, ids: string[]): Promise<ConfigRow[]> {
-  return tx<ConfigRow[]>`select * from accounting_configs where id = any(${ids}::uuid[])`;
+export async function findAccountingConfigRows(tx: SqlTransaction, ids: string[]): Promise<AccountingConfigRow[]> {
+  return tx<AccountingConfigRow[]>`select * from accounting_configs where id = any(${ids}::uuid[])`;
 }
 
-function isMeant(sql: Sql | Transaction, { id, locationId }: ConfigOf) {
+function matchesConfigKey(sql: SqlClient | SqlTransaction, { id, locationId }: AccountingConfigKey) {
   return sql`id = ${id} and ${locationId === null ? sql`true` : sql`location_id = ${locationId}`}`;
 }

@@ -1,7 +1,13 @@
 import type { AccountingExport, AccountingProvider } from "@pragma/contracts/accounting-export";
-import { type Database, lockUntilCommit, recordset, type Sql, type Transaction } from "@pragma/runtime/postgres";
+import {
+  type Database,
+  lockUntilCommit,
+  type SqlClient,
+  type SqlTransaction,
+  toRecordsetParameter,
+} from "@pragma/runtime/database/postgres";
 
-export interface ExportRow {
+export interface AccountingExportRow {
   id: string;
   locationId: string | null;
   state: AccountingExport["state"];
@@ -11,7 +17,7 @@ export interface ExportRow {
   finishedAt: Date | null;
 }
 
-export interface ItemRow {
+export interface ExportItemRow {
   position: number;
   tillId: string;
   fileNumber: number;
@@ -20,7 +26,7 @@ export interface ItemRow {
 }
 
 /** A file without its content. */
-export interface FileRow {
+export interface ExportFileRow {
   number: number;
   locationId: string;
   configId: string;
@@ -32,32 +38,35 @@ export interface FileRow {
   size: number | null;
 }
 
-interface NewExport extends Pick<ExportRow, "id" | "locationId"> {
+interface NewAccountingExport extends Pick<AccountingExportRow, "id" | "locationId"> {
   keyId: string;
   consumer: string;
   traceparent: string;
-  files: (Pick<FileRow, "number" | "locationId" | "configId" | "provider"> & { config: string })[];
-  items: Pick<ItemRow, "position" | "tillId" | "fileNumber">[];
+  files: (Pick<ExportFileRow, "number" | "locationId" | "configId" | "provider"> & { config: string })[];
+  items: Pick<ExportItemRow, "position" | "tillId" | "fileNumber">[];
 }
 
-export async function insertExport(tx: Transaction, { files, items, ...row }: NewExport): Promise<void> {
+export async function insertAccountingExport(
+  tx: SqlTransaction,
+  { files, items, ...row }: NewAccountingExport,
+): Promise<void> {
   await tx`insert into accounting_exports ${tx({ ...row, state: "pending" })}`;
   await tx`insert into accounting_files ${tx(files.map((file) => ({ exportId: row.id, ...file })))}`;
   await tx`insert into accounting_items ${tx(items.map((item) => ({ exportId: row.id, ...item })))}`;
 }
 
 /** An export with its items in their order, and its files; `locationId` null finds those of any location. */
-export async function findExport(
-  sql: Sql,
+export async function findAccountingExport(
+  sql: SqlClient,
   { id, locationId }: { id: string; locationId: string | null },
-): Promise<{ row: ExportRow; items: ItemRow[]; files: FileRow[] } | undefined> {
+): Promise<{ row: AccountingExportRow; items: ExportItemRow[]; files: ExportFileRow[] } | undefined> {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     const isVisible = locationId === null ? tx`true` : tx`location_id = ${locationId}`;
-    const [row] = await tx<ExportRow[]>`select * from accounting_exports where id = ${id} and ${isVisible}`;
+    const [row] = await tx<AccountingExportRow[]>`select * from accounting_exports where id = ${id} and ${isVisible}`;
     if (!row) return undefined;
     const [items, files] = await Promise.all([
-      tx<ItemRow[]>`select * from accounting_items where export_id = ${id} order by position`,
-      tx<FileRow[]>`
+      tx<ExportItemRow[]>`select * from accounting_items where export_id = ${id} order by position`,
+      tx<ExportFileRow[]>`
         select number, location_id, config_id, provider, name, etag, entries, octet_length(content) as size
         from accounting_files where export_id = ${id} order by number`,
     ]);
@@ -65,7 +74,7 @@ export async function findExport(
   });
 }
 
-interface KeptFile {
+interface StoredExportFile {
   name: string;
   etag: string;
   provider: AccountingProvider;
@@ -77,11 +86,11 @@ interface KeptFile {
  * A file of an export without its content, and without `file` as long as it is not there; undefined when there is no such export. `locationId`
  * null finds those of any location.
  */
-export async function findFile(
-  sql: Sql,
+export async function findExportFile(
+  sql: SqlClient,
   { exportId, number, locationId }: { exportId: string; number: number; locationId: string | null },
-): Promise<{ file?: KeptFile } | undefined> {
-  const [row] = await sql<(KeptFile | { size: null })[]>`
+): Promise<{ file?: StoredExportFile } | undefined> {
+  const [row] = await sql<(StoredExportFile | { size: null })[]>`
     select file.name, file.etag, file.provider, octet_length(file.content) as size
     from accounting_exports left join accounting_files file on file.export_id = id and file.number = ${number}
     where id = ${exportId} and ${locationId === null ? sql`true` : sql`accounting_exports.location_id = ${locationId}`}`;
@@ -89,22 +98,22 @@ export async function findFile(
 }
 
 /** Bytes of a file that a query carries: they pass through memory as hexadecimal text, which takes the time of its size. */
-const pieceBytes = 1024 * 1024;
+const chunkBytes = 1024 * 1024;
 
 /** The bytes of a file from the one at `offset` on, up to so many as a query carries. */
-export async function findPiece(
-  sql: Sql,
+export async function readExportFileChunk(
+  sql: SqlClient,
   { exportId, number, offset }: { exportId: string; number: number; offset: number },
 ): Promise<Uint8Array> {
   const [row] = await sql<{ piece: Uint8Array }[]>`
-    select substring(content from ${offset + 1} for ${pieceBytes}) as piece
+    select substring(content from ${offset + 1} for ${chunkBytes}) as piece
     from accounting_files where export_id = ${exportId} and number = ${number}`;
   if (!row || row.piece.byteLength === 0) throw new Error("The file has become shorter, or was removed.");
   return row.piece;
 }
 
 /** A claim to an export: who holds the latest makes it. */
-export interface Claim {
+export interface ExportClaim {
   id: string;
   attempt: number;
   /** Of the request for it (W3C). */
@@ -112,15 +121,18 @@ export interface Claim {
 }
 
 /** Exports that nobody is making: pending, unless they wait to be tried again, or with a claim that has run out. */
-const isClaimable = (sql: Sql) => sql`
+const isClaimable = (sql: SqlClient) => sql`
   state in ('pending', 'running') and (claimed_until is null or claimed_until < now())`;
 
 /**
  * Claims exports for so many seconds, up to so many: locations take turns, those under way counted, and each has its
  * oldest made first. A claim of which a process died counts as three attempts.
  */
-export async function claimExports(sql: Sql, { limit, seconds }: { limit: number; seconds: number }): Promise<Claim[]> {
-  return sql<Claim[]>`
+export async function claimAccountingExports(
+  sql: SqlClient,
+  { limit, seconds }: { limit: number; seconds: number },
+): Promise<ExportClaim[]> {
+  return sql<ExportClaim[]>`
     with due as (
       select export.id from accounting_exports export join (
         select id, row_number() over (partition by location_id order by state desc, created_at) as turn
@@ -138,21 +150,29 @@ export async function claimExports(sql: Sql, { limit, seconds }: { limit: number
 }
 
 /** Prolongs a claim; false when it is no longer the latest. */
-export async function keepClaim(sql: Sql, claim: Claim, { seconds }: { seconds: number }): Promise<boolean> {
-  const kept = await sql`
-    update accounting_exports set claimed_until = now() + make_interval(secs => ${seconds}) where ${isHeld(sql, claim)}`;
-  return kept.count === 1;
+export async function renewExportClaim(
+  sql: SqlClient,
+  claim: ExportClaim,
+  { seconds }: { seconds: number },
+): Promise<boolean> {
+  const renewed = await sql`
+    update accounting_exports set claimed_until = now() + make_interval(secs => ${seconds}) where ${isClaimHeld(sql, claim)}`;
+  return renewed.count === 1;
 }
 
 /** Lets go of a claim, so that the export can be made by somebody else after so many seconds. */
-export async function releaseClaim(sql: Sql, claim: Claim, { afterSeconds = 0 } = {}): Promise<void> {
+export async function releaseExportClaim(sql: SqlClient, claim: ExportClaim, { afterSeconds = 0 } = {}): Promise<void> {
   await sql`
     update accounting_exports set state = 'pending', claimed_until = now() + make_interval(secs => ${afterSeconds})
-    where ${isHeld(sql, claim)}`;
+    where ${isClaimHeld(sql, claim)}`;
 }
 
 /** How many exports of a location have not come to their end, or of a key where they are of several locations. */
-export async function countUnfinishedOf(tx: Transaction, db: Database, owner: Pick<NewExport, "locationId" | "keyId">) {
+export async function countUnfinishedExportsOfOwner(
+  tx: SqlTransaction,
+  db: Database,
+  owner: Pick<NewAccountingExport, "locationId" | "keyId">,
+) {
   const id = owner.locationId ?? owner.keyId;
   await lockUntilCommit(tx, db, `exports of ${id}`);
   const [row] = await tx<[{ count: number }]>`
@@ -162,59 +182,63 @@ export async function countUnfinishedOf(tx: Transaction, db: Database, owner: Pi
 }
 
 /** How many exports have not come to their end. */
-export async function countUnfinished(sql: Sql): Promise<number> {
+export async function countUnfinishedExports(sql: SqlClient): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*) from accounting_exports where state in ('pending', 'running')`;
   return row.count;
 }
 
 /** The exports that have not come to their end, oldest first, as operators see them. */
-export async function listUnfinished(sql: Sql, limit: number) {
+export async function listUnfinishedExports(sql: SqlClient, limit: number) {
   return sql`
     select id as export_id, location_id, state, created_at, attempt as attempts, claimed_until
     from accounting_exports where state in ('pending', 'running') order by created_at limit ${limit}`;
 }
 
 /** What came of a till. */
-export type ItemResult = Pick<ItemRow, "position" | "state" | "failure">;
+export type ExportItemResult = Pick<ExportItemRow, "position" | "state" | "failure">;
 
 /** What came of an export. */
 export interface FinishedExport {
   state: "done" | "failed";
-  items: ItemResult[];
+  items: ExportItemResult[];
   files: { number: number; name: string; etag: string; entries: number; content: Uint8Array }[];
 }
 
 /** Writes down what came of an export; false, and nothing is written, when the claim is no longer the latest. */
-export async function finishExport(tx: Transaction, claim: Claim, { state, items, files }: FinishedExport) {
+export async function finishAccountingExport(
+  tx: SqlTransaction,
+  claim: ExportClaim,
+  { state, items, files }: FinishedExport,
+) {
   const finished = await tx`
     update accounting_exports set state = ${state}, finished_at = now(), claimed_until = null
-    where ${isHeld(tx, claim)}`;
+    where ${isClaimHeld(tx, claim)}`;
   if (finished.count === 0) return false;
   for (const { number, content, ...file } of files) {
     const isFile = tx`export_id = ${claim.id} and number = ${number}`;
     await tx`update accounting_files set ${tx({ ...file, content: Buffer.alloc(0) })} where ${isFile}`;
-    for (let offset = 0; offset < content.byteLength; offset += pieceBytes) {
-      const piece = content.subarray(offset, offset + pieceBytes);
+    for (let offset = 0; offset < content.byteLength; offset += chunkBytes) {
+      const piece = content.subarray(offset, offset + chunkBytes);
       await tx`update accounting_files set content = content || ${piece}::bytea where ${isFile}`;
     }
   }
   await tx`
     update accounting_items as item set state = found.state, failure = found.failure
-    from jsonb_to_recordset(${recordset(tx, items)}) as found (position int, state text, failure text)
+    from jsonb_to_recordset(${toRecordsetParameter(tx, items)}) as found (position int, state text, failure text)
     where item.export_id = ${claim.id} and item.position = found.position`;
   return true;
 }
 
 /** A file to make: how, and of which tills. */
-export interface PlannedFile extends Pick<FileRow, "number" | "locationId" | "provider"> {
+export interface PlannedExportFile extends Pick<ExportFileRow, "number" | "locationId" | "provider"> {
   config: string;
   tills: { position: number; tillId: string }[];
 }
 
 /** What an export is to hold: the tills of each file in the order in which they were closed. */
-export async function exportPlan(sql: Sql, exportId: string): Promise<PlannedFile[]> {
-  return sql<PlannedFile[]>`
+export async function findPlannedExportFiles(sql: SqlClient, exportId: string): Promise<PlannedExportFile[]> {
+  return sql<PlannedExportFile[]>`
     select number, location_id, provider, config, (
       select json_agg(
         json_build_object('position', position, 'tillId', till_id)
@@ -230,8 +254,8 @@ export async function exportPlan(sql: Sql, exportId: string): Promise<PlannedFil
 const portion = 50;
 
 /** Removes exports with their files once they are too old; they can be made again from the same tills. */
-export async function removeOldExports(db: Database, days: number): Promise<void> {
-  const removePortion = async (tx: Transaction) => {
+export async function deleteExpiredExports(db: Database, days: number): Promise<void> {
+  const removePortion = async (tx: SqlTransaction) => {
     const old = await tx<{ id: string }[]>`
       select id from accounting_exports
       where created_at < now() - ${days} * interval '1 day' and state in ('done', 'failed')
@@ -246,27 +270,27 @@ export async function removeOldExports(db: Database, days: number): Promise<void
 }
 
 /** What the reporting service has of a till: its report and what entries need beside it, when it has them. */
-export interface TillReport {
+export interface StoredTillReport {
   v2: string;
   accountingFacts: string | null;
 }
 
-export async function reportOfTill(
-  sql: Sql,
+export async function findReportOfTill(
+  sql: SqlClient,
   { tillId, locationId }: { tillId: string; locationId: string },
-): Promise<TillReport | undefined> {
-  const [row] = await sql<TillReport[]>`
+): Promise<StoredTillReport | undefined> {
+  const [row] = await sql<StoredTillReport[]>`
     select v2, accounting_facts from reports where till_id = ${tillId} and location_id = ${locationId}`;
   return row;
 }
 
 /** The locations of those of these tills that there are. */
-export async function locationsOfTills(tx: Transaction, ids: string[]): Promise<Map<string, string>> {
+export async function findLocationsOfTills(tx: SqlTransaction, ids: string[]): Promise<Map<string, string>> {
   const rows = await tx<{ tillId: string; locationId: string }[]>`
     select till_id, location_id from tills where till_id = any(${ids}::uuid[])`;
   return new Map(rows.map(({ tillId, locationId }) => [tillId, locationId]));
 }
 
-function isHeld(sql: Sql | Transaction, { id, attempt }: Claim) {
+function isClaimHeld(sql: SqlClient | SqlTransaction, { id, attempt }: ExportClaim) {
   return sql`id = ${id} and attempt = ${attempt} and state = 'running'`;
 }

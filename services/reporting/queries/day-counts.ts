@@ -1,17 +1,20 @@
-import { recordset, type Transaction } from "@pragma/runtime/postgres";
+import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
-export type Kind = "report" | "order";
+export type ReportOrOrder = "report" | "order";
 
-interface Change {
+interface DayCountChange {
   locationId: string;
-  kind: Kind;
+  kind: ReportOrOrder;
   /** The day of each record that there was, and that there is now: YYYY-MM-DD. */
   before: string[];
   after: string[];
 }
 
 /** Counts what came and went by day. The caller holds the location's lock. */
-export async function adjustDayCounts(tx: Transaction, { locationId, kind, before, after }: Change): Promise<void> {
+export async function adjustDayCounts(
+  tx: SqlTransaction,
+  { locationId, kind, before, after }: DayCountChange,
+): Promise<void> {
   const changes = new Map<string, number>();
   for (const day of before) changes.set(day, (changes.get(day) ?? 0) - 1);
   for (const day of after) changes.set(day, (changes.get(day) ?? 0) + 1);
@@ -19,10 +22,10 @@ export async function adjustDayCounts(tx: Transaction, { locationId, kind, befor
   if (changed.length === 0) return;
   await tx`
     insert into day_counts (location_id, kind, day, count)
-    select ${locationId}, ${kind}, day, 0 from jsonb_to_recordset(${recordset(tx, changed)}) as given (day date)
+    select ${locationId}, ${kind}, day, 0 from jsonb_to_recordset(${toRecordsetParameter(tx, changed)}) as given (day date)
     on conflict do nothing`;
   await tx`
     update day_counts set count = count + change
-    from jsonb_to_recordset(${recordset(tx, changed)}) as given (day date, change int)
+    from jsonb_to_recordset(${toRecordsetParameter(tx, changed)}) as given (day date, change int)
     where location_id = ${locationId} and kind = ${kind} and day_counts.day = given.day`;
 }

@@ -1,5 +1,5 @@
 import type { EventData } from "@pragma/contracts/events";
-import type { Transaction } from "@pragma/runtime/postgres";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 
 export interface ReportRow {
   id: string;
@@ -18,8 +18,8 @@ export interface ReportRow {
 }
 
 /** The day of the till's report, if it has one, and when it was first made. */
-export async function dayOfTill(
-  tx: Transaction,
+export async function findReportDayOfTill(
+  tx: SqlTransaction,
   tillId: string,
 ): Promise<{ day: string; createdAt: string } | undefined> {
   const [row] = await tx<{ day: string; createdAt: Date }[]>`
@@ -27,7 +27,7 @@ export async function dayOfTill(
   return row && { ...row, createdAt: row.createdAt.toISOString() };
 }
 
-export async function put(tx: Transaction, row: ReportRow): Promise<void> {
+export async function upsertReport(tx: SqlTransaction, row: ReportRow): Promise<void> {
   await tx`
     insert into reports ${tx(row)}
     on conflict (id) do update set
@@ -36,12 +36,15 @@ export async function put(tx: Transaction, row: ReportRow): Promise<void> {
       list_item = excluded.list_item, accounting_facts = excluded.accounting_facts`;
 }
 
-export async function remove(tx: Transaction, tillId: string): Promise<void> {
+export async function deleteReportOfTill(tx: SqlTransaction, tillId: string): Promise<void> {
   await tx`delete from reports where till_id = ${tillId}`;
 }
 
 /** What `report.finalized` said of a report; undefined when there is none. */
-export async function findFinalized(tx: Transaction, id: string): Promise<EventData<"report.finalized"> | undefined> {
+export async function findFinalized(
+  tx: SqlTransaction,
+  id: string,
+): Promise<EventData<"report.finalized"> | undefined> {
   const [row] = await tx<{ finalized: string }[]>`select finalized from reports where id = ${id}`;
   return row && JSON.parse(row.finalized);
 }

@@ -1,13 +1,13 @@
-import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import { PermanentError } from "@pragma/runtime/transient-error";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { PermanentError } from "@pragma/runtime/retries/transient-error";
 
 /** The highest revision of a till that was applied; 0 when none was. */
-export async function findRevision(sql: Sql, tillId: string): Promise<number> {
-  const [known] = await sql<{ revision: number }[]>`select revision from tills where till_id = ${tillId}`;
-  return known?.revision ?? 0;
+export async function findAppliedRevision(sql: SqlClient, tillId: string): Promise<number> {
+  const [current] = await sql<{ revision: number }[]>`select revision from tills where till_id = ${tillId}`;
+  return current?.revision ?? 0;
 }
 
-interface TakenTill {
+interface TillRevision {
   tillId: string;
   locationId: string;
   revision: number;
@@ -22,26 +22,26 @@ interface TakenTill {
  *
  * @throws `PermanentError` when the same revision came with another body before.
  */
-export async function takeTill(
-  tx: Transaction,
-  { tillId, locationId, revision, pushedAt, object: { hash }, isErasure = false }: TakenTill,
+export async function advanceTillRevision(
+  tx: SqlTransaction,
+  { tillId, locationId, revision, pushedAt, object: { hash }, isErasure = false }: TillRevision,
 ): Promise<number> {
-  const [known] = await tx<{ revision: number; hash: string | null }[]>`
+  const [current] = await tx<{ revision: number; hash: string | null }[]>`
     select revision, hash from tills where till_id = ${tillId} for update`;
-  if (!known) {
+  if (!current) {
     await tx`insert into tills ${tx({ tillId, locationId, revision, pushedAt, hash })}`;
     return 0;
   }
-  if (known.revision < revision) {
+  if (current.revision < revision) {
     // Between the two there may have been a body with personal data, of which only a part was erased.
-    const hasSkipped = revision > known.revision + 1;
-    const isOther = (!isErasure || hasSkipped) && known.hash !== hash;
-    await tx`update tills set ${tx({ revision, hash, ...(isOther && { erasedAt: null }) })} where till_id = ${tillId}`;
+    const hasSkipped = revision > current.revision + 1;
+    const isOtherBody = (!isErasure || hasSkipped) && current.hash !== hash;
+    await tx`update tills set ${tx({ revision, hash, ...(isOtherBody && { erasedAt: null }) })} where till_id = ${tillId}`;
   }
-  if (known.revision === revision && known.hash !== null && known.hash !== hash) {
+  if (current.revision === revision && current.hash !== null && current.hash !== hash) {
     throw new PermanentError(
-      `Revision ${revision} of till ${tillId} came with body ${known.hash} before, now ${hash}.`,
+      `Revision ${revision} of till ${tillId} came with body ${current.hash} before, now ${hash}.`,
     );
   }
-  return known.revision;
+  return current.revision;
 }

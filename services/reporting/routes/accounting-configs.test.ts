@@ -1,28 +1,28 @@
 import { randomUUID } from "node:crypto";
 import { AccountingConfig } from "@pragma/contracts/accounting-config";
-import { pageOf } from "@pragma/contracts/pagination";
+import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keyOf, startReporting, type TestReporting } from "../testing/start-reporting.ts";
+import { principalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
 
 let service: TestReporting;
 beforeAll(async () => {
-  service = await startReporting();
+  service = await startTestReporting();
 });
 afterAll(() => service?.remove());
 
 const path = "/v1/accounting/configs";
 
-async function made(principal: Principal, body: object = {}): Promise<AccountingConfig> {
-  const answer = await service.ask("POST", path, { principal, body });
+async function createConfig(principal: Principal, body: object = {}): Promise<AccountingConfig> {
+  const answer = await service.request("POST", path, { principal, body });
   expect(answer.status, await answer.clone().text()).toBe(201);
   return AccountingConfig.parse(await answer.json());
 }
 
 describe("POST /v1/accounting/configs/", () => {
   it("has a default from the French chart of accounts for everything", async () => {
-    const principal = keyOf("accounting:write");
-    expect(await made(principal)).toMatchObject({
+    const principal = principalWithScopes("accounting:write");
+    expect(await createConfig(principal)).toMatchObject({
       locationId: principal.location.id,
       journalCode: "CA",
       discountBooking: "net",
@@ -41,7 +41,7 @@ describe("POST /v1/accounting/configs/", () => {
   it("keeps what is named, and fills in the rest", async () => {
     const sales = [{ taxRate: 1000, account: "7071", label: "Ventes à 10 %" }];
     const payments = { card: { account: "5121" } };
-    const config = await made(keyOf("accounting:write"), {
+    const config = await createConfig(principalWithScopes("accounting:write"), {
       name: "Cabinet Martin",
       sales,
       payments,
@@ -64,7 +64,10 @@ describe("POST /v1/accounting/configs/", () => {
       payments: { cash: { account: 531 } },
       discountBooking: "both",
     };
-    const { errors = [] } = await service.refusal("POST", path, { principal: keyOf("accounting:write"), body });
+    const { errors = [] } = await service.requestProblem("POST", path, {
+      principal: principalWithScopes("accounting:write"),
+      body,
+    });
     expect(errors.map((fault) => fault.path).sort()).toEqual([
       "discountBooking",
       "discounts.account",
@@ -76,25 +79,27 @@ describe("POST /v1/accounting/configs/", () => {
   });
 
   it("is made once under an Idempotency-Key", async () => {
-    const principal = keyOf("accounting:write");
+    const principal = principalWithScopes("accounting:write");
     const asking = { principal, body: {}, headers: { "idempotency-key": randomUUID() } };
-    const answers = [await service.ask("POST", path, asking), await service.ask("POST", path, asking)];
+    const answers = [await service.request("POST", path, asking), await service.request("POST", path, asking)];
     const [first, second] = await Promise.all(answers.map((answer) => answer.json()));
     expect(second).toEqual(first);
-    const list = await service.ask("GET", path, { principal });
+    const list = await service.request("GET", path, { principal });
     expect(await list.json()).toMatchObject({ meta: { totalCount: 1 } });
   });
 
   it("belongs to another location only for keys that may act for any, and if there is one", async () => {
-    const principal = keyOf("accounting:write");
+    const principal = principalWithScopes("accounting:write");
     const body = { locationId: randomUUID() };
-    expect(await service.refusal("POST", path, { principal, body })).toMatchObject({ code: "location_forbidden" });
-    const operator = keyOf("accounting:write", "locations:any");
-    expect(await service.refusal("POST", path, { principal: operator, body })).toMatchObject({
+    expect(await service.requestProblem("POST", path, { principal, body })).toMatchObject({
+      code: "location_forbidden",
+    });
+    const operator = principalWithScopes("accounting:write", "locations:any");
+    expect(await service.requestProblem("POST", path, { principal: operator, body })).toMatchObject({
       code: "location_not_found",
     });
-    service.accounts.know(principal.location);
-    expect(await made(operator, { locationId: principal.location.id })).toMatchObject({
+    service.accounts.addLocation(principal.location);
+    expect(await createConfig(operator, { locationId: principal.location.id })).toMatchObject({
       locationId: principal.location.id,
     });
   });
@@ -102,12 +107,12 @@ describe("POST /v1/accounting/configs/", () => {
 
 describe("the configs of a location", () => {
   it("are listed newest first, page by page", async () => {
-    const principal = keyOf("accounting:write");
+    const principal = principalWithScopes("accounting:write");
     const names = ["one", "two", "three"];
-    for (const name of names) await made(principal, { name });
+    for (const name of names) await createConfig(principal, { name });
     const page = async (query: string) => {
-      const answer = await service.ask("GET", `${path}?${query}`, { principal });
-      return pageOf(AccountingConfig).parse(await answer.json());
+      const answer = await service.request("GET", `${path}?${query}`, { principal });
+      return paginatedSchema(AccountingConfig).parse(await answer.json());
     };
     const first = await page("size=2");
     expect(first.data.map(({ name }) => name)).toEqual(["three", "two"]);
@@ -121,15 +126,15 @@ describe("the configs of a location", () => {
   });
 
   it("are read with an entity tag, replaced as a whole, and deleted", async () => {
-    const principal = keyOf("accounting:write");
-    const config = await made(principal, { name: "Brut", discountBooking: "gross", entryLabel: "Ventes" });
+    const principal = principalWithScopes("accounting:write");
+    const config = await createConfig(principal, { name: "Brut", discountBooking: "gross", entryLabel: "Ventes" });
     const one = `${path}/${config.id}`;
-    const answer = await service.ask("GET", one, { principal });
+    const answer = await service.request("GET", one, { principal });
     const etag = answer.headers.get("etag") ?? "";
     expect(await answer.json()).toEqual(config);
-    expect((await service.ask("GET", one, { principal, headers: { "if-none-match": etag } })).status).toBe(304);
+    expect((await service.request("GET", one, { principal, headers: { "if-none-match": etag } })).status).toBe(304);
 
-    const replaced = await service.ask("PUT", one, { principal, body: { name: "Net" } });
+    const replaced = await service.request("PUT", one, { principal, body: { name: "Net" } });
     const { updatedAt, ...now } = AccountingConfig.parse(await replaced.json());
     expect(now).toMatchObject({
       name: "Net",
@@ -138,31 +143,35 @@ describe("the configs of a location", () => {
       createdAt: config.createdAt,
     });
     expect(Date.parse(updatedAt)).toBeGreaterThanOrEqual(Date.parse(config.updatedAt));
-    const again = await service.ask("GET", one, { principal, headers: { "if-none-match": etag } });
+    const again = await service.request("GET", one, { principal, headers: { "if-none-match": etag } });
     expect(await again.json()).toEqual({ ...now, updatedAt });
     expect(again.headers.get("etag")).toBe(replaced.headers.get("etag"));
 
-    expect((await service.ask("DELETE", one, { principal })).status).toBe(204);
+    expect((await service.request("DELETE", one, { principal })).status).toBe(204);
     for (const method of ["GET", "DELETE"]) {
-      expect(await service.refusal(method, one, { principal })).toMatchObject({ code: "accounting_config_not_found" });
+      expect(await service.requestProblem(method, one, { principal })).toMatchObject({
+        code: "accounting_config_not_found",
+      });
     }
   });
 
   it("are unknown to other locations", async () => {
-    const { id } = await made(keyOf("accounting:write"));
-    const principal = keyOf("accounting:write");
+    const { id } = await createConfig(principalWithScopes("accounting:write"));
+    const principal = principalWithScopes("accounting:write");
     for (const [method, body] of [["GET"], ["PUT", {}], ["DELETE"]] as const) {
-      expect(await service.refusal(method, `${path}/${id}`, { principal, body })).toMatchObject({
+      expect(await service.requestProblem(method, `${path}/${id}`, { principal, body })).toMatchObject({
         code: "accounting_config_not_found",
       });
     }
-    const operator = keyOf("accounting:write", "locations:any");
-    expect((await service.ask("GET", `${path}/${id}`, { principal: operator })).status).toBe(200);
+    const operator = principalWithScopes("accounting:write", "locations:any");
+    expect((await service.request("GET", `${path}/${id}`, { principal: operator })).status).toBe(200);
   });
 
   it("are only for who has the scope", async () => {
-    expect(await service.refusal("GET", path, { principal: keyOf("reports:read") })).toMatchObject({
-      code: "scope_missing",
-    });
+    expect(await service.requestProblem("GET", path, { principal: principalWithScopes("reports:read") })).toMatchObject(
+      {
+        code: "scope_missing",
+      },
+    );
   });
 });

@@ -1,30 +1,34 @@
 import {
   AccountingExport,
-  type AccountingFailure,
+  type AccountingExportFailure,
   CreateAccountingExport,
-  maxExportedTills,
+  maxTillsPerExport,
   StartedAccountingExport,
 } from "@pragma/contracts/accounting-export";
 import { ApiError } from "@pragma/contracts/errors";
 import { accountingFileExample } from "@pragma/contracts/examples/accounting";
-import { jsonBody } from "@pragma/runtime/define-route";
-import { readableLocation } from "@pragma/runtime/locations";
-import type { Sql } from "@pragma/runtime/postgres";
-import { json, tagged, taggedByContent } from "@pragma/runtime/reply";
-import { createSemaphore } from "@pragma/runtime/semaphore";
-import { z } from "zod";
-import { columnsDescribed, formatsDescribed } from "../accounting/described.ts";
-import { fileFormats } from "../accounting/fec/formats.ts";
-import { requestExport } from "../accounting/request-export.ts";
+import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import type { SqlClient } from "@pragma/runtime/database/postgres";
+import { jsonBodyParser } from "@pragma/runtime/http/define-route";
 import {
-  type ExportRow,
-  type FileRow,
-  findExport,
-  findFile,
-  findPiece,
-  type ItemRow,
+  conditionalJsonResponse,
+  conditionalJsonResponseByContent,
+  jsonResponse,
+} from "@pragma/runtime/http/route-response";
+import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
+import { z } from "zod";
+import { fecFileFormats } from "../accounting/fec/file-formats.ts";
+import { exportFormatsDescription, fecColumnsDescription } from "../accounting/openapi-descriptions.ts";
+import { requestAccountingExport } from "../accounting/request-export.ts";
+import { accountingRoute, defineRoute } from "../context.ts";
+import {
+  type AccountingExportRow,
+  type ExportFileRow,
+  type ExportItemRow,
+  findAccountingExport,
+  findExportFile,
+  readExportFileChunk,
 } from "../queries/accounting-exports.ts";
-import { accountingRoute, defineRoute } from "../reporting.ts";
 
 const exportParams = z.object({ id: z.guid().meta({ description: "Id of the export" }) });
 
@@ -44,18 +48,18 @@ export const createAccountingExport = defineRoute({
   ...accountingRoute,
   summary: "Export tills to accounting software",
   description:
-    `Has journal entries made from the reports of 1 to ${maxExportedTills} tills, and files of them that accounting software imports. Tills of the same location, config and provider come into one file, in the order in which they were closed. ` +
+    `Has journal entries made from the reports of 1 to ${maxTillsPerExport} tills, and files of them that accounting software imports. Tills of the same location, config and provider come into one file, in the order in which they were closed. ` +
     "The export is made beside everything else: ask for it by its id until its state is done or failed. " +
     "A till whose figures contradict each other is left out, and the export says by how much they do; the others are in their files all the same. " +
     "So are tills that do not fit any more in the 16 MB that the files of an export may have in all: export those with fewer others. " +
-    `A location other than the key's needs a key that may act for any.\n\n${formatsDescribed}`,
-  request: { body: jsonBody(CreateAccountingExport) },
+    `A location other than the key's needs a key that may act for any.\n\n${exportFormatsDescription}`,
+  request: { body: jsonBodyParser(CreateAccountingExport) },
   responses: { 202: { description: "The export will be made", schema: StartedAccountingExport } },
   errors: ["location_forbidden", "limit_reached"],
   async handle({ body, principal, services, context }) {
-    const started = await requestExport(services, { body, principal, context });
-    context.addToLog({ exportId: started.id, tills: started.tillsIds.length });
-    return json(202, started, { location: `/v1/accounting/exports/${started.id}` });
+    const started = await requestAccountingExport(services, { body, principal, context });
+    context.addLogFields({ exportId: started.id, tills: started.tillsIds.length });
+    return jsonResponse(202, started, { location: `/v1/accounting/exports/${started.id}` });
   },
 });
 
@@ -74,19 +78,21 @@ export const getAccountingExport = defineRoute({
   },
   errors: ["accounting_export_not_found"],
   async handle({ params: { id }, principal, services, header, origin }) {
-    const found = await findExport(services.db.sql, { id, locationId: readableLocation(principal) });
-    if (!found) throw missing(id);
-    return taggedByContent(JSON.stringify(exportReply(found, origin)), { ifNoneMatch: header("if-none-match") });
+    const found = await findAccountingExport(services.db.sql, { id, locationId: getReadableLocationId(principal) });
+    if (!found) throw exportNotFoundError(id);
+    return conditionalJsonResponseByContent(JSON.stringify(toExportResponse(found, origin)), {
+      ifNoneMatch: header("if-none-match"),
+    });
   },
 });
 
-export const getAccountingFile = defineRoute({
+export const getAccountingExportFile = defineRoute({
   method: "get",
   path: "/v1/accounting/exports/{id}/files/{number}",
   operationId: "getAccountingExportFile",
   ...accountingRoute,
   summary: "Get a file of an accounting export",
-  description: `The file as accounting software imports it.\n\n${formatsDescribed}\n\n${columnsDescribed}`,
+  description: `The file as accounting software imports it.\n\n${exportFormatsDescription}\n\n${fecColumnsDescription}`,
   request: { params: fileParams },
   responses: {
     200: {
@@ -100,8 +106,8 @@ export const getAccountingFile = defineRoute({
   errors: ["accounting_export_not_found", "accounting_file_not_found"],
   async handle({ params: { id, number }, principal, services, header }) {
     const { sql } = services.db;
-    const found = await findFile(sql, { exportId: id, number, locationId: readableLocation(principal) });
-    if (!found) throw missing(id);
+    const found = await findExportFile(sql, { exportId: id, number, locationId: getReadableLocationId(principal) });
+    if (!found) throw exportNotFoundError(id);
     if (!found.file) {
       throw new ApiError("accounting_file_not_found", {
         detail: `Export ${id} has no file ${number}, or not yet: see its state and files.`,
@@ -109,41 +115,41 @@ export const getAccountingFile = defineRoute({
     }
     const { size, name, etag, provider } = found.file;
     const headers = {
-      "content-type": `text/plain; charset=${fileFormats[provider].charset.toLowerCase()}`,
+      "content-type": `text/plain; charset=${fecFileFormats[provider].charset.toLowerCase()}`,
       "content-length": String(size),
       "content-disposition": `attachment; filename="${name}"`,
     };
-    const content = ReadableStream.from(piecesOf(sql, { exportId: id, number, size, keyId: principal.keyId }));
-    return tagged(content, { etag, ifNoneMatch: header("if-none-match") }, headers);
+    const content = ReadableStream.from(streamFileChunks(sql, { exportId: id, number, size, keyId: principal.keyId }));
+    return conditionalJsonResponse(content, { etag, ifNoneMatch: header("if-none-match") }, headers);
   },
 });
 
 /** Files of which a piece is read for one key at a time: the others wait, and leave the process to other keys. */
-const reading = createSemaphore(1);
+const fileReadSemaphore = createKeyedSemaphore(1);
 
 /** A file piece by piece, as its client takes them. */
-async function* piecesOf(
-  sql: Sql,
+async function* streamFileChunks(
+  sql: SqlClient,
   { size, keyId, ...file }: { exportId: string; number: number; size: number; keyId: string },
 ): AsyncGenerator<Uint8Array> {
   for (let offset = 0; offset < size; ) {
-    const piece = await reading.run(() => findPiece(sql, { ...file, offset }), keyId);
-    yield piece;
-    offset += piece.byteLength;
+    const chunk = await fileReadSemaphore.run(() => readExportFileChunk(sql, { ...file, offset }), keyId);
+    yield chunk;
+    offset += chunk.byteLength;
   }
 }
 
-function missing(id: string): ApiError {
+function exportNotFoundError(id: string): ApiError {
   return new ApiError("accounting_export_not_found", { detail: `This location has no accounting export ${id}.` });
 }
 
 /** An export as replies show it; `origin` is the scheme and host that the client used. */
-function exportReply(
-  { row, items, files }: { row: ExportRow; items: ItemRow[]; files: FileRow[] },
+function toExportResponse(
+  { row, items, files }: { row: AccountingExportRow; items: ExportItemRow[]; files: ExportFileRow[] },
   origin: string,
 ): AccountingExport {
-  const fileOf = new Map(files.map((file) => [file.number, file]));
-  const groupOf = ({ locationId, configId, provider }: FileRow) => ({
+  const filesByNumber = new Map(files.map((file) => [file.number, file]));
+  const fileGroupFields = ({ locationId, configId, provider }: ExportFileRow) => ({
     locationId: locationId,
     accountingConfigId: configId,
     accountingProvider: provider,
@@ -157,9 +163,9 @@ function exportReply(
     finishedAt: row.finishedAt?.toISOString() ?? null,
     tills: items.map(({ tillId, fileNumber, state, failure }) => ({
       tillId: tillId,
-      ...groupOf(fileOf.get(fileNumber) as FileRow),
+      ...fileGroupFields(filesByNumber.get(fileNumber) as ExportFileRow),
       state,
-      failure: failure === null ? null : (JSON.parse(failure) as AccountingFailure),
+      failure: failure === null ? null : (JSON.parse(failure) as AccountingExportFailure),
       fileNumber: state === "done" ? fileNumber : null,
     })),
     files: files.flatMap((file) => {
@@ -167,7 +173,7 @@ function exportReply(
       if (name === null || size === null || entries === null) return [];
       const tills = items.filter((item) => item.fileNumber === number && item.state === "done").length;
       const fileUrl = `${origin}/v1/accounting/exports/${row.id}/files/${number}`;
-      return [{ number, ...groupOf(file), name, size, tills, entries, fileUrl }];
+      return [{ number, ...fileGroupFields(file), name, size, tills, entries, fileUrl }];
     }),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstDifference } from "./first-difference.ts";
+import { findFirstDifference } from "./first-difference.ts";
 
 test.each([
   ["a value that differs", { a: [{ b: 1 }] }, { a: [{ b: 2 }] }, "$.a[0].b: expected 1, found 2"],
@@ -9,12 +9,12 @@ test.each([
   ["null for an empty text", [""], [null], '$[0]: expected "", found null'],
   ["another instant", "2026-05-24T08:00:00.000Z", "2026-05-24T08:00:00+01:00", "$: expected"],
 ])("tells of %s", (_, expected, found, difference) => {
-  expect(firstDifference(expected, found)).toContain(difference);
+  expect(findFirstDifference(expected, found)).toContain(difference);
 });
 
 test.each([
   ["fields that nobody asked for", { a: 1 }, { a: 1, b: 2 }],
   ["another spelling of the same instant", ["2026-05-24T08:00:00.000Z"], ["2026-05-24T10:00:00+02:00"]],
 ])("accepts %s", (_, expected, found) => {
-  expect(firstDifference(expected, found)).toBeNull();
+  expect(findFirstDifference(expected, found)).toBeNull();
 });

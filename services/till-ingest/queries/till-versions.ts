@@ -1,13 +1,13 @@
 import type { EventData } from "@pragma/contracts/events";
-import type { Transaction } from "@pragma/runtime/postgres";
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { TillRow } from "./tills.ts";
 
 /** What brought a revision about. */
 export type RevisionReason = EventData<"till.pushed">["reason"];
 
 /** Keeps what a till's revision is, and who brought it about. */
-export async function insertVersion(
-  tx: Transaction,
+export async function insertTillVersion(
+  tx: SqlTransaction,
   { id, revision, format, hash, objectKey, size }: TillRow,
   { reason, keyId, consumer }: { reason: RevisionReason; keyId: string; consumer: string },
 ): Promise<void> {
@@ -16,7 +16,7 @@ export async function insertVersion(
 }
 
 /** What brought the current revisions of these tills about, by till id. */
-export async function findReasons(tx: Transaction, tillIds: string[]): Promise<Map<string, RevisionReason>> {
+export async function findRevisionReasons(tx: SqlTransaction, tillIds: string[]): Promise<Map<string, RevisionReason>> {
   const rows = await tx<{ tillId: string; reason: RevisionReason }[]>`
     select till_versions.till_id, till_versions.reason
     from till_versions join tills on tills.id = till_versions.till_id and tills.revision = till_versions.revision
@@ -29,19 +29,19 @@ export async function findReasons(tx: Transaction, tillIds: string[]): Promise<M
  *
  * @returns their keys.
  */
-export async function removeOtherBodies(
-  tx: Transaction,
+export async function markOtherBodiesRemoved(
+  tx: SqlTransaction,
   { tillId, objectKey }: { tillId: string; objectKey: string },
 ): Promise<string[]> {
   const removed = await tx<{ objectKey: string }[]>`
     update till_versions set body_removed_at = now()
     where till_id = ${tillId} and object_key <> ${objectKey} and body_removed_at is null returning object_key`;
-  return haveRemoved(tx, removed);
+  return scheduleObjectRemoval(tx, removed);
 }
 
 /** The same for bodies of any till, up to so many, that others took the place of so many days ago. */
-export async function removeReplacedBodies(
-  tx: Transaction,
+export async function markReplacedBodiesRemoved(
+  tx: SqlTransaction,
   { days, limit }: { days: number; limit: number },
 ): Promise<string[]> {
   const removed = await tx<{ objectKey: string }[]>`
@@ -54,11 +54,11 @@ export async function removeReplacedBodies(
       order by old.created_at limit ${limit} for update of old skip locked
     ) stale
     where v.till_id = stale.till_id and v.revision = stale.revision returning v.object_key`;
-  return haveRemoved(tx, removed);
+  return scheduleObjectRemoval(tx, removed);
 }
 
 /** An intent that is old enough has an object removed that nothing refers to. */
-async function haveRemoved(tx: Transaction, removed: { objectKey: string }[]): Promise<string[]> {
+async function scheduleObjectRemoval(tx: SqlTransaction, removed: { objectKey: string }[]): Promise<string[]> {
   const keys = [...new Set(removed.map(({ objectKey }) => objectKey))];
   await tx`
     insert into object_intents (key, created_at)

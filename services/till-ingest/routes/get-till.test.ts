@@ -1,26 +1,27 @@
 import { createHash, randomUUID } from "node:crypto";
 import { Till } from "@pragma/contracts/till";
-import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeTill } from "../testing/make-till.ts";
-import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
+import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { createTestTill } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngest;
-const principal = testPrincipal();
-const till = makeTill({ note: "Été à 40 °C" });
+const principal = createTestPrincipal();
+const till = createTestTill({ note: "Été à 40 °C" });
 const body = JSON.stringify(till, null, 1);
 
 beforeAll(async () => {
-  service = await startTillIngest();
-  await service.ask("POST", "/v2/tills/", { principal, body });
+  service = await startTestTillIngest();
+  await service.request("POST", "/v2/tills/", { principal, body });
 });
 afterAll(() => service?.remove());
 
-const get = (path: string, headers: Record<string, string> = {}) => service.ask("GET", path, { principal, headers });
+const get = (path: string, headers: Record<string, string> = {}) =>
+  service.request("GET", path, { principal, headers });
 
 describe("GET /v1/tills/{id}", () => {
   it("answers the till as the push did", async () => {
-    const pushed = await (await service.ask("POST", "/v2/tills/", { principal, body })).json();
+    const pushed = await (await service.request("POST", "/v2/tills/", { principal, body })).json();
     const reply = Till.parse(await (await get(`/v1/tills/${till.id}`)).json());
     expect({ ...reply, tillId: reply.id }).toEqual(pushed);
   });
@@ -67,17 +68,17 @@ describe("GET /v1/tills/{id}/object", () => {
   });
 
   it("answers HEAD with the headers alone", async () => {
-    const reply = await service.ask("HEAD", `/v1/tills/${till.id}/object`, { principal });
+    const reply = await service.request("HEAD", `/v1/tills/${till.id}/object`, { principal });
     expect(reply.headers.get("content-length")).toBe(String(Buffer.byteLength(body)));
     expect(await reply.text()).toBe("");
   });
 
   it("answers 500 and tells nothing when the object is gone", async () => {
-    const lost = makeTill();
-    await service.ask("POST", "/v2/tills/", { principal, body: lost });
+    const lost = createTestTill();
+    await service.request("POST", "/v2/tills/", { principal, body: lost });
     const [row] = await service.db.sql<{ objectKey: string }[]>`select object_key from tills where id = ${lost.id}`;
     await service.objects.delete(row?.objectKey ?? "");
-    const problem = await service.refusal("GET", `/v1/tills/${lost.id}/object`, { principal });
+    const problem = await service.requestProblem("GET", `/v1/tills/${lost.id}/object`, { principal });
     expect(problem).toMatchObject({ code: "internal_error" });
     expect(JSON.stringify(problem)).not.toContain(row?.objectKey);
   });
@@ -87,31 +88,31 @@ describe.each(["", "/object"])("GET /v1/tills/{id}%s", (rest) => {
   const path = (id: unknown) => `/v1/tills/${id}${rest}`;
 
   it("answers 404 to another location, as to an id that nobody has", async () => {
-    const other = testPrincipal();
+    const other = createTestPrincipal();
     const nobodys = randomUUID();
     const [theirs, none] = await Promise.all([
-      service.refusal("GET", path(till.id), { principal: other }),
-      service.refusal("GET", path(nobodys), { principal: other }),
+      service.requestProblem("GET", path(till.id), { principal: other }),
+      service.requestProblem("GET", path(nobodys), { principal: other }),
     ]);
     expect(theirs).toMatchObject({ code: "till_not_found", detail: `This location has no till ${till.id}.` });
     expect(none).toMatchObject({ code: "till_not_found", detail: `This location has no till ${nobodys}.` });
   });
 
   it("answers a key that may act for any location", async () => {
-    const anybody = testPrincipal({ scopes: ["tills:read", "locations:any"], location: null });
-    const reply = await service.ask("GET", path(till.id), { principal: anybody });
+    const anybody = createTestPrincipal({ scopes: ["tills:read", "locations:any"], location: null });
+    const reply = await service.request("GET", path(till.id), { principal: anybody });
     expect([reply.status, (await reply.text()).includes(String(till.id))]).toEqual([200, true]);
   });
 
   it("answers 400 to an id that is no uuid", async () => {
-    expect(await service.refusal("GET", path("24"), { principal })).toMatchObject({
+    expect(await service.requestProblem("GET", path("24"), { principal })).toMatchObject({
       code: "invalid_request",
       errors: [{ in: "path", path: "id" }],
     });
   });
 
   it("answers 403 without the scope", async () => {
-    const writer = testPrincipal({ scopes: ["tills:write"] });
-    expect((await service.refusal("GET", path(till.id), { principal: writer })).code).toBe("scope_missing");
+    const writer = createTestPrincipal({ scopes: ["tills:write"] });
+    expect((await service.requestProblem("GET", path(till.id), { principal: writer })).code).toBe("scope_missing");
   });
 });

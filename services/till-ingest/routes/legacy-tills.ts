@@ -1,16 +1,16 @@
-import { FetchedLegacyTills, LegacyTill, WantedLegacyTills } from "@pragma/contracts/legacy-till";
+import { FetchedLegacyTills, LegacyTill, LegacyTillsToFetch } from "@pragma/contracts/legacy-till";
 import { PushedTill } from "@pragma/contracts/till";
 import { TillV1 } from "@pragma/contracts/till-v1";
-import { jsonBody } from "@pragma/runtime/define-route";
-import { json } from "@pragma/runtime/reply";
+import { jsonBodyParser } from "@pragma/runtime/http/define-route";
+import { jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
 import { acceptTill } from "../accept-till.ts";
-import { applicationQuery, askedBackoffice, listLegacyTills } from "../legacy/backoffice.ts";
+import { defineRoute, tillRoute } from "../context.ts";
+import { legacyApplicationQuery, listLegacyTills, resolveLegacyTillFilter } from "../legacy/backoffice.ts";
 import { fetchLegacyTills } from "../legacy/fetch-legacy-tills.ts";
-import { tillBody } from "../till-body.ts";
-import { defineRoute, tillRoute } from "../till-ingest.ts";
-import { legacyLocation } from "../till-location.ts";
-import { pushReply } from "../till-reply.ts";
+import { resolveLegacyLocation } from "../resolve-till-location.ts";
+import { tillRequestBody } from "../validation/till-body-reader.ts";
+import { pushTillResponse } from "./till-response.ts";
 
 export const pushTillV1 = defineRoute({
   method: "post",
@@ -22,16 +22,16 @@ export const pushTillV1 = defineRoute({
     "Accepts the till of a closed shift from an older application or a legacy backoffice. " +
     "Its location is the one with the body's application and legacyId: the key's own, unless the key may act for any. " +
     "Otherwise it is as a till that is pushed in the newer format: the same bytes again change nothing, gzip is taken, and 50 MB at most.",
-  request: { body: tillBody("V1", TillV1) },
+  request: { body: tillRequestBody("V1", TillV1) },
   responses: {
     201: { description: "The till was accepted", schema: PushedTill },
     200: { description: "The same till was accepted before", schema: PushedTill },
   },
   errors: ["location_forbidden", "location_not_found", "till_conflict", "quota_exceeded"],
   async handle({ body: till, principal, services, context, origin }) {
-    const location = await legacyLocation(principal, till.facts.legacyLocation, services.locations, context);
+    const location = await resolveLegacyLocation(principal, till.facts.legacyLocation, services.locations, context);
     const accepted = await acceptTill(services, { location, till, principal, context });
-    return pushReply(accepted, { origin, context });
+    return pushTillResponse(accepted, { origin, context });
   },
 });
 
@@ -44,7 +44,7 @@ export const listLegacyTillsRoute = defineRoute({
   description:
     "Every till that the legacy backoffice of an application has of the key's location; of all locations for a key that may act for any. " +
     "Whether they are here already is not told: fetching them again changes nothing.",
-  request: { query: applicationQuery },
+  request: { query: legacyApplicationQuery },
   responses: {
     200: {
       description: "The tills, in the order of the backoffice",
@@ -54,13 +54,13 @@ export const listLegacyTillsRoute = defineRoute({
   },
   errors: ["location_forbidden", "legacy_not_configured", "legacy_unavailable"],
   async handle({ query, principal, services, signal }) {
-    const asked = askedBackoffice(principal, query.application);
-    return json(200, await listLegacyTills(services.config, { ...asked, signal }));
+    const filter = resolveLegacyTillFilter(principal, query.application);
+    return jsonResponse(200, await listLegacyTills(services.config, { ...filter, signal }));
   },
 });
 
 /** The list of what is wanted, or nothing. */
-const wantedTills = jsonBody(WantedLegacyTills.optional());
+const requestedTillsBody = jsonBodyParser(LegacyTillsToFetch.optional());
 
 export const fetchLegacyTillsRoute = defineRoute({
   method: "post",
@@ -72,7 +72,7 @@ export const fetchLegacyTillsRoute = defineRoute({
     "Fetches the tills of the body, or without a body every till that the list has, and accepts each as if it had been pushed. " +
     "The reply says of every till whether it is here, and if not why; those that were here already are. " +
     "One call takes half a minute at most, and what was not done by then is said too: the same call again brings the rest.",
-  request: { query: applicationQuery, body: wantedTills },
+  request: { query: legacyApplicationQuery, body: requestedTillsBody },
   responses: {
     200: {
       description: "What became of each till, by location",
@@ -87,13 +87,17 @@ export const fetchLegacyTillsRoute = defineRoute({
     },
   },
   // Each till is accepted in a transaction of its own, and once.
-  isRepeatable: true,
+  isIdempotent: true,
   errors: ["location_forbidden", "legacy_not_configured", "legacy_unavailable"],
   async handle({ body, query, principal, services, context, signal }) {
     const wanted =
-      body ?? (await listLegacyTills(services.config, { ...askedBackoffice(principal, query.application), signal }));
+      body ??
+      (await listLegacyTills(services.config, { ...resolveLegacyTillFilter(principal, query.application), signal }));
     const fetched = await fetchLegacyTills(services, { wanted, principal, signal, context });
-    context.addToLog({ wanted: wanted.length, fetched: fetched.reduce((sum, { success }) => sum + success.length, 0) });
-    return json(200, fetched);
+    context.addLogFields({
+      wanted: wanted.length,
+      fetched: fetched.reduce((sum, { success }) => sum + success.length, 0),
+    });
+    return jsonResponse(200, fetched);
   },
 });

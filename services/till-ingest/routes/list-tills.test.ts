@@ -1,90 +1,91 @@
 import { randomUUID } from "node:crypto";
-import { pageOf } from "@pragma/contracts/pagination";
+import { paginatedSchema } from "@pragma/contracts/pagination";
 import { Till } from "@pragma/contracts/till";
-import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { makeTill } from "../testing/make-till.ts";
-import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
+import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { createTestTill } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngest;
-const principal = testPrincipal();
+const principal = createTestPrincipal();
 /** Newest first: one a day back from the last of May, two at the same instant among them. */
-const ids: string[] = [];
-const page = pageOf(Till);
+const pushedIds: string[] = [];
+const TillPage = paginatedSchema(Till);
 
 beforeAll(async () => {
-  service = await startTillIngest();
+  service = await startTestTillIngest();
   const times = ["05-31", "05-30", "05-29", "05-29", "05-28", "05-27", "05-26"].map((day) => `2026-${day}T22:00:00Z`);
-  const tills = times.map(() => makeTill());
+  const tills = times.map(() => createTestTill());
   for (const [index, till] of tills.entries()) {
-    await service.ask("POST", "/v2/tills/", { principal, body: till });
+    await service.request("POST", "/v2/tills/", { principal, body: till });
     await service.db.sql`update tills set created_at = ${times[index] ?? ""} where id = ${till.id}`;
   }
   const rows = await service.db.sql<{ id: string }[]>`select id from tills order by created_at desc, id desc`;
-  ids.push(...rows.map(({ id }) => id));
-  await service.ask("POST", "/v2/tills/", { body: makeTill() });
+  pushedIds.push(...rows.map(({ id }) => id));
+  await service.request("POST", "/v2/tills/", { body: createTestTill() });
 });
 afterAll(() => service?.remove());
 
-async function list(query: string, by = principal) {
-  const response = await service.ask("GET", `/v1/tills/${query}`, { principal: by });
+async function listTills(query: string, by = principal) {
+  const response = await service.request("GET", `/v1/tills/${query}`, { principal: by });
   expect(response.status).toBe(200);
-  return page.parse(await response.json());
+  return TillPage.parse(await response.json());
 }
-const refusedList = (query: string, by = principal) => service.refusal("GET", `/v1/tills/${query}`, { principal: by });
-const idsOf = ({ data }: { data: Till[] }) => data.map(({ id }) => id);
+const requestListProblem = (query: string, by = principal) =>
+  service.requestProblem("GET", `/v1/tills/${query}`, { principal: by });
+const listedIds = ({ data }: { data: Till[] }) => data.map(({ id }) => id);
 
 describe("GET /v1/tills/", () => {
   it("lists the tills of the key's location since a time, newest first", async () => {
-    const found = await list("?sinceDate=2026-01-01T00:00:00Z");
-    expect(idsOf(found)).toEqual(ids);
+    const found = await listTills("?sinceDate=2026-01-01T00:00:00Z");
+    expect(listedIds(found)).toEqual(pushedIds);
     expect(found.meta).toEqual({ totalPage: 1, totalCount: 7, currentPageIndex: 0, pageSize: 10 });
     expect(found.nextPageToken).toBeNull();
   });
 
   it("lists each till as it is read alone", async () => {
-    const [first] = (await list("?sinceDate=2026-01-01T00:00:00Z")).data;
-    const alone = await service.ask("GET", `/v1/tills/${first?.id}`, { principal });
+    const [first] = (await listTills("?sinceDate=2026-01-01T00:00:00Z")).data;
+    const alone = await service.request("GET", `/v1/tills/${first?.id}`, { principal });
     expect(await alone.json()).toEqual(first);
   });
 
   it("includes the time itself, whatever its offset", async () => {
-    expect(idsOf(await list("?sinceDate=2026-05-29T22:00:00.000Z"))).toEqual(ids.slice(0, 4));
-    expect(idsOf(await list("?sinceDate=2026-05-30T00:00:00%2B02:00"))).toEqual(ids.slice(0, 4));
-    expect(idsOf(await list("?sinceDate=2026-05-29T22:00:00.001Z"))).toEqual(ids.slice(0, 2));
+    expect(listedIds(await listTills("?sinceDate=2026-05-29T22:00:00.000Z"))).toEqual(pushedIds.slice(0, 4));
+    expect(listedIds(await listTills("?sinceDate=2026-05-30T00:00:00%2B02:00"))).toEqual(pushedIds.slice(0, 4));
+    expect(listedIds(await listTills("?sinceDate=2026-05-29T22:00:00.001Z"))).toEqual(pushedIds.slice(0, 2));
   });
 
   it.each([
-    ["index", (found: z.infer<typeof page>) => found.links.next],
+    ["index", (found: z.infer<typeof TillPage>) => found.links.next],
     [
       "pageToken",
-      ({ nextPageToken }: z.infer<typeof page>) =>
+      ({ nextPageToken }: z.infer<typeof TillPage>) =>
         nextPageToken && `http://x/?sinceDate=2026-01-01T00:00:00Z&size=3&pageToken=${nextPageToken}`,
     ],
   ])("is paged through by %s, each till once", async (_, next) => {
     const seen: string[] = [];
     let query: string | undefined = "?sinceDate=2026-01-01T00:00:00Z&size=3";
     for (let index = 0; query !== undefined; index += 1) {
-      const found: z.infer<typeof page> = await list(query);
+      const found: z.infer<typeof TillPage> = await listTills(query);
       expect(found.meta).toMatchObject({ totalPage: 3, totalCount: 7, currentPageIndex: index });
-      seen.push(...idsOf(found));
+      seen.push(...listedIds(found));
       const following = next(found);
       query = following ? new URL(following).search : undefined;
     }
-    expect(seen).toEqual(ids);
+    expect(seen).toEqual(pushedIds);
   });
 
   it("answers an empty page past the end", async () => {
-    const found = await list("?sinceDate=2026-01-01T00:00:00Z&size=5&index=9");
+    const found = await listTills("?sinceDate=2026-01-01T00:00:00Z&size=5&index=9");
     expect(found).toMatchObject({ data: [], nextPageToken: null, links: { next: null } });
   });
 
   it("lists any location for a key that may act for any", async () => {
-    const operator = testPrincipal({ scopes: ["admin"], location: null });
+    const operator = createTestPrincipal({ scopes: ["admin"], location: null });
     const query = `?sinceDate=2026-05-31T00:00:00Z&locationId=${principal.location?.id}`;
-    expect(idsOf(await list(query, operator))).toEqual(ids.slice(0, 1));
-    expect(await refusedList("?sinceDate=2026-05-31T00:00:00Z", operator)).toMatchObject({
+    expect(listedIds(await listTills(query, operator))).toEqual(pushedIds.slice(0, 1));
+    expect(await requestListProblem("?sinceDate=2026-05-31T00:00:00Z", operator)).toMatchObject({
       errors: [{ in: "query", path: "locationId", code: "required" }],
     });
   });
@@ -96,17 +97,17 @@ describe("GET /v1/tills/", () => {
     ["index=-1", "?sinceDate=2026-05-29T00:00:00Z&index=-1", "index"],
     ["size=101", "?sinceDate=2026-05-29T00:00:00Z&size=101", "size"],
   ])("answers 400 to %s", async (_, query, path) => {
-    expect(await refusedList(query)).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path }] });
+    expect(await requestListProblem(query)).toMatchObject({ code: "invalid_request", errors: [{ in: "query", path }] });
   });
 
   it("answers 400 to a page token that it never gave", async () => {
-    expect((await refusedList("?sinceDate=2026-05-29T00:00:00Z&pageToken=abc")).code).toBe("invalid_page_token");
+    expect((await requestListProblem("?sinceDate=2026-05-29T00:00:00Z&pageToken=abc")).code).toBe("invalid_page_token");
   });
 
   it("answers 403 for another location, and without the scope", async () => {
     const query = `?sinceDate=2026-05-29T00:00:00Z&locationId=${randomUUID()}`;
-    expect((await refusedList(query)).code).toBe("location_forbidden");
-    const writer = testPrincipal({ scopes: ["tills:write"] });
-    expect((await refusedList("?sinceDate=2026-05-29T00:00:00Z", writer)).code).toBe("scope_missing");
+    expect((await requestListProblem(query)).code).toBe("location_forbidden");
+    const writer = createTestPrincipal({ scopes: ["tills:write"] });
+    expect((await requestListProblem("?sinceDate=2026-05-29T00:00:00Z", writer)).code).toBe("scope_missing");
   });
 });

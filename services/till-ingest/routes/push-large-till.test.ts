@@ -1,41 +1,41 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { problemSchema } from "@pragma/contracts/errors";
-import { longestBlock } from "@pragma/runtime/testing/longest-block";
-import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-event-loop-block";
+import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readTill } from "../read-till.ts";
-import { makeOrders, makeTill } from "../testing/make-till.ts";
-import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
+import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { createTestOrders, createTestTill } from "../testing/till-fixtures.ts";
+import { parseTillBody } from "../validation/parse-till-body.ts";
 
 const mebibyte = 1024 * 1024;
 let service: TestTillIngest;
-const principal = testPrincipal();
+const principal = createTestPrincipal();
 
 beforeAll(async () => {
-  service = await startTillIngest();
-  await push(makeTill({ orderList: makeOrders(150) }));
+  service = await startTestTillIngest();
+  await push(createTestTill({ orderList: createTestOrders(150) }));
 });
 afterAll(() => service?.remove());
 
 const push = (body: unknown, headers: Record<string, string> = {}, by = principal) =>
-  service.ask("POST", "/v2/tills/", { principal: by, body, headers });
+  service.request("POST", "/v2/tills/", { principal: by, body, headers });
 
 describe("a till of 3,000 orders", () => {
-  const till = makeTill({ orderList: makeOrders(3_000, { products: 4 }) });
+  const till = createTestTill({ orderList: createTestOrders(3_000, { products: 4 }) });
   const bytes = Buffer.from(JSON.stringify(till));
 
   it("is accepted and kept to the byte, and holds up no other request", async () => {
     expect(bytes.byteLength).toBeGreaterThan(20 * mebibyte);
     let status = 0;
-    const block = await longestBlock(async () => {
+    const block = await measureLongestEventLoopBlockMs(async () => {
       ({ status } = await push(bytes));
     });
     expect(status).toBe(201);
     const started = performance.now();
-    readTill(bytes, "V2");
+    parseTillBody(bytes, "V2");
     expect(block).toBeLessThan((performance.now() - started) / 3);
-    const object = await service.ask("GET", `/v1/tills/${till.id}/object`, { principal });
+    const object = await service.request("GET", `/v1/tills/${till.id}/object`, { principal });
     expect(Buffer.from(await object.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
@@ -44,7 +44,7 @@ describe("a till of 3,000 orders", () => {
   });
 
   it("is refused for one fault in its last order", async () => {
-    const orderList = [...makeOrders(2_999), { ...makeTill().orderList[0], total: "12.00" }];
+    const orderList = [...createTestOrders(2_999), { ...createTestTill().orderList[0], total: "12.00" }];
     const problem = problemSchema.parse(await (await push({ ...till, orderList })).json());
     expect(problem.errors).toMatchObject([{ path: "orderList[2999].total", code: "invalid_type" }]);
   });
@@ -70,7 +70,7 @@ describe("a body that is too large", () => {
     const before = process.memoryUsage().rss;
     const started = performance.now();
     const responses = await Promise.all(
-      [1, 2, 3].map(() => push(bomb, { "content-encoding": "gzip" }, testPrincipal())),
+      [1, 2, 3].map(() => push(bomb, { "content-encoding": "gzip" }, createTestPrincipal())),
     );
     expect(responses.map(({ status }) => status)).toEqual([413, 413, 413]);
     expect(performance.now() - started).toBeLessThan(5_000);
@@ -93,6 +93,6 @@ describe("a body that is made to be costly", () => {
     const response = await push(body());
     expect(response.status).toBe(400);
     expect(performance.now() - started).toBeLessThan(8_000);
-    expect((await push(makeTill())).status).toBe(201);
+    expect((await push(createTestTill())).status).toBe(201);
   });
 });

@@ -1,51 +1,51 @@
 import { randomUUID } from "node:crypto";
-import { Reprocessing } from "@pragma/contracts/till";
-import { sleep } from "@pragma/runtime/sleep";
+import { TillReprocessingJob } from "@pragma/contracts/till";
+import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import { testPrincipal } from "@pragma/runtime/testing/test-service";
+import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { removeOldReprocessings } from "../reprocess-tills.ts";
-import { makeTill } from "../testing/make-till.ts";
-import { startTillIngest, type TestTillIngest } from "../testing/start-till-ingest.ts";
+import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { createTestTill } from "../testing/till-fixtures.ts";
 
 let service: TestTillIngest;
-let principal = testPrincipal();
+let principal = createTestPrincipal();
 
 beforeAll(async () => {
-  service = await startTillIngest();
+  service = await startTestTillIngest();
 });
 afterAll(() => service?.remove());
 beforeEach(() => {
-  principal = testPrincipal();
+  principal = createTestPrincipal();
 });
 
-async function pushed(count: number): Promise<string[]> {
-  const tills = Array.from({ length: count }, () => makeTill());
-  for (const till of tills) await service.ask("POST", "/v2/tills/", { principal, body: till });
+async function pushTills(count: number): Promise<string[]> {
+  const tills = Array.from({ length: count }, () => createTestTill());
+  for (const till of tills) await service.request("POST", "/v2/tills/", { principal, body: till });
   return tills.map(({ id }) => id);
 }
 
-const revisionsOf = async (id: string) => (await service.announced(id)).map(({ revision }) => revision);
+const revisionsOf = async (id: string) => (await service.tillPushedEvents(id)).map(({ revision }) => revision);
 
-async function finished(location: string): Promise<Reprocessing> {
+async function waitUntilFinished(location: string): Promise<TillReprocessingJob> {
   return eventually("the reprocessing to be finished", async () => {
-    const state = Reprocessing.parse(await (await service.ask("GET", location, { principal })).json());
+    const state = TillReprocessingJob.parse(await (await service.request("GET", location, { principal })).json());
     return state.finishedAt !== null && state;
   });
 }
 
 describe("POST /v1/tills/{id}/reprocess", () => {
   it("announces the same body as the next revision", async () => {
-    const [id = ""] = await pushed(1);
-    const answer = await service.ask("POST", `/v1/tills/${id}/reprocess`, { principal });
+    const [id = ""] = await pushTills(1);
+    const answer = await service.request("POST", `/v1/tills/${id}/reprocess`, { principal });
     expect(await answer.json()).toEqual({ id, objectUrl: `http://pragma.test/v1/tills/${id}/object` });
-    const [first, second] = await service.announced(id);
+    const [first, second] = await service.tillPushedEvents(id);
     expect(second).toEqual({ ...first, revision: 2, reason: "reprocess" });
   });
 
   it("starts no second reprocessing while the first waits, and answers like it", async () => {
-    const [id = ""] = await pushed(1);
-    const reprocess = () => service.ask("POST", `/v1/tills/${id}/reprocess`, { principal });
+    const [id = ""] = await pushTills(1);
+    const reprocess = () => service.request("POST", `/v1/tills/${id}/reprocess`, { principal });
     const first = await (await reprocess()).json();
     for (const answer of await Promise.all(Array.from({ length: 12 }, reprocess))) {
       expect(answer.status).toBe(200);
@@ -60,8 +60,8 @@ describe("POST /v1/tills/{id}/reprocess", () => {
   });
 
   it("does not wait for a reprocessing whose result is overdue", async () => {
-    const [id = ""] = await pushed(1);
-    const reprocess = () => service.ask("POST", `/v1/tills/${id}/reprocess`, { principal });
+    const [id = ""] = await pushTills(1);
+    const reprocess = () => service.request("POST", `/v1/tills/${id}/reprocess`, { principal });
     await reprocess();
     await service.db.sql`update tills set sweeps = 1 where id = ${id}`;
     await reprocess();
@@ -69,7 +69,7 @@ describe("POST /v1/tills/{id}/reprocess", () => {
   });
 
   it("is refused past the day's quota of revisions, with its name, its size and when it ends", async () => {
-    const [first = "", second = "", third = ""] = await pushed(3);
+    const [first = "", second = "", third = ""] = await pushTills(3);
     const { id: locationId } = principal.location ?? expect.unreachable();
     await service.db.sql`
       insert into daily_usage ${service.db.sql({
@@ -78,26 +78,26 @@ describe("POST /v1/tills/{id}/reprocess", () => {
         quota: "till_revisions",
         used: 4_999,
       })}`;
-    const last = await service.ask("POST", `/v1/tills/${first}/reprocess`, { principal });
+    const last = await service.request("POST", `/v1/tills/${first}/reprocess`, { principal });
     expect(last.status).toBe(200);
-    const refused = await service.ask("POST", `/v1/tills/${second}/reprocess`, { principal });
+    const refused = await service.request("POST", `/v1/tills/${second}/reprocess`, { principal });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await refused.json()).toMatchObject({
       code: "quota_exceeded",
       limit: { name: "till_revisions", maximum: 5_000, unit: "revisions per day" },
     });
-    const till = { ...makeTill(), id: third };
-    expect(await service.refusal("PUT", `/v1/tills/${third}`, { principal, body: till })).toMatchObject({
+    const till = { ...createTestTill(), id: third };
+    expect(await service.requestProblem("PUT", `/v1/tills/${third}`, { principal, body: till })).toMatchObject({
       code: "quota_exceeded",
     });
     // What starts nothing costs nothing.
-    expect((await service.ask("POST", `/v1/tills/${first}/reprocess`, { principal })).status).toBe(200);
+    expect((await service.request("POST", `/v1/tills/${first}/reprocess`, { principal })).status).toBe(200);
   });
 
   it("knows no till of another location", async () => {
-    const [id = ""] = await pushed(1);
-    const stranger = testPrincipal();
-    expect(await service.refusal("POST", `/v1/tills/${id}/reprocess`, { principal: stranger })).toMatchObject({
+    const [id = ""] = await pushTills(1);
+    const stranger = createTestPrincipal();
+    expect(await service.requestProblem("POST", `/v1/tills/${id}/reprocess`, { principal: stranger })).toMatchObject({
       code: "till_not_found",
     });
   });
@@ -105,79 +105,84 @@ describe("POST /v1/tills/{id}/reprocess", () => {
 
 describe("POST /v1/tills/reprocess", () => {
   it("announces every till that is meant once, and tells how far it is", async () => {
-    const ids = await pushed(5);
+    const ids = await pushTills(5);
     const [newer = "", ...older] = ids;
     await service.db.sql`update tills set report_version = 2 where id = ${newer}`;
     await service.db.sql`update tills set report_version = 1 where id = ${older[0] ?? ""}`;
-    const training = makeTill({ isTraining: true });
-    await service.ask("POST", "/v2/tills/", { principal, body: training });
+    const training = createTestTill({ isTraining: true });
+    await service.request("POST", "/v2/tills/", { principal, body: training });
 
-    const answer = await service.ask("POST", "/v1/tills/reprocess?lteReportVersion=1", { principal });
+    const answer = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=1", { principal });
     expect(answer.status).toBe(202);
-    expect(Reprocessing.parse(await answer.json())).toMatchObject({ total: 4, locationId: principal.location?.id });
-    expect(await finished(answer.headers.get("location") ?? "")).toMatchObject({ total: 4, done: 4 });
+    expect(TillReprocessingJob.parse(await answer.json())).toMatchObject({
+      total: 4,
+      locationId: principal.location?.id,
+    });
+    expect(await waitUntilFinished(answer.headers.get("location") ?? "")).toMatchObject({ total: 4, done: 4 });
     for (const id of older) expect(await revisionsOf(id)).toEqual([1, 2]);
     expect(await revisionsOf(newer)).toEqual([1]);
     expect(await revisionsOf(training.id)).toEqual([1]);
   });
 
   it("goes on where it came to when it is interrupted", async () => {
-    const ids = (await pushed(6)).toSorted();
-    const answer = await service.ask("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
+    const ids = (await pushTills(6)).toSorted();
+    const answer = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
     const location = answer.headers.get("location") ?? "";
-    await finished(location);
+    await waitUntilFinished(location);
     // As a process leaves it that dies after the second till; the reports were made.
     await service.db.sql`update tills set next_sweep_at = null where id = any(${ids}::uuid[])`;
     await service.db.sql`update reprocessings set place = ${ids[1] ?? ""}, done = 2, finished_at = null`;
-    expect(await finished(location)).toMatchObject({ done: 6 });
+    expect(await waitUntilFinished(location)).toMatchObject({ done: 6 });
     expect(await Promise.all(ids.map(revisionsOf))).toEqual([[1, 2], [1, 2], ...ids.slice(2).map(() => [1, 2, 3])]);
   });
 
   it("announces no more tills while many wait for their result", async () => {
-    const [id = ""] = await pushed(1);
+    const [id = ""] = await pushTills(1);
     await service.db.sql`
       insert into tills (
         id, location_id, application, format, revision, is_training, hash, object_key, size, time_zone, next_sweep_at
       )
       select gen_random_uuid(), ${randomUUID()}, 'POPINA', 'V2', 1, true, '', '', 0, 'UTC', now() + interval '1 hour'
       from generate_series(1, 1000)`;
-    const answer = await service.ask("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
+    const answer = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
     await sleep(2_500);
     expect(await revisionsOf(id)).toEqual([1]);
     await service.db.sql`update tills set next_sweep_at = null where hash = ''`;
-    expect(await finished(answer.headers.get("location") ?? "")).toMatchObject({ total: 1, done: 1 });
+    expect(await waitUntilFinished(answer.headers.get("location") ?? "")).toMatchObject({ total: 1, done: 1 });
     expect(await revisionsOf(id)).toEqual([1, 2]);
   });
 
   it("means every till when the version is beyond any", async () => {
-    const [id = ""] = await pushed(1);
+    const [id = ""] = await pushTills(1);
     const path = `/v1/tills/reprocess?lteReportVersion=${Number.MAX_SAFE_INTEGER}`;
-    const answer = await service.ask("POST", path, { principal });
+    const answer = await service.request("POST", path, { principal });
     expect(answer.status).toBe(202);
-    expect(await finished(answer.headers.get("location") ?? "")).toMatchObject({ total: 1, done: 1 });
+    expect(await waitUntilFinished(answer.headers.get("location") ?? "")).toMatchObject({ total: 1, done: 1 });
     expect(await revisionsOf(id)).toEqual([1, 2]);
   });
 
   it("names what is missing, and shows it to no other location", async () => {
-    expect(await service.refusal("POST", "/v1/tills/reprocess", { principal })).toMatchObject({
+    expect(await service.requestProblem("POST", "/v1/tills/reprocess", { principal })).toMatchObject({
       errors: [{ in: "query", path: "lteReportVersion", code: "required" }],
     });
-    const answer = await service.ask("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
-    const stranger = testPrincipal();
-    expect(await service.refusal("GET", answer.headers.get("location") ?? "", { principal: stranger })).toMatchObject({
+    const answer = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
+    const stranger = createTestPrincipal();
+    expect(
+      await service.requestProblem("GET", answer.headers.get("location") ?? "", { principal: stranger }),
+    ).toMatchObject({
       code: "reprocessing_not_found",
     });
   });
 
   it("is known for a month after it has finished", async () => {
-    const answer = await service.ask("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
+    const answer = await service.request("POST", "/v1/tills/reprocess?lteReportVersion=0", { principal });
     const location = answer.headers.get("location") ?? "";
-    const { id } = await finished(location);
+    const { id } = await waitUntilFinished(location);
     const statusAfter = async (days: number) => {
       await service.db
         .sql`update reprocessings set finished_at = now() - make_interval(days => ${days}) where id = ${id}`;
       await removeOldReprocessings.run(service);
-      return (await service.ask("GET", location, { principal })).status;
+      return (await service.request("GET", location, { principal })).status;
     };
     expect(await statusAfter(29)).toBe(200);
     expect(await statusAfter(31)).toBe(404);

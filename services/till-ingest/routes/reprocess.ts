@@ -1,15 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import { integerInQuery } from "@pragma/contracts/pagination";
-import { allows } from "@pragma/contracts/scopes";
-import { ReprocessedTill, Reprocessing } from "@pragma/contracts/till";
-import { locationInQuery, ownLocation, readableLocation } from "@pragma/runtime/locations";
-import { json } from "@pragma/runtime/reply";
+import { integerQueryParameter } from "@pragma/contracts/pagination";
+import { hasScope } from "@pragma/contracts/scopes";
+import { ReprocessedTill, TillReprocessingJob } from "@pragma/contracts/till";
+import { jsonResponse } from "@pragma/runtime/http/route-response";
+import {
+  getReadableLocationId,
+  locationIdQueryParam,
+  resolveLocationId,
+} from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { findReprocessing, insertReprocessing, type ReprocessingRow } from "../queries/reprocessings.ts";
+import { defineRoute, tillRoute } from "../context.ts";
+import { findOrInsertReprocessing, findReprocessing, type ReprocessingRow } from "../queries/reprocessings.ts";
 import { reprocessTill } from "../reprocess-tills.ts";
-import { defineRoute, tillRoute } from "../till-ingest.ts";
-import { tillReply } from "../till-reply.ts";
+import { tillResponse } from "./till-response.ts";
 import { tillParams } from "./tills.ts";
 
 export const reprocessTillRoute = defineRoute({
@@ -27,31 +31,31 @@ export const reprocessTillRoute = defineRoute({
   async handle({ params, principal, services, context, origin }) {
     const till = await reprocessTill(services, {
       id: params.id,
-      locationId: readableLocation(principal),
+      locationId: getReadableLocationId(principal),
       by: principal,
       context,
     });
-    return json(200, { id: till.id, objectUrl: tillReply(till, origin).objectUrl });
+    return jsonResponse(200, { id: till.id, objectUrl: tillResponse(till, origin).objectUrl });
   },
 });
 
 /** No version is higher than the database has numbers for it. */
-const highestVersion = 2 ** 31 - 1;
+const maxReportVersion = 2 ** 31 - 1;
 
-const query = z.object({
-  lteReportVersion: integerInQuery(z.int().min(0)).meta({
+const reprocessTillsQuery = z.object({
+  lteReportVersion: integerQueryParameter(z.int().min(0)).meta({
     description:
       "Tills whose report was made by this version of the calculation or a lower one; 0: those that have none",
     type: "integer",
     minimum: 0,
     example: 1,
   }),
-  locationId: locationInQuery(
+  locationId: locationIdQueryParam(
     "The location of the key. A key that may act for any, and names none, means the tills of all",
   ),
 });
 
-export const reprocessTills = defineRoute({
+export const reprocessTillsRoute = defineRoute({
   method: "post",
   path: "/v1/tills/reprocess",
   operationId: "reprocessTills",
@@ -60,21 +64,23 @@ export const reprocessTills = defineRoute({
   description:
     "Has the reports made again that an older version of the calculation made, beside everything else. " +
     "Ask for the reprocessing by its id to see how far it is.",
-  request: { query },
-  responses: { 202: { description: "The tills will be processed again", schema: Reprocessing } },
+  request: { query: reprocessTillsQuery },
+  responses: { 202: { description: "The tills will be processed again", schema: TillReprocessingJob } },
   errors: ["location_forbidden"],
   async handle({ query: { lteReportVersion, locationId }, principal, services: { db, wakeReprocessing } }) {
-    const isForAll = locationId === undefined && allows(principal.scopes, "locations:any");
+    const isForAll = locationId === undefined && hasScope(principal.scopes, "locations:any");
     const row = {
       id: randomUUID(),
-      locationId: isForAll ? null : ownLocation(principal, locationId),
-      lteReportVersion: Math.min(lteReportVersion, highestVersion),
+      locationId: isForAll ? null : resolveLocationId(principal, locationId),
+      lteReportVersion: Math.min(lteReportVersion, maxReportVersion),
       keyId: principal.keyId,
       consumer: principal.consumer,
     };
-    const reprocessing = await db.transaction((tx) => insertReprocessing(tx, db, row));
+    const reprocessing = await db.transaction((tx) => findOrInsertReprocessing(tx, db, row));
     wakeReprocessing();
-    return json(202, reprocessingReply(reprocessing), { location: `/v1/tills/reprocess/${reprocessing.id}` });
+    return jsonResponse(202, reprocessingResponse(reprocessing), {
+      location: `/v1/tills/reprocess/${reprocessing.id}`,
+    });
   },
 });
 
@@ -86,20 +92,20 @@ export const getReprocessing = defineRoute({
   summary: "See how far a reprocessing is",
   description: "How many tills are meant, and how many were handed on to be processed again.",
   request: { params: z.object({ id: z.guid().meta({ description: "Id of the reprocessing" }) }) },
-  responses: { 200: { description: "The reprocessing", schema: Reprocessing } },
+  responses: { 200: { description: "The reprocessing", schema: TillReprocessingJob } },
   errors: ["reprocessing_not_found"],
   async handle({ params, principal, services: { db } }) {
-    const locationId = readableLocation(principal);
+    const locationId = getReadableLocationId(principal);
     const row = await findReprocessing(db.sql, params.id);
     if (!row || (locationId !== null && row.locationId !== locationId)) {
       throw new ApiError("reprocessing_not_found", { detail: `This location has no reprocessing ${params.id}.` });
     }
-    return json(200, reprocessingReply(row), { "cache-control": "no-store" });
+    return jsonResponse(200, reprocessingResponse(row), { "cache-control": "no-store" });
   },
 });
 
 /** A reprocessing as replies show it. */
-function reprocessingReply(row: ReprocessingRow): Reprocessing {
+function reprocessingResponse(row: ReprocessingRow): TillReprocessingJob {
   return {
     id: row.id,
     locationId: row.locationId,

@@ -1,8 +1,8 @@
-import type { SentEvent } from "@pragma/contracts/webhook";
-import { type Fragment, recordset, type Sql } from "@pragma/runtime/postgres";
+import type { WebhookEventName } from "@pragma/contracts/webhook";
+import { type SqlClient, type SqlFragment, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
 /** A delivery that this process has taken, to make the attempt that comes next. */
-export interface Claim {
+export interface DeliveryClaim {
   deliveryId: string;
   generation: number;
   attempt: number;
@@ -10,7 +10,7 @@ export interface Claim {
   /** Of the webhook as it is now. */
   revision: number;
   messageId: string;
-  event: SentEvent;
+  event: WebhookEventName;
   /** How many attempts of this generation have failed. */
   failures: number;
   /** What is sent: the same bytes for all deliveries of a message. */
@@ -18,20 +18,25 @@ export interface Claim {
   /** Of what the message tells of (W3C). */
   traceparent: string | null;
   /** When this process is presumed dead, and another makes the attempt. */
-  lapsesAt: Date;
+  leaseExpiresAt: Date;
 }
 
-interface Lease {
+interface ClaimLease {
   now: Date;
   /** When whoever claims is presumed dead. */
-  lapsesAt: Date;
+  expiresAt: Date;
 }
 
 /** Claims those of the deliveries that `due` selects, by `id` and `due_at`, whose webhook is in one of these states. */
-async function claim(sql: Sql, { lapsesAt }: Lease, due: Fragment, states: string[]): Promise<Claim[]> {
-  const claimed = await sql<(Omit<Claim, "body" | "lapsesAt"> & { body: string | null })[]>`
+async function claimDeliveries(
+  sql: SqlClient,
+  { expiresAt }: ClaimLease,
+  due: SqlFragment,
+  states: string[],
+): Promise<DeliveryClaim[]> {
+  const claimed = await sql<(Omit<DeliveryClaim, "body" | "leaseExpiresAt"> & { body: string | null })[]>`
     with due as (${due}), claimed as (
-      update deliveries d set state = 'sending', due_at = ${lapsesAt}
+      update deliveries d set state = 'sending', due_at = ${expiresAt}
       from due, webhooks w
       where d.id = due.id and w.id = d.webhook_id and w.state = any(${states})
       returning
@@ -46,34 +51,38 @@ async function claim(sql: Sql, { lapsesAt }: Lease, due: Fragment, states: strin
     order by due_since`;
   const bodies = new Map<string, Uint8Array>();
   for (const { messageId, body } of claimed) if (body !== null) bodies.set(messageId, Buffer.from(body));
-  return claimed.map((row) => ({ ...row, body: bodies.get(row.messageId) as Uint8Array, lapsesAt }));
+  return claimed.map((row) => ({ ...row, body: bodies.get(row.messageId) as Uint8Array, leaseExpiresAt: expiresAt }));
 }
 
 /** How many deliveries of a webhook are wanted at most. */
-export interface Pull {
+export interface ClaimRequest {
   webhookId: string;
   max: number;
 }
 
 /** Claims what is due of these webhooks, each webhook's longest due first. */
-export async function claimDue(sql: Sql, pulls: Pull[], lease: Lease): Promise<Claim[]> {
+export async function claimDueDeliveries(
+  sql: SqlClient,
+  claimRequests: ClaimRequest[],
+  lease: ClaimLease,
+): Promise<DeliveryClaim[]> {
   const due = sql`
     select due.*
-    from jsonb_to_recordset(${recordset(sql, pulls)}) as pull (webhook_id uuid, max int)
+    from jsonb_to_recordset(${toRecordsetParameter(sql, claimRequests)}) as pull (webhook_id uuid, max int)
     cross join lateral (
       select id, due_at from deliveries
       where webhook_id = pull.webhook_id and state = 'pending' and due_at <= ${lease.now}
       order by due_at limit pull.max
       for update skip locked
     ) due`;
-  return claim(sql, lease, due, ["active"]);
+  return claimDeliveries(sql, lease, due, ["active"]);
 }
 
 /** Test messages of a location that are under way at once: those to its slow endpoints keep no other's waiting. */
-const maxTestsOfLocation = 5;
+const maxTestsPerLocation = 5;
 
 /** Claims test messages that are due, of paused and disabled webhooks too: they wait for no other message. */
-export async function claimTests(sql: Sql, limit: number, lease: Lease): Promise<Claim[]> {
+export async function claimTestDeliveries(sql: SqlClient, limit: number, lease: ClaimLease): Promise<DeliveryClaim[]> {
   const due = sql`
     with waiting as (
       select d.id, w.location_id, row_number() over (partition by w.location_id order by d.due_at) as place
@@ -86,27 +95,27 @@ export async function claimTests(sql: Sql, limit: number, lease: Lease): Promise
     select id, due_at from deliveries
     where state = 'pending' and id in (
       select id from waiting left join sending using (location_id)
-      where place + coalesce(count, 0) <= ${maxTestsOfLocation}
+      where place + coalesce(count, 0) <= ${maxTestsPerLocation}
     )
     order by due_at limit ${limit}
     for update skip locked`;
-  return claim(sql, lease, due, ["active", "paused", "disabled"]);
+  return claimDeliveries(sql, lease, due, ["active", "paused", "disabled"]);
 }
 
 /**
  * A delivery whose claim ends without an outcome goes on after so many attempts: in another generation if it was
  * recovered meanwhile.
  */
-const goneOn = (sql: Sql, { attempts }: { attempts: number }) => sql`
+const requeueAssignments = (sql: SqlClient, { attempts }: { attempts: number }) => sql`
   state = 'pending', again = false, generation = d.generation + d.again::int,
   attempt = case when d.again then 1 else d.attempt + ${attempts}::int end,
   failures = case when d.again then 0 else d.failures end`;
 
 /** A claim whose attempt was not made, and when it is due again. */
-export type ReleasedClaim = Claim & { dueAt: Date };
+export type ReleasedClaim = DeliveryClaim & { dueAt: Date };
 
 /** Gives claims back unused. */
-export async function releaseClaims(sql: Sql, released: ReleasedClaim[]): Promise<undefined> {
+export async function releaseClaims(sql: SqlClient, released: ReleasedClaim[]): Promise<undefined> {
   const rows = released.map(({ deliveryId, generation, attempt, dueAt }) => ({
     deliveryId,
     generation,
@@ -114,8 +123,8 @@ export async function releaseClaims(sql: Sql, released: ReleasedClaim[]): Promis
     dueAt,
   }));
   await sql`
-    update deliveries d set ${goneOn(sql, { attempts: 0 })}, due_at = given.due_at
-    from jsonb_to_recordset(${recordset(sql, rows)})
+    update deliveries d set ${requeueAssignments(sql, { attempts: 0 })}, due_at = given.due_at
+    from jsonb_to_recordset(${toRecordsetParameter(sql, rows)})
       as given (delivery_id uuid, generation int, attempt int, due_at timestamptz)
     where d.id = given.delivery_id and d.generation = given.generation and d.attempt = given.attempt
       and d.state = 'sending'`;
@@ -127,25 +136,25 @@ export async function releaseClaims(sql: Sql, released: ReleasedClaim[]): Promis
  *
  * @returns how many there were; the next portion is asked for separately.
  */
-export async function takeBackLapsed(
-  sql: Sql,
+export async function releaseExpiredClaims(
+  sql: SqlClient,
   { now, leaseMs, limit }: { now: Date; leaseMs: number; limit: number },
 ): Promise<number> {
-  const lapsed = await sql`
+  const expired = await sql`
     with lapsed as (
       select id, generation, attempt, due_at from deliveries
       where state = 'sending' and due_at <= ${now}
       limit ${limit} for update skip locked
     ), logged as (
       insert into attempts (delivery_id, generation, number, started_at, error, next_attempt_at)
-      select id, generation, attempt, due_at - make_interval(secs => ${leaseMs / 1_000}), ${interrupted}, ${now}
+      select id, generation, attempt, due_at - make_interval(secs => ${leaseMs / 1_000}), ${interruptedError}, ${now}
       from lapsed
       on conflict do nothing
     )
-    update deliveries d set ${goneOn(sql, { attempts: 1 })}, due_at = ${now}
+    update deliveries d set ${requeueAssignments(sql, { attempts: 1 })}, due_at = ${now}
     from lapsed where d.id = lapsed.id
     returning d.id`;
-  return lapsed.count;
+  return expired.count;
 }
 
-const interrupted = "The attempt was interrupted: whether the message arrived is not known.";
+const interruptedError = "The attempt was interrupted: whether the message arrived is not known.";

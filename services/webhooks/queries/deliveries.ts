@@ -1,15 +1,15 @@
-import type { Delivery } from "@pragma/contracts/delivery";
-import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import { type Dated, isOfLocation, type Which } from "./rows.ts";
+import type { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { type LocationScopedId, locationCondition, type WithDates } from "./row-types.ts";
 
 /** A delivery as replies show it, with dates. */
-export type DeliveryRow = Dated<Delivery, "createdAt" | "nextAttemptAt" | "settledAt">;
+export type DeliveryRow = WithDates<WebhookDelivery, "createdAt" | "nextAttemptAt" | "settledAt">;
 
 /** The columns of a `DeliveryRow`, of deliveries `d`. */
-export const deliveryColumns = (sql: Sql | Transaction) => sql`
+export const deliveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   d.id, d.created_at, d.webhook_id, d.message_id, d.event, d.state,
   case when d.state = 'pending' then d.due_at end as next_attempt_at, d.settled_at`;
 
 /** The condition of being this delivery `d`, of a webhook `w` that is not deleted. */
-export const isDelivery = (sql: Sql | Transaction, which: Which) =>
-  sql`d.id = ${which.id} and w.id = d.webhook_id and w.state <> 'deleted' and ${isOfLocation(sql, which)}`;
+export const deliveryCondition = (sql: SqlClient | SqlTransaction, target: LocationScopedId) =>
+  sql`d.id = ${target.id} and w.id = d.webhook_id and w.state <> 'deleted' and ${locationCondition(sql, target)}`;

@@ -1,10 +1,10 @@
-import type { SentEvent } from "@pragma/contracts/webhook";
-import { recordset, type Sql } from "@pragma/runtime/postgres";
+import type { WebhookEventName } from "@pragma/contracts/webhook";
+import { type SqlClient, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
 /** A message as it is sent: for an event it has the event's id. */
 export interface NewMessage {
   messageId: string;
-  event: SentEvent;
+  event: WebhookEventName;
   body: string;
   /** The id of the order that it tells of, else its own. */
   subject: string;
@@ -21,7 +21,7 @@ export interface NewDelivery {
 }
 
 /** A message that is new, and a delivery of it; without one, null. */
-interface Inserted {
+interface InsertedMessage {
   messageId: string;
   deliveryId: string | null;
   isClaimed: boolean;
@@ -32,7 +32,7 @@ interface Inserted {
 }
 
 /** JSON has it in no place unescaped. */
-const separator = "\u0001";
+const bodySeparator = "\u0001";
 
 /**
  * Inserts messages with their deliveries, and that their events were handled. Deliveries that are claimed have a lease,
@@ -41,20 +41,20 @@ const separator = "\u0001";
  * @returns the deliveries that were inserted, and the messages that have none.
  */
 export async function insertMessages(
-  sql: Sql,
+  sql: SqlClient,
   { messages, deliveries }: { messages: NewMessage[]; deliveries: NewDelivery[] },
-  { now, lapsesAt }: { now: Date; lapsesAt: Date },
-): Promise<Inserted[]> {
+  { now, lapsesAt: leaseExpiresAt }: { now: Date; lapsesAt: Date },
+): Promise<InsertedMessage[]> {
   // In one order, so that two that write the same at the same time wait for each other in turn.
   const sorted = messages.toSorted((one, other) => (one.messageId < other.messageId ? -1 : 1));
   const isSending = sql`(given.is_claimed and w.state = 'active')`;
-  return sql<Inserted[]>`
+  return sql<InsertedMessage[]>`
     with given_message as (
       select * from unnest(
         ${sorted.map(({ messageId }) => messageId)}::uuid[], ${sorted.map(({ event }) => event)}::text[],
         ${sorted.map(({ traceparent }) => traceparent)}::text[], ${sorted.map(({ subject }) => subject)}::uuid[],
         -- As one text: to read it from JSON would double what a message costs PostgreSQL.
-        string_to_array(${sorted.map(({ body }) => body).join(separator)}, ${separator})
+        string_to_array(${sorted.map(({ body }) => body).join(bodySeparator)}, ${bodySeparator})
       ) as message (message_id, event, traceparent, subject, body)
     ), noted as (
       insert into inbox (event_id, subscription) select message_id, event from given_message
@@ -69,8 +69,8 @@ export async function insertMessages(
       )
       select
         given.delivery_id, w.id, m.message_id, m.event, case when ${isSending} then 'sending' else 'pending' end,
-        1, 1, 0, case when ${isSending} then ${lapsesAt}::timestamptz else ${now} end, ${now}
-      from jsonb_to_recordset(${recordset(sql, deliveries)})
+        1, 1, 0, case when ${isSending} then ${leaseExpiresAt}::timestamptz else ${now} end, ${now}
+      from jsonb_to_recordset(${toRecordsetParameter(sql, deliveries)})
         as given (delivery_id uuid, webhook_id uuid, message_id uuid, is_claimed boolean)
       join given_message m on m.message_id = given.message_id
       join noted on noted.event_id = m.message_id

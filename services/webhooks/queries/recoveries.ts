@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { Recovery } from "@pragma/contracts/delivery";
-import type { Sql, Transaction } from "@pragma/runtime/postgres";
-import type { Dated } from "./rows.ts";
+import type { WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import type { WithDates } from "./row-types.ts";
 
 /** A recovery as replies show it, with dates. */
-export type RecoveryRow = Dated<Recovery, "createdAt" | "since" | "finishedAt">;
+export type RecoveryRow = WithDates<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
 
 /** The columns of a `RecoveryRow`. */
-export const recoveryColumns = (sql: Sql | Transaction) => sql`
+export const recoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, webhook_id, since, case when finished_at is null then 'running' else 'done' end as state, total,
   recovered, finished_at`;
 
@@ -15,15 +15,15 @@ export const recoveryColumns = (sql: Sql | Transaction) => sql`
  * Deliveries that failed for good, or failed and wait for another attempt, or are in the midst of one. A test message was
  * for whoever tried the endpoint then.
  */
-const hasFailed = (sql: Sql | Transaction) =>
+const failedCondition = (sql: SqlClient | SqlTransaction) =>
   sql`(event <> 'test' and (state = 'failed' or (state <> 'succeeded' and failures > 0)))`;
 
 /**
  * Begins a recovery of what has failed since a time. A webhook has one unfinished recovery, lest whoever asks for many
  * holds up those of others: one that is there begins again, since the earlier of both times.
  */
-export async function insertRecovery(
-  tx: Transaction,
+export async function startRecovery(
+  tx: SqlTransaction,
   { webhookId, since, now }: { webhookId: string; since: string; now: Date },
 ): Promise<RecoveryRow> {
   const [row] = await tx<[RecoveryRow]>`
@@ -36,7 +36,7 @@ export async function insertRecovery(
     insert into recoveries as known (id, webhook_id, since, created_at, total)
     select ${randomUUID()}, ${webhookId}, asked.since, ${now}, (
       select count(*) from deliveries
-      where webhook_id = ${webhookId} and created_at >= asked.since and created_at <= ${now} and ${hasFailed(tx)}
+      where webhook_id = ${webhookId} and created_at >= asked.since and created_at <= ${now} and ${failedCondition(tx)}
     ) from asked
     on conflict (webhook_id) where finished_at is null do update set
       since = least(known.since, excluded.since), created_at = excluded.created_at, total = excluded.total,
@@ -46,9 +46,9 @@ export async function insertRecovery(
 }
 
 /** How many deliveries of a recovery are made due in one transaction. */
-const portionSize = 500;
+const recoveryBatchSize = 500;
 
-interface Unfinished {
+interface UnfinishedRecovery {
   id: string;
   webhookId: string;
   since: Date;
@@ -64,30 +64,30 @@ interface Unfinished {
  *
  * @returns its webhook; undefined when no recovery is left to do.
  */
-export async function continueRecovery(tx: Transaction, now: Date): Promise<string | undefined> {
-  const [recovery] = await tx<Unfinished[]>`
+export async function recoverNextBatch(tx: SqlTransaction, now: Date): Promise<string | undefined> {
+  const [recovery] = await tx<UnfinishedRecovery[]>`
     select id, webhook_id, since, created_at, reached_at, reached_id from recoveries where finished_at is null order by recovered, created_at limit 1 for update skip locked`;
   if (!recovery) return undefined;
   const { id, webhookId, since, createdAt, reachedAt, reachedId } = recovery;
-  const isLeft = reachedAt ? tx`(created_at, id) > (${reachedAt}, ${reachedId})` : tx`true`;
-  const portion = await tx<{ id: string; createdAt: Date }[]>`
+  const remainingCondition = reachedAt ? tx`(created_at, id) > (${reachedAt}, ${reachedId})` : tx`true`;
+  const batch = await tx<{ id: string; createdAt: Date }[]>`
     select id, created_at from deliveries
-    where webhook_id = ${webhookId} and created_at >= ${since} and created_at <= ${createdAt} and ${isLeft}
-      and ${hasFailed(tx)}
-    order by created_at, id limit ${portionSize}
+    where webhook_id = ${webhookId} and created_at >= ${since} and created_at <= ${createdAt} and ${remainingCondition}
+      and ${failedCondition(tx)}
+    order by created_at, id limit ${recoveryBatchSize}
     for update`;
-  const isTheirs = tx`id = any(${portion.map((delivery) => delivery.id)}::uuid[])`;
-  await tx`update deliveries set again = true where ${isTheirs} and state = 'sending'`;
+  const batchCondition = tx`id = any(${batch.map((delivery) => delivery.id)}::uuid[])`;
+  await tx`update deliveries set again = true where ${batchCondition} and state = 'sending'`;
   await tx`
     update deliveries set
       state = 'pending', generation = generation + 1, attempt = 1, failures = 0, due_at = ${now}
-    where ${isTheirs} and state <> 'sending'`;
-  const last = portion.at(-1);
+    where ${batchCondition} and state <> 'sending'`;
+  const last = batch.at(-1);
   await tx`
     update recoveries set
-      recovered = recovered + ${portion.length},
+      recovered = recovered + ${batch.length},
       reached_at = ${last?.createdAt ?? reachedAt}, reached_id = ${last?.id ?? reachedId},
-      finished_at = ${portion.length < portionSize ? now : null}
+      finished_at = ${batch.length < recoveryBatchSize ? now : null}
     where id = ${id}`;
   return webhookId;
 }

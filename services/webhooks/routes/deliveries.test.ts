@@ -1,19 +1,24 @@
 import { randomUUID } from "node:crypto";
-import { Delivery, DeliveryDetails, Recovery } from "@pragma/contracts/delivery";
-import { pageOf } from "@pragma/contracts/pagination";
+import { paginatedSchema } from "@pragma/contracts/pagination";
+import { WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { insertRecovery, type RecoveryRow } from "../queries/recoveries.ts";
-import { orderEvent } from "../testing/event-sender.ts";
-import { answers, type Receiver, startReceiver } from "../testing/receiver.ts";
-import { type Subscription, startWebhooks, type TestWebhooks, webhooksKey } from "../testing/start-webhooks.ts";
+import { type RecoveryRow, startRecovery } from "../queries/recoveries.ts";
+import { createOrderEventData } from "../testing/event-publisher.ts";
+import {
+  createWebhooksPrincipal,
+  startTestWebhooks,
+  type TestWebhookSubscription,
+  type TestWebhooks,
+} from "../testing/start-test-webhooks.ts";
+import { respondWith, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooks;
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 
 beforeAll(async () => {
   const variables = { WEBHOOK_SCHEDULE: "1s" };
-  [service, receiver] = await Promise.all([startWebhooks({ variables }), startReceiver()]);
+  [service, receiver] = await Promise.all([startTestWebhooks({ variables }), startWebhookReceiver()]);
 });
 afterAll(async () => {
   await service?.remove();
@@ -21,32 +26,34 @@ afterAll(async () => {
 });
 
 /** Tells a webhook of so many orders; gives the messages' ids. */
-async function tell(subscription: Subscription, count: number): Promise<string[]> {
+async function publishOrders(subscription: TestWebhookSubscription, count: number): Promise<string[]> {
   const { locationId } = subscription;
-  return Promise.all(Array.from({ length: count }, () => service.tell("order.paid", orderEvent(locationId))));
+  return Promise.all(
+    Array.from({ length: count }, () => service.publishEvent("order.paid", createOrderEventData(locationId))),
+  );
 }
 
-async function whenAll(subscription: Subscription, state: string, count: number): Promise<void> {
+async function waitForCount(subscription: TestWebhookSubscription, state: string, count: number): Promise<void> {
   await eventually(`${count} deliveries to be ${state}`, async () => {
-    const { meta } = await page(subscription, `?state=${state}&size=1`);
+    const { meta } = await listDeliveriesPage(subscription, `?state=${state}&size=1`);
     return meta.totalCount === count;
   });
 }
 
-const page = ({ webhook, principal }: Subscription, query: string) =>
-  service.get(`/v1/webhooks/${webhook.id}/deliveries${query}`, pageOf(Delivery), principal);
+const listDeliveriesPage = ({ webhook, principal }: TestWebhookSubscription, query: string) =>
+  service.getJson(`/v1/webhooks/${webhook.id}/deliveries${query}`, paginatedSchema(WebhookDelivery), principal);
 
 describe("the deliveries of a webhook", () => {
   it("are listed newest first, page by page, and by event, state and time", async () => {
-    const endpoint = receiver.endpoint();
-    const subscription = await service.subscribe(endpoint.url, { events: ["order.paid", "order.call"] });
-    const paid = await tell(subscription, 5);
-    await whenAll(subscription, "succeeded", 5);
-    endpoint.behave(answers(500));
-    const call = await service.tell("order.call", orderEvent(subscription.locationId));
-    await service.delivery(subscription, call, "failed");
+    const endpoint = receiver.addEndpoint();
+    const subscription = await service.createSubscription(endpoint.url, { events: ["order.paid", "order.call"] });
+    const paid = await publishOrders(subscription, 5);
+    await waitForCount(subscription, "succeeded", 5);
+    endpoint.setHandler(respondWith(500));
+    const call = await service.publishEvent("order.call", createOrderEventData(subscription.locationId));
+    await service.waitForDelivery(subscription, call, "failed");
 
-    const { data, meta } = await page(subscription, "?size=100");
+    const { data, meta } = await listDeliveriesPage(subscription, "?size=100");
     expect(meta.totalCount).toBe(6);
     expect(data[0]?.messageId).toBe(call);
     expect(new Set(data.slice(1).map(({ messageId }) => messageId))).toEqual(new Set(paid));
@@ -56,193 +63,210 @@ describe("the deliveries of a webhook", () => {
 
     const walked: string[] = [];
     for (let query = "?size=2"; ; ) {
-      const { data: part, nextPageToken } = await page(subscription, query);
+      const { data: part, nextPageToken } = await listDeliveriesPage(subscription, query);
       walked.push(...part.map(({ id }) => id));
       if (nextPageToken === null) break;
       query = `?size=2&pageToken=${nextPageToken}`;
     }
     expect(walked).toEqual(data.map(({ id }) => id));
-    expect((await page(subscription, "?size=4&index=1")).data).toEqual(data.slice(4));
+    expect((await listDeliveriesPage(subscription, "?size=4&index=1")).data).toEqual(data.slice(4));
 
-    expect((await page(subscription, "?event=order.call")).data.map(({ messageId }) => messageId)).toEqual([call]);
-    expect((await page(subscription, "?state=succeeded")).meta.totalCount).toBe(5);
+    expect(
+      (await listDeliveriesPage(subscription, "?event=order.call")).data.map(({ messageId }) => messageId),
+    ).toEqual([call]);
+    expect((await listDeliveriesPage(subscription, "?state=succeeded")).meta.totalCount).toBe(5);
     const at = data[0]?.createdAt ?? "";
-    expect((await page(subscription, `?since=${at}`)).data.map(({ messageId }) => messageId)).toEqual([call]);
-    expect((await page(subscription, `?until=${at}`)).meta.totalCount).toBe(6);
+    expect((await listDeliveriesPage(subscription, `?since=${at}`)).data.map(({ messageId }) => messageId)).toEqual([
+      call,
+    ]);
+    expect((await listDeliveriesPage(subscription, `?until=${at}`)).meta.totalCount).toBe(6);
     const today = new Intl.DateTimeFormat("sv-SE", { timeZone: "Europe/Paris" }).format(new Date());
-    expect((await page(subscription, `?since=${today}&until=${today}`)).meta.totalCount).toBe(6);
-    expect((await page(subscription, "?until=2026-01-01")).meta.totalCount).toBe(0);
+    expect((await listDeliveriesPage(subscription, `?since=${today}&until=${today}`)).meta.totalCount).toBe(6);
+    expect((await listDeliveriesPage(subscription, "?until=2026-01-01")).meta.totalCount).toBe(0);
   });
 
   it("are refused with filters that are none", async () => {
-    const { webhook, principal } = await service.subscribe("http://127.0.0.1:9999/");
+    const { webhook, principal } = await service.createSubscription("http://127.0.0.1:9999/");
     const path = `/v1/webhooks/${webhook.id}/deliveries?event=x&state=y&since=yesterday&until=1`;
-    const problem = await service.refusal({ method: "GET", path, principal });
+    const problem = await service.requestProblem({ method: "GET", path, principal });
     expect(problem.errors?.map((fault) => fault.path)).toEqual(["event", "state", "since", "until"]);
   });
 });
 
 describe("one delivery", () => {
   it("tells every attempt and what is sent, and has an entity tag", async () => {
-    const endpoint = receiver.endpoint(answers(500));
-    const subscription = await service.subscribe(endpoint.url);
-    const [messageId = ""] = await tell(subscription, 1);
-    const delivery = await service.delivery(subscription, messageId, "failed");
+    const endpoint = receiver.addEndpoint(respondWith(500));
+    const subscription = await service.createSubscription(endpoint.url);
+    const [messageId = ""] = await publishOrders(subscription, 1);
+    const delivery = await service.waitForDelivery(subscription, messageId, "failed");
     expect(delivery).toMatchObject({ webhookId: subscription.webhook.id, messageId, event: "order.paid" });
     expect(delivery.nextAttemptAt).toBeNull();
     expect(delivery.attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
       [1, 1, 500],
       [1, 2, 500],
     ]);
-    expect(JSON.stringify(delivery.payload)).toBe(endpoint.received[0]?.body);
+    expect(JSON.stringify(delivery.payload)).toBe(endpoint.receivedWebhooks[0]?.body);
     const path = `/v1/webhooks/deliveries/${delivery.id}`;
     const { principal } = subscription;
-    const etag = (await service.ask("GET", path, { principal })).headers.get("etag") ?? "";
-    const again = await service.ask("GET", path, { principal, headers: { "if-none-match": etag } });
+    const etag = (await service.request("GET", path, { principal })).headers.get("etag") ?? "";
+    const again = await service.request("GET", path, { principal, headers: { "if-none-match": etag } });
     expect(again.status).toBe(304);
   });
 
   it("is nobody else's", async () => {
-    const subscription = await service.subscribe(receiver.endpoint().url);
-    const [messageId = ""] = await tell(subscription, 1);
-    const { id } = await service.delivery(subscription, messageId, "succeeded");
-    const principal = webhooksKey();
+    const subscription = await service.createSubscription(receiver.addEndpoint().url);
+    const [messageId = ""] = await publishOrders(subscription, 1);
+    const { id } = await service.waitForDelivery(subscription, messageId, "succeeded");
+    const principal = createWebhooksPrincipal();
     for (const [method, path] of [
       ["GET", `/v1/webhooks/deliveries/${id}`],
       ["POST", `/v1/webhooks/deliveries/${id}/replay`],
     ] as const) {
-      expect(await service.refusal({ method, path, principal })).toMatchObject({ code: "delivery_not_found" });
+      expect(await service.requestProblem({ method, path, principal })).toMatchObject({ code: "delivery_not_found" });
     }
   });
 });
 
 describe("a delivery that is made again", () => {
-  const replay = ({ principal }: Subscription, id: string) =>
-    service.send(
+  const replay = ({ principal }: TestWebhookSubscription, id: string) =>
+    service.sendRequest(
       { method: "POST", path: `/v1/webhooks/deliveries/${id}/replay`, principal },
-      { status: 202, schema: Delivery },
+      { status: 202, schema: WebhookDelivery },
     );
 
   it("sends the same message under the same id, and has all its attempts", async () => {
-    const endpoint = receiver.endpoint(answers(500));
-    const subscription = await service.subscribe(endpoint.url);
-    const [messageId = ""] = await tell(subscription, 1);
-    const { id } = await service.delivery(subscription, messageId, "failed");
+    const endpoint = receiver.addEndpoint(respondWith(500));
+    const subscription = await service.createSubscription(endpoint.url);
+    const [messageId = ""] = await publishOrders(subscription, 1);
+    const { id } = await service.waitForDelivery(subscription, messageId, "failed");
     expect(await replay(subscription, id)).toMatchObject({ id, state: "pending" });
-    await eventually("the first attempt of the second round", () => endpoint.received.length === 3);
-    endpoint.behave(answers(200));
-    const { attempts } = await service.delivery(subscription, messageId, "succeeded");
+    await eventually("the first attempt of the second round", () => endpoint.receivedWebhooks.length === 3);
+    endpoint.setHandler(respondWith(200));
+    const { attempts } = await service.waitForDelivery(subscription, messageId, "succeeded");
     expect(attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
       [1, 1, 500],
       [1, 2, 500],
       [2, 1, 500],
       [2, 2, 200],
     ]);
-    expect(new Set(endpoint.received.map(({ body }) => body)).size).toBe(1);
-    expect(new Set(endpoint.received.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([messageId]));
+    expect(new Set(endpoint.receivedWebhooks.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"]))).toEqual(
+      new Set([messageId]),
+    );
   });
 
   it("may have succeeded before", async () => {
-    const endpoint = receiver.endpoint();
-    const subscription = await service.subscribe(endpoint.url);
-    const [messageId = ""] = await tell(subscription, 1);
-    const { id } = await service.delivery(subscription, messageId, "succeeded");
+    const endpoint = receiver.addEndpoint();
+    const subscription = await service.createSubscription(endpoint.url);
+    const [messageId = ""] = await publishOrders(subscription, 1);
+    const { id } = await service.waitForDelivery(subscription, messageId, "succeeded");
     await replay(subscription, id);
-    await eventually("the message again", () => endpoint.received.length === 2);
-    await service.delivery(subscription, messageId, "succeeded");
+    await eventually("the message again", () => endpoint.receivedWebhooks.length === 2);
+    await service.waitForDelivery(subscription, messageId, "succeeded");
   });
 
   it("waits until the attempt that is under way is over", async () => {
     let answer = () => {};
-    const endpoint = receiver.endpoint((_, response) => {
+    const endpoint = receiver.addEndpoint((_, response) => {
       answer = () => response.writeHead(200).end();
     });
-    const subscription = await service.subscribe(endpoint.url);
-    const [messageId = ""] = await tell(subscription, 1);
-    const { id, attempts } = await service.delivery(subscription, messageId, "sending");
+    const subscription = await service.createSubscription(endpoint.url);
+    const [messageId = ""] = await publishOrders(subscription, 1);
+    const { id, attempts } = await service.waitForDelivery(subscription, messageId, "sending");
     expect(attempts).toMatchObject([{ generation: 1, number: 1, status: null, milliseconds: null, error: null }]);
     expect(Math.abs(Date.parse(attempts[0]?.startedAt ?? "") - Date.now())).toBeLessThan(5_000);
     const { principal } = subscription;
     const request = { method: "POST", path: `/v1/webhooks/deliveries/${id}/replay`, principal };
-    expect(await service.refusal(request)).toMatchObject({ status: 409, code: "delivery_under_way" });
-    await eventually("the message", () => endpoint.received.length === 1);
+    expect(await service.requestProblem(request)).toMatchObject({ status: 409, code: "delivery_under_way" });
+    await eventually("the message", () => endpoint.receivedWebhooks.length === 1);
     answer();
-    await service.delivery(subscription, messageId, "succeeded");
+    await service.waitForDelivery(subscription, messageId, "succeeded");
   });
 });
 
 describe("a recovery", () => {
-  const recover = ({ webhook, principal }: Subscription, since: string) =>
-    service.send(
+  const recover = ({ webhook, principal }: TestWebhookSubscription, since: string) =>
+    service.sendRequest(
       { method: "POST", path: `/v1/webhooks/${webhook.id}/recover`, principal, body: { since } },
-      { status: 202, schema: Recovery },
+      { status: 202, schema: WebhookDeliveryRecovery },
     );
-  const done = ({ webhook, principal }: Subscription, { id }: Recovery) =>
+  const waitForRecovery = ({ webhook, principal }: TestWebhookSubscription, { id }: WebhookDeliveryRecovery) =>
     eventually("the recovery to be done", async () => {
-      const recovery = await service.get(`/v1/webhooks/${webhook.id}/recoveries/${id}`, Recovery, principal);
+      const recovery = await service.getJson(
+        `/v1/webhooks/${webhook.id}/recoveries/${id}`,
+        WebhookDeliveryRecovery,
+        principal,
+      );
       return recovery.state === "done" && recovery;
     });
 
   it("makes again all that failed since a time, and nothing else", async () => {
-    const endpoint = receiver.endpoint();
-    const subscription = await service.subscribe(endpoint.url);
-    const good = await tell(subscription, 3);
-    await whenAll(subscription, "succeeded", 3);
-    endpoint.behave(answers(500));
-    const early = await tell(subscription, 2);
-    await whenAll(subscription, "failed", 2);
+    const endpoint = receiver.addEndpoint();
+    const subscription = await service.createSubscription(endpoint.url);
+    const good = await publishOrders(subscription, 3);
+    await waitForCount(subscription, "succeeded", 3);
+    endpoint.setHandler(respondWith(500));
+    const early = await publishOrders(subscription, 2);
+    await waitForCount(subscription, "failed", 2);
     const since = new Date(Date.now() + 1).toISOString();
     await new Promise((resolve) => setTimeout(resolve, 5));
-    const late = await tell(subscription, 7);
-    await whenAll(subscription, "failed", 9);
-    endpoint.behave(answers(200));
-    endpoint.received.length = 0;
+    const late = await publishOrders(subscription, 7);
+    await waitForCount(subscription, "failed", 9);
+    endpoint.setHandler(respondWith(200));
+    endpoint.receivedWebhooks.length = 0;
 
     const begun = await recover(subscription, since);
     expect(begun).toMatchObject({ webhookId: subscription.webhook.id, total: 7 });
-    expect(await done(subscription, begun)).toMatchObject({ total: 7, recovered: 7, finishedAt: expect.any(String) });
-    for (const id of late) await service.delivery(subscription, id, "succeeded");
-    const sent = new Set(endpoint.received.map(({ headers }) => headers["webhook-id"]));
+    expect(await waitForRecovery(subscription, begun)).toMatchObject({
+      total: 7,
+      recovered: 7,
+      finishedAt: expect.any(String),
+    });
+    for (const id of late) await service.waitForDelivery(subscription, id, "succeeded");
+    const sent = new Set(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"]));
     expect(sent).toEqual(new Set(late));
-    for (const id of early) await service.delivery(subscription, id, "failed");
+    for (const id of early) await service.waitForDelivery(subscription, id, "failed");
     expect(good.some((id) => sent.has(id))).toBe(false);
   });
 
   it("leaves test messages out that failed", async () => {
-    const endpoint = receiver.endpoint(answers(500));
-    const subscription = await service.subscribe(endpoint.url);
+    const endpoint = receiver.addEndpoint(respondWith(500));
+    const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal } = subscription;
     const since = new Date(Date.now() - 1_000).toISOString();
-    const test = await service.send(
+    const test = await service.sendRequest(
       { method: "POST", path: `/v1/webhooks/${webhook.id}/test`, principal },
-      { status: 202, schema: Delivery },
+      { status: 202, schema: WebhookDelivery },
     );
-    const [messageId = ""] = await tell(subscription, 1);
-    await whenAll(subscription, "failed", 2);
-    endpoint.behave(answers(200));
-    endpoint.received.length = 0;
+    const [messageId = ""] = await publishOrders(subscription, 1);
+    await waitForCount(subscription, "failed", 2);
+    endpoint.setHandler(respondWith(200));
+    endpoint.receivedWebhooks.length = 0;
 
-    expect(await done(subscription, await recover(subscription, since))).toMatchObject({ total: 1, recovered: 1 });
-    await service.delivery(subscription, messageId, "succeeded");
-    await service.delivery(subscription, test.messageId, "failed");
-    expect(endpoint.received.map(({ headers }) => headers["webhook-id"])).toEqual([messageId]);
+    expect(await waitForRecovery(subscription, await recover(subscription, since))).toMatchObject({
+      total: 1,
+      recovered: 1,
+    });
+    await service.waitForDelivery(subscription, messageId, "succeeded");
+    await service.waitForDelivery(subscription, test.messageId, "failed");
+    expect(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toEqual([messageId]);
   });
 
   it("makes again what is under way for another time, too, should that fail", async () => {
     const hung: (() => void)[] = [];
-    const endpoint = receiver.endpoint(answers(500));
-    const subscription = await service.subscribe(endpoint.url);
-    const [messageId = ""] = await tell(subscription, 1);
-    await eventually("the first attempt", () => endpoint.received.length === 1);
-    endpoint.behave((_, response) => void hung.push(() => response.writeHead(503).end()));
+    const endpoint = receiver.addEndpoint(respondWith(500));
+    const subscription = await service.createSubscription(endpoint.url);
+    const [messageId = ""] = await publishOrders(subscription, 1);
+    await eventually("the first attempt", () => endpoint.receivedWebhooks.length === 1);
+    endpoint.setHandler((_, response) => void hung.push(() => response.writeHead(503).end()));
     await eventually("the second attempt", () => hung.length === 1);
 
     const begun = await recover(subscription, "2026-01-01T00:00:00Z");
-    expect(await done(subscription, begun)).toMatchObject({ total: 1, recovered: 1 });
-    await service.delivery(subscription, messageId, "sending");
-    endpoint.behave(answers(200));
+    expect(await waitForRecovery(subscription, begun)).toMatchObject({ total: 1, recovered: 1 });
+    await service.waitForDelivery(subscription, messageId, "sending");
+    endpoint.setHandler(respondWith(200));
     hung[0]?.();
-    const { attempts } = await service.delivery(subscription, messageId, "succeeded");
+    const { attempts } = await service.waitForDelivery(subscription, messageId, "succeeded");
     expect(attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
       [1, 1, 500],
       [1, 2, 503],
@@ -251,11 +275,11 @@ describe("a recovery", () => {
   });
 
   it("goes on where it was, whoever was at it", async () => {
-    const endpoint = receiver.endpoint(answers(500));
-    const subscription = await service.subscribe(endpoint.url);
+    const endpoint = receiver.addEndpoint(respondWith(500));
+    const subscription = await service.createSubscription(endpoint.url);
     const { sql } = service.db;
     const { webhook } = subscription;
-    await service.ask("POST", `/v1/webhooks/${webhook.id}/pause`, { principal: subscription.principal });
+    await service.request("POST", `/v1/webhooks/${webhook.id}/pause`, { principal: subscription.principal });
     const messageId = randomUUID();
     await sql`insert into messages (id, body, created_at) values (${messageId}, '{}', now())`;
     // One message may be delivered to a webhook once only, so each of these has a message of its own.
@@ -274,15 +298,15 @@ describe("a recovery", () => {
     await sql`
       insert into recoveries (id, webhook_id, since, created_at, total, recovered, reached_at, reached_id)
       values (${id}, ${webhook.id}, '2026-01-01', now() + interval '1 second', 1200, 500, ${reached[0].createdAt}, ${reached[0].id})`;
-    const recovery = await done(subscription, { id } as Recovery);
+    const recovery = await waitForRecovery(subscription, { id } as WebhookDeliveryRecovery);
     expect(recovery).toMatchObject({ total: 1200, recovered: 1200 });
-    expect((await page(subscription, "?state=pending&size=1")).meta.totalCount).toBe(700);
+    expect((await listDeliveriesPage(subscription, "?state=pending&size=1")).meta.totalCount).toBe(700);
   });
 
   it("is one of a webhook at a time: asked for again, it begins again since the earlier time", async () => {
-    const subscription = await service.subscribe(receiver.endpoint(answers(500)).url);
-    await tell(subscription, 2);
-    await whenAll(subscription, "failed", 2);
+    const subscription = await service.createSubscription(receiver.addEndpoint(respondWith(500)).url);
+    await publishOrders(subscription, 2);
+    await waitForCount(subscription, "failed", 2);
     const request = { webhookId: subscription.webhook.id, now: new Date() };
     const undo = new Error("Nothing of this is kept.");
     const recoveries = await new Promise<RecoveryRow[]>((resolve, reject) => {
@@ -290,7 +314,7 @@ describe("a recovery", () => {
         .transaction(async (tx) => {
           const rows: RecoveryRow[] = [];
           for (const since of ["2026-02-01T00:00:00Z", "2026-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]) {
-            rows.push(await insertRecovery(tx, { ...request, since }));
+            rows.push(await startRecovery(tx, { ...request, since }));
           }
           resolve(rows);
           throw undo;
@@ -303,13 +327,13 @@ describe("a recovery", () => {
   });
 
   it("is refused without a time, and is nobody else's", async () => {
-    const { webhook, principal } = await service.subscribe("http://127.0.0.1:9999/");
+    const { webhook, principal } = await service.createSubscription("http://127.0.0.1:9999/");
     const path = `/v1/webhooks/${webhook.id}/recover`;
-    expect(await service.refusal({ method: "POST", path, principal, body: {} })).toMatchObject({
+    expect(await service.requestProblem({ method: "POST", path, principal, body: {} })).toMatchObject({
       errors: [{ path: "since", code: "required" }],
     });
     const unknown = `/v1/webhooks/${webhook.id}/recoveries/${randomUUID()}`;
-    expect(await service.refusal({ method: "GET", path: unknown, principal })).toMatchObject({
+    expect(await service.requestProblem({ method: "GET", path: unknown, principal })).toMatchObject({
       code: "recovery_not_found",
     });
   });
@@ -317,16 +341,16 @@ describe("a recovery", () => {
 
 it("sends a location's test at once while another's endpoint holds all of its own", async () => {
   const held: (() => void)[] = [];
-  const slow = await service.subscribe(
-    receiver.endpoint((_, response) => void held.push(() => response.writeHead(204).end())).url,
+  const slow = await service.createSubscription(
+    receiver.addEndpoint((_, response) => void held.push(() => response.writeHead(204).end())).url,
   );
-  const test = ({ webhook, principal }: Subscription) =>
-    service.ask("POST", `/v1/webhooks/${webhook.id}/test`, { principal });
+  const test = ({ webhook, principal }: TestWebhookSubscription) =>
+    service.request("POST", `/v1/webhooks/${webhook.id}/test`, { principal });
   for (let count = 0; count < 30; count += 1) expect((await test(slow)).status).toBe(202);
   await eventually("the first tests", () => held.length > 0);
-  const endpoint = receiver.endpoint();
-  await test(await service.subscribe(endpoint.url));
-  await eventually("the other's test", () => endpoint.received.length === 1);
+  const endpoint = receiver.addEndpoint();
+  await test(await service.createSubscription(endpoint.url));
+  await eventually("the other's test", () => endpoint.receivedWebhooks.length === 1);
   expect(held.length).toBe(5);
   for (let count = 0; count < 30; count += 1) {
     await eventually("the next test", () => held.length > 0);
@@ -335,8 +359,8 @@ it("sends a location's test at once while another's endpoint holds all of its ow
 });
 
 it("answers a delivery as it is documented", async () => {
-  const subscription = await service.subscribe(receiver.endpoint().url);
-  const [messageId = ""] = await tell(subscription, 1);
-  const { id } = await service.delivery(subscription, messageId, "succeeded");
-  await service.get(`/v1/webhooks/deliveries/${id}`, DeliveryDetails.strict(), subscription.principal);
+  const subscription = await service.createSubscription(receiver.addEndpoint().url);
+  const [messageId = ""] = await publishOrders(subscription, 1);
+  const { id } = await service.waitForDelivery(subscription, messageId, "succeeded");
+  await service.getJson(`/v1/webhooks/deliveries/${id}`, WebhookDeliveryDetails.strict(), subscription.principal);
 });

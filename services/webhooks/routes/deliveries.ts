@@ -1,53 +1,58 @@
 import { randomUUID } from "node:crypto";
 import { DateTime } from "@pragma/contracts/date-time";
-import { type Attempt, Delivery, DeliveryDetails, deliveryStates } from "@pragma/contracts/delivery";
 import { ApiError } from "@pragma/contracts/errors";
-import { deliveryExample } from "@pragma/contracts/examples/webhook";
-import { dayInQuery, pageOf, pageQuery } from "@pragma/contracts/pagination";
-import { sentEventNames } from "@pragma/contracts/webhook";
-import { joinObjects, objectOf } from "@pragma/runtime/join-json";
-import { afterCommit } from "@pragma/runtime/postgres";
-import { json, taggedByContent } from "@pragma/runtime/reply";
-import { replyWithNewest } from "@pragma/runtime/reply-with-page";
+import { webhookDeliveryExample } from "@pragma/contracts/examples/webhook";
+import { dayQueryParameter, paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
+import { webhookEventNames } from "@pragma/contracts/webhook";
+import {
+  WebhookDelivery,
+  type WebhookDeliveryAttempt,
+  WebhookDeliveryDetails,
+  webhookDeliveryStates,
+} from "@pragma/contracts/webhook-delivery";
+import { runAfterCommit } from "@pragma/runtime/database/postgres";
+import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
+import { mergeJsonObjects, wrapInJsonObject } from "@pragma/runtime/json/join-json";
 import { z } from "zod";
-import { leaseMs } from "../config.ts";
-import { messageBody } from "../message-batcher.ts";
-import { type DeliveryRow, deliveryColumns, isDelivery } from "../queries/deliveries.ts";
+import { claimLeaseMs } from "../config.ts";
+import { defineWebhooksRoute } from "../context.ts";
+import { serializeMessage } from "../messages/message-batcher.ts";
+import { type DeliveryRow, deliveryColumns, deliveryCondition } from "../queries/deliveries.ts";
 import { insertMessages } from "../queries/insert-messages.ts";
-import type { Dated } from "../queries/rows.ts";
-import { defineRoute } from "../webhooks.ts";
-import { deliveryParams, readable, readableWebhook, webhookParams } from "./params.ts";
+import type { WithDates } from "../queries/row-types.ts";
+import { deliveryParams, requireReadableWebhook, toReadableId, webhookParams } from "./params.ts";
 
 type DayOrInstant = { day: string } | { instant: string };
 
 /** A day of the location's time zone, or an instant. */
-const dayOrInstant = (description: string) =>
+const dayOrInstantQuery = (description: string) =>
   z
-    .union([dayInQuery.transform((day) => ({ day })), DateTime.transform((instant) => ({ instant }))], {
+    .union([dayQueryParameter.transform((day) => ({ day })), DateTime.transform((instant) => ({ instant }))], {
       error: "must be a day, written YYYY-MM-DD, or a date-time with an offset or Z",
     })
     .optional()
     .meta({ description, type: "string", example: "2026-05-29" });
 
-const query = z.object({
-  event: z.enum(sentEventNames).optional().meta({ description: "Deliveries of messages of this event" }),
-  state: z.enum(deliveryStates).optional().meta({ description: "Deliveries in this state" }),
-  since: dayOrInstant("Deliveries of this day of the location's time zone, or this date-time, and later"),
-  until: dayOrInstant("Deliveries of this day of the location's time zone, or this date-time, and earlier"),
-  ...pageQuery,
+const listDeliveriesQuery = z.object({
+  event: z.enum(webhookEventNames).optional().meta({ description: "Deliveries of messages of this event" }),
+  state: z.enum(webhookDeliveryStates).optional().meta({ description: "Deliveries in this state" }),
+  since: dayOrInstantQuery("Deliveries of this day of the location's time zone, or this date-time, and later"),
+  until: dayOrInstantQuery("Deliveries of this day of the location's time zone, or this date-time, and earlier"),
+  ...paginationQueryShape,
 });
 
-export const listDeliveriesRoute = defineRoute({
+export const listDeliveriesRoute = defineWebhooksRoute({
   method: "get",
   path: "/v1/webhooks/{id}/deliveries",
   operationId: "listDeliveries",
   summary: "List a webhook's deliveries",
   description: "The deliveries of a webhook, newest first. They are kept for 30 days.",
-  request: { params: webhookParams, query },
-  responses: { 200: { description: "A page of deliveries", schema: pageOf(Delivery) } },
+  request: { params: webhookParams, query: listDeliveriesQuery },
+  responses: { 200: { description: "A page of deliveries", schema: paginatedSchema(WebhookDelivery) } },
   errors: ["webhook_not_found", "invalid_page_token"],
   async handle({ params, query, principal, services, context, url, origin }) {
-    const webhook = await readableWebhook(services, params, principal);
+    const webhook = await requireReadableWebhook(services, params, principal);
     const { event, state, since, until } = query;
     const hasDays = [since, until].some((end) => end && "day" in end);
     const { location } = principal;
@@ -55,19 +60,19 @@ export const listDeliveriesRoute = defineRoute({
       ? "UTC"
       : location?.id === webhook.locationId
         ? location.timeZone
-        : (await services.locations.byId(webhook.locationId, context)).timeZone;
+        : (await services.locations.getById(webhook.locationId, context)).timeZone;
     const { sql } = services.db;
-    const startOf = (end: DayOrInstant, daysLater = 0) =>
-      "day" in end
-        ? sql`((${end.day}::date + ${daysLater}::int)::timestamp at time zone ${timeZone})`
-        : sql`${end.instant}::timestamptz`;
+    const boundaryOf = (bound: DayOrInstant, daysLater = 0) =>
+      "day" in bound
+        ? sql`((${bound.day}::date + ${daysLater}::int)::timestamp at time zone ${timeZone})`
+        : sql`${bound.instant}::timestamptz`;
     const where = sql`
       webhook_id = ${webhook.id}
       ${event === undefined ? sql`` : sql`and event = ${event}`}
       ${state === undefined ? sql`` : sql`and state = ${state}`}
-      ${since === undefined ? sql`` : sql`and created_at >= ${startOf(since)}`}
-      ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${startOf(until, 1)}`}`;
-    return replyWithNewest<DeliveryRow>({ query, url, origin }, sql, {
+      ${since === undefined ? sql`` : sql`and created_at >= ${boundaryOf(since)}`}
+      ${until === undefined ? sql`` : sql`and created_at ${"day" in until ? sql`<` : sql`<=`} ${boundaryOf(until, 1)}`}`;
+    return newestRowsPageResponse<DeliveryRow>({ query, url, origin }, sql, {
       columns: deliveryColumns(sql),
       table: sql`deliveries d`,
       where,
@@ -75,7 +80,7 @@ export const listDeliveriesRoute = defineRoute({
   },
 });
 
-export const getDeliveryRoute = defineRoute({
+export const getDeliveryRoute = defineWebhooksRoute({
   method: "get",
   path: "/v1/webhooks/deliveries/{id}",
   operationId: "getDelivery",
@@ -83,7 +88,7 @@ export const getDeliveryRoute = defineRoute({
   description: "A delivery, with every attempt, what was answered to it, and what is sent.",
   request: { params: deliveryParams },
   responses: {
-    200: { description: "The delivery", schema: DeliveryDetails },
+    200: { description: "The delivery", schema: WebhookDeliveryDetails },
     304: { description: "The client has it already" },
   },
   errors: ["delivery_not_found"],
@@ -91,28 +96,28 @@ export const getDeliveryRoute = defineRoute({
     const { sql } = db;
     const [found] = await sql<(DeliveryRow & { body: string })[]>`
       select ${deliveryColumns(sql)}, m.body from deliveries d, webhooks w, messages m
-      where ${isDelivery(sql, readable(params, principal))} and m.id = d.message_id`;
+      where ${deliveryCondition(sql, toReadableId(params, principal))} and m.id = d.message_id`;
     if (!found) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = found;
     // The last thousand, and the one under way, which began when its delivery was claimed.
-    const attempts = await sql<Dated<Attempt, "startedAt" | "nextAttemptAt">[]>`
+    const attempts = await sql<WithDates<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt">[]>`
       select * from (
         select
           generation, number, started_at, milliseconds, status, error, response, next_attempt_at
         from attempts where delivery_id = ${delivery.id}
         union all
         select
-          generation, attempt, due_at - make_interval(secs => ${leaseMs(config) / 1_000}), null, null, null, null, null
+          generation, attempt, due_at - make_interval(secs => ${claimLeaseMs(config) / 1_000}), null, null, null, null, null
         from deliveries where id = ${delivery.id} and state = 'sending'
         order by generation desc, number desc limit 1000
       ) latest order by generation, number`;
     // The text that is sent, as it is.
-    const reply = joinObjects(JSON.stringify({ ...delivery, attempts }), objectOf("payload", body));
-    return taggedByContent(reply, { ifNoneMatch: header("if-none-match") });
+    const responseText = mergeJsonObjects(JSON.stringify({ ...delivery, attempts }), wrapInJsonObject("payload", body));
+    return conditionalJsonResponseByContent(responseText, { ifNoneMatch: header("if-none-match") });
   },
 });
 
-export const replayDeliveryRoute = defineRoute({
+export const replayDeliveryRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/webhooks/deliveries/{id}/replay",
   operationId: "replayDelivery",
@@ -123,36 +128,36 @@ export const replayDeliveryRoute = defineRoute({
   responses: {
     202: {
       description: "The delivery, which is on its way",
-      schema: Delivery,
-      example: { ...deliveryExample, state: "pending", nextAttemptAt: "2026-05-30T08:00:00.000Z" },
+      schema: WebhookDelivery,
+      example: { ...webhookDeliveryExample, state: "pending", nextAttemptAt: "2026-05-30T08:00:00.000Z" },
     },
   },
   errors: ["delivery_not_found", "delivery_under_way"],
-  async handle({ params, principal, services: { db, clock, delivering } }) {
-    const which = readable(params, principal);
+  async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
+    const target = toReadableId(params, principal);
     const delivery = await db.transaction(async (tx) => {
       const [delivery] = await tx<DeliveryRow[]>`
         update deliveries d set
           state = 'pending', generation = d.generation + 1, attempt = 1, failures = 0, due_at = ${clock()}
         from webhooks w
-        where ${isDelivery(tx, which)} and d.state <> 'sending'
+        where ${deliveryCondition(tx, target)} and d.state <> 'sending'
         returning ${deliveryColumns(tx)}`;
       if (delivery) {
         const { event, webhookId } = delivery;
-        const { tests, scheduler } = delivering;
-        afterCommit(tx, () => (event === "test" ? tests.wake() : scheduler.wake([webhookId])));
+        const { testLoop, scheduler } = deliveryWorker;
+        runAfterCommit(tx, () => (event === "test" ? testLoop.wake() : scheduler.poll([webhookId])));
         return delivery;
       }
-      const [sending] = await tx`select from deliveries d, webhooks w where ${isDelivery(tx, which)}`;
+      const [sending] = await tx`select from deliveries d, webhooks w where ${deliveryCondition(tx, target)}`;
       throw sending
         ? new ApiError("delivery_under_way", { detail: "Ask again once the attempt that is under way is over." })
         : new ApiError("delivery_not_found");
     });
-    return json(202, delivery);
+    return jsonResponse(202, delivery);
   },
 });
 
-export const testWebhookRoute = defineRoute({
+export const testWebhookRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/webhooks/{id}/test",
   operationId: "testWebhook",
@@ -163,29 +168,29 @@ export const testWebhookRoute = defineRoute({
   responses: {
     202: {
       description: "The delivery of the message, which is on its way",
-      schema: Delivery,
+      schema: WebhookDelivery,
       example: {
-        ...deliveryExample,
+        ...webhookDeliveryExample,
         event: "test",
         state: "pending",
-        nextAttemptAt: deliveryExample.createdAt,
+        nextAttemptAt: webhookDeliveryExample.createdAt,
         settledAt: null,
       },
     },
   },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services, context }) {
-    const { id: webhookId, locationId } = await readableWebhook(services, params, principal);
-    const { db, clock, delivering } = services;
+    const { id: webhookId, locationId } = await requireReadableWebhook(services, params, principal);
+    const { db, clock, deliveryWorker } = services;
     const { traceparent } = context;
     const [id, messageId, event, now] = [randomUUID(), randomUUID(), "test" as const, clock()];
     const data = { locationId, webhookId, message: "It works." };
-    const body = messageBody({ messageId, event, time: now.toISOString(), sequence: null, data, traceparent });
+    const body = serializeMessage({ messageId, event, time: now.toISOString(), sequence: null, data, traceparent });
     const messages = [{ messageId, event, subject: messageId, body, traceparent }];
     const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
     await insertMessages(db.sql, { messages, deliveries }, { now, lapsesAt: now });
-    delivering.tests.wake();
+    deliveryWorker.testLoop.wake();
     const delivery = { id, createdAt: now, webhookId, messageId, event };
-    return json(202, { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null });
+    return jsonResponse(202, { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null });
   },
 });

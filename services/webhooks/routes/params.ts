@@ -1,10 +1,10 @@
 import { ApiError } from "@pragma/contracts/errors";
 import type { Principal } from "@pragma/contracts/principal";
-import { readableLocation } from "@pragma/runtime/locations";
+import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import type { Which } from "../queries/rows.ts";
-import { isWebhook, type WebhookRow, webhookColumns } from "../queries/webhooks.ts";
-import type { Webhooks } from "../webhooks.ts";
+import type { WebhooksContext } from "../context.ts";
+import type { LocationScopedId } from "../queries/row-types.ts";
+import { type WebhookRow, webhookColumns, webhookCondition } from "../queries/webhooks.ts";
 
 export const recipientParams = z.object({ id: z.guid().meta({ description: "Id of the recipient" }) });
 
@@ -13,7 +13,7 @@ export const webhookParams = z.object({ id: z.guid().meta({ description: "Id of 
 export const deliveryParams = z.object({ id: z.guid().meta({ description: "Id of the delivery" }) });
 
 /** Of lists: whose things. */
-export const locationQuery = {
+export const locationIdQuery = {
   locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
 };
 
@@ -22,9 +22,9 @@ export const locationQuery = {
  *
  * @throws `ApiError` location_forbidden when the key belongs to no location.
  */
-export const readable = ({ id }: { id: string }, principal: Principal): Which => ({
+export const toReadableId = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
   id,
-  locationId: readableLocation(principal),
+  locationId: getReadableLocationId(principal),
 });
 
 /**
@@ -32,19 +32,21 @@ export const readable = ({ id }: { id: string }, principal: Principal): Which =>
  *
  * @throws `ApiError` webhook_not_found; location_forbidden when the key belongs to no location.
  */
-export async function readableWebhook(
-  { db: { sql } }: Pick<Webhooks, "db">,
+export async function requireReadableWebhook(
+  { db: { sql } }: Pick<WebhooksContext, "db">,
   params: { id: string },
   principal: Principal,
 ): Promise<WebhookRow> {
-  const which = readable(params, principal);
-  const [webhook] = await sql<WebhookRow[]>`select ${webhookColumns(sql)} from webhooks where ${isWebhook(sql, which)}`;
+  const target = toReadableId(params, principal);
+  const [webhook] = await sql<
+    WebhookRow[]
+  >`select ${webhookColumns(sql)} from webhooks where ${webhookCondition(sql, target)}`;
   if (!webhook) throw new ApiError("webhook_not_found");
   return webhook;
 }
 
 /** The refusal of one more than a location may have of what the documentation's table of limits calls `name`. */
-export function limitReached(name: "webhooks" | "recipients", maximum: number): ApiError {
+export function createLocationLimitError(name: "webhooks" | "recipients", maximum: number): ApiError {
   return new ApiError("limit_reached", {
     detail: `A location may have ${maximum} ${name}. Delete one that is not needed any more, then create this one.`,
     limit: { name, maximum, unit: `${name} of a location` },

@@ -1,53 +1,57 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import { pageOf, pageQuery } from "@pragma/contracts/pagination";
-import { Recipient, RecipientWithSecret, UpsertRecipient } from "@pragma/contracts/recipient";
-import { jsonBody } from "@pragma/runtime/define-route";
-import { namedLocation, ownLocation } from "@pragma/runtime/locations";
-import { json } from "@pragma/runtime/reply";
-import { replyWithNewest } from "@pragma/runtime/reply-with-page";
-import { z } from "zod";
-import { recipientReply, useSecret } from "../change-secret.ts";
+import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import {
-  lockLocation,
+  UpsertWebhookRecipient,
+  WebhookRecipient,
+  WebhookRecipientWithSecret,
+} from "@pragma/contracts/webhook-recipient";
+import { jsonBodyParser } from "@pragma/runtime/http/define-route";
+import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { jsonResponse } from "@pragma/runtime/http/route-response";
+import { resolveLocationId, resolveLocationRef } from "@pragma/runtime/service-calls/location-lookup";
+import { z } from "zod";
+import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
+import {
+  incrementWebhookRevisions,
+  lockLocationWebhooks,
   lockRecipient,
-  outdateWebhooks,
   type RecipientRow,
   recipientColumns,
 } from "../queries/recipients.ts";
-import { defineRoute, type Webhooks } from "../webhooks.ts";
-import { limitReached, locationQuery, readable, recipientParams } from "./params.ts";
+import { readRecipientWithSecret, setRecipientSecret } from "../set-recipient-secret.ts";
+import { createLocationLimitError, locationIdQuery, recipientParams, toReadableId } from "./params.ts";
 
-export const upsertRecipientRoute = defineRoute({
+export const upsertRecipientRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/recipients/",
   operationId: "upsertRecipient",
   summary: "Make or change a recipient",
   description:
     "Makes a recipient of webhooks, or changes the one of this id in the same location. A new one that is given no hmacSecret gets one that is made for it: it is shown in this reply, and never again. Another hmacSecret for a recipient that has one takes its place as a rotation does.",
-  request: { body: jsonBody(UpsertRecipient) },
+  request: { body: jsonBodyParser(UpsertWebhookRecipient) },
   responses: {
-    200: { description: "The recipient as it was changed", schema: RecipientWithSecret },
-    201: { description: "The recipient as it was made", schema: RecipientWithSecret },
+    200: { description: "The recipient as it was changed", schema: WebhookRecipientWithSecret },
+    201: { description: "The recipient as it was made", schema: WebhookRecipientWithSecret },
   },
   errors: ["recipient_conflict", "limit_reached", "too_many_secrets", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context }) {
-    const { id: locationId } = await namedLocation(principal, body.locationId, services.locations, context);
+    const { id: locationId } = await resolveLocationRef(principal, body.locationId, services.locations, context);
     const { isNew, reply } = await upsertRecipient(services, { locationId, recipient: body });
-    return json(isNew ? 201 : 200, reply, { "cache-control": "no-store" });
+    return jsonResponse(isNew ? 201 : 200, reply, { "cache-control": "no-store" });
   },
 });
 
 /** Creates a recipient, or changes the one of this id. A new one that is given no secret gets one that is created here. */
 async function upsertRecipient(
-  { db, vault, clock, config }: Webhooks,
-  { locationId, recipient }: { locationId: string; recipient: UpsertRecipient },
+  { db, encryption, clock, config }: WebhooksContext,
+  { locationId, recipient }: { locationId: string; recipient: UpsertWebhookRecipient },
 ) {
   const { name, hmacSecret, apiKey } = recipient;
   const id = recipient.id?.toLowerCase() ?? randomUUID();
-  const sealedApiKey = apiKey === undefined || apiKey === null ? apiKey : vault.seal(apiKey);
+  const sealedApiKey = apiKey === undefined || apiKey === null ? apiKey : encryption.encrypt(apiKey);
   return db.transaction(async (tx) => {
-    await lockLocation(tx, db, locationId);
+    await lockLocationWebhooks(tx, db, locationId);
     const now = clock();
     const content = { name, updatedAt: now, ...(sealedApiKey !== undefined && { sealedApiKey }) };
     const inserted = await tx`
@@ -57,39 +61,45 @@ async function upsertRecipient(
     if (isNew) {
       const max = config.RECIPIENTS_PER_LOCATION;
       const { count } = await tx`select from recipients where location_id = ${locationId} limit ${max + 1}`;
-      if (count > max) throw limitReached("recipients", max);
+      if (count > max) throw createLocationLimitError("recipients", max);
     } else {
       if (!(await lockRecipient(tx, { id, locationId }))) {
         throw new ApiError("recipient_conflict", { detail: "Choose another id, or leave it out to be given one." });
       }
       await tx`update recipients set ${tx(content)} where id = ${id}`;
-      await outdateWebhooks(tx, id);
+      await incrementWebhookRevisions(tx, id);
     }
     const createdSecret =
-      isNew || hmacSecret !== undefined ? await useSecret({ vault }, tx, { recipientId: id, hmacSecret, now }) : null;
-    return { isNew, reply: await recipientReply(tx, { id, createdSecret, now }) };
+      isNew || hmacSecret !== undefined
+        ? await setRecipientSecret({ encryption }, tx, { recipientId: id, hmacSecret, now })
+        : null;
+    return { isNew, reply: await readRecipientWithSecret(tx, { id, createdSecret, now }) };
   });
 }
 
-export const listRecipientsRoute = defineRoute({
+export const listRecipientsRoute = defineWebhooksRoute({
   method: "get",
   path: "/v1/recipients/",
   operationId: "listRecipients",
   summary: "List recipients",
   description: "The recipients of webhooks of the location, newest first.",
-  request: { query: z.object({ ...locationQuery, ...pageQuery }) },
-  responses: { 200: { description: "A page of recipients", schema: pageOf(Recipient) } },
+  request: { query: z.object({ ...locationIdQuery, ...paginationQueryShape }) },
+  responses: { 200: { description: "A page of recipients", schema: paginatedSchema(WebhookRecipient) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db, clock }, url, origin }) {
     const { sql } = db;
-    const locationId = ownLocation(principal, query.locationId);
+    const locationId = resolveLocationId(principal, query.locationId);
     const columns = recipientColumns(sql, clock());
     const where = sql`location_id = ${locationId}`;
-    return replyWithNewest<RecipientRow>({ query, url, origin }, sql, { columns, table: sql`recipients r`, where });
+    return newestRowsPageResponse<RecipientRow>({ query, url, origin }, sql, {
+      columns,
+      table: sql`recipients r`,
+      where,
+    });
   },
 });
 
-export const deleteRecipientRoute = defineRoute({
+export const deleteRecipientRoute = defineWebhooksRoute({
   method: "delete",
   path: "/v1/recipients/{id}",
   operationId: "deleteRecipient",
@@ -99,11 +109,11 @@ export const deleteRecipientRoute = defineRoute({
   responses: { 204: { description: "The recipient is deleted" } },
   errors: ["recipient_not_found", "recipient_in_use"],
   async handle({ params, principal, services: { db } }) {
-    const which = readable(params, principal);
+    const target = toReadableId(params, principal);
     await db.transaction(async (tx) => {
-      if (!(await lockRecipient(tx, which))) throw new ApiError("recipient_not_found");
+      if (!(await lockRecipient(tx, target))) throw new ApiError("recipient_not_found");
       const deleted = await tx`
-        delete from recipients r where id = ${which.id} and not exists (select from webhooks where recipient_id = r.id)`;
+        delete from recipients r where id = ${target.id} and not exists (select from webhooks where recipient_id = r.id)`;
       if (deleted.count === 1) return;
       throw new ApiError("recipient_in_use", {
         detail: "Delete its webhooks first. Those with a long log take a while to be gone after they are deleted.",

@@ -1,15 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { Delivery } from "@pragma/contracts/delivery";
-import { pageOf } from "@pragma/contracts/pagination";
+import { paginatedSchema } from "@pragma/contracts/pagination";
 import { Webhook, WebhookDetails } from "@pragma/contracts/webhook";
+import { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { orderEvent } from "../testing/event-sender.ts";
-import { answers, type Receiver, startReceiver } from "../testing/receiver.ts";
-import { type Subscription, startWebhooks, type TestWebhooks, webhooksKey } from "../testing/start-webhooks.ts";
+import { createOrderEventData } from "../testing/event-publisher.ts";
+import {
+  createWebhooksPrincipal,
+  startTestWebhooks,
+  type TestWebhookSubscription,
+  type TestWebhooks,
+} from "../testing/start-test-webhooks.ts";
+import { respondWith, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooks;
-let receiver: Receiver;
+let receiver: WebhookReceiver;
 const path = "/v1/webhooks/";
 /** What names stand for here. */
 const names: Record<string, string> = {
@@ -25,18 +30,19 @@ beforeAll(async () => {
     const inside = host === "both.example" ? [{ address: "::ffff:169.254.169.254", family: 6 }] : [];
     return [{ address, family: 4 }, ...inside];
   };
-  [service, receiver] = await Promise.all([startWebhooks({ resolve }), startReceiver()]);
+  [service, receiver] = await Promise.all([startTestWebhooks({ resolveHost: resolve }), startWebhookReceiver()]);
 });
 afterAll(async () => {
   await service?.remove();
   await receiver?.close();
 });
 
-const get = ({ webhook, principal }: Subscription) => service.get(`${path}${webhook.id}`, WebhookDetails, principal);
+const get = ({ webhook, principal }: TestWebhookSubscription) =>
+  service.getJson(`${path}${webhook.id}`, WebhookDetails, principal);
 
 describe("a new webhook", () => {
   it("is active, and is told of what it listens to", async () => {
-    const { webhook, recipientId, locationId } = await service.subscribe("http://127.0.0.1:9999/hook", {
+    const { webhook, recipientId, locationId } = await service.createSubscription("http://127.0.0.1:9999/hook", {
       events: ["order.paid", "order.paid", "report.finalized"],
     });
     expect(webhook).toMatchObject({
@@ -58,10 +64,10 @@ describe("a new webhook", () => {
     ["a fragment", "https://example.com/#there", "fragment"],
     ["the port of mail", "https://example.com:25/", "forbidden_port"],
   ])("is refused when its endpoint is %s", async (_, endpointUrl, code) => {
-    const subscription = await service.subscribe("http://127.0.0.1:9999/");
+    const subscription = await service.createSubscription("http://127.0.0.1:9999/");
     const { principal, recipientId } = subscription;
     const body = { recipientId, endpointUrl, events: ["order.paid"] };
-    const problem = await service.refusal({ method: "POST", path, principal, body });
+    const problem = await service.requestProblem({ method: "POST", path, principal, body });
     expect(problem).toMatchObject({
       status: 400,
       code: "invalid_request",
@@ -93,9 +99,9 @@ describe("a new webhook", () => {
     ["a name that stands for one of each", "https://both.example/"],
     ["a name that stands for nothing", "https://nowhere.example/"],
   ])("is refused in the same words when its endpoint is %s", async (_, endpointUrl) => {
-    const { principal, recipientId } = await service.subscribe("http://127.0.0.1:9999/");
+    const { principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/");
     const body = { recipientId, endpointUrl, events: ["order.paid"] };
-    const { status, errors } = await service.refusal({ method: "POST", path, principal, body });
+    const { status, errors } = await service.requestProblem({ method: "POST", path, principal, body });
     expect({ status, errors }).toEqual({
       status: 400,
       errors: [
@@ -115,33 +121,33 @@ describe("a new webhook", () => {
     ["no recipient", { recipientId: undefined }, "recipientId"],
     ["a recipient that there is not", { recipientId: randomUUID() }, "recipientId"],
   ])("is refused with %s", async (_, wrong, at) => {
-    const { principal, recipientId } = await service.subscribe("http://127.0.0.1:9999/");
+    const { principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/");
     const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/", events: ["order.paid"], ...wrong };
-    const problem = await service.refusal({ method: "POST", path, principal, body });
+    const problem = await service.requestProblem({ method: "POST", path, principal, body });
     expect(problem).toMatchObject({ status: 400, errors: [{ path: at }] });
   });
 
   it("is refused with a recipient of another location", async () => {
-    const { recipientId } = await service.subscribe("http://127.0.0.1:9999/");
+    const { recipientId } = await service.createSubscription("http://127.0.0.1:9999/");
     const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/", events: ["order.paid"] };
-    const problem = await service.refusal({ method: "POST", path, principal: webhooksKey(), body });
+    const problem = await service.requestProblem({ method: "POST", path, principal: createWebhooksPrincipal(), body });
     expect(problem).toMatchObject({ errors: [{ path: "recipientId", code: "unknown_recipient" }] });
   });
 
   it("may have a name that cannot be looked up at the moment", async () => {
-    const { webhook } = await service.subscribe("https://unanswered.example/hook");
+    const { webhook } = await service.createSubscription("https://unanswered.example/hook");
     expect(webhook.endpointUrl).toBe("https://unanswered.example/hook");
   });
 
   it("is not told what its host stands for later, nor whether it stands for anything", async () => {
     const attemptAt = async (address: string | undefined) => {
       names["later.example"] = "93.184.216.34";
-      const subscription = await service.subscribe("http://later.example/");
+      const subscription = await service.createSubscription("http://later.example/");
       if (address) names["later.example"] = address;
       else delete names["later.example"];
-      const id = await service.tell("order.paid", orderEvent(subscription.locationId));
+      const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
       const { attempts } = await eventually("the attempt", async () => {
-        const delivery = await service.delivery(subscription, id, "pending");
+        const delivery = await service.waitForDelivery(subscription, id, "pending");
         return delivery.attempts[0]?.error ? delivery : undefined;
       });
       const { status, error, response } = attempts[0] ?? {};
@@ -161,66 +167,73 @@ describe("a new webhook", () => {
 describe("a location with as many webhooks as it may have", () => {
   let limited: TestWebhooks;
   beforeAll(async () => {
-    limited = await startWebhooks({ variables: { WEBHOOKS_PER_LOCATION: "3" } });
+    limited = await startTestWebhooks({ variables: { WEBHOOKS_PER_LOCATION: "3" } });
   });
   afterAll(() => limited?.remove());
   const endpointUrl = "http://127.0.0.1:9999/";
 
   it("gets no more, also of many requests at once, and changes those that it has", async () => {
-    const first = await limited.subscribe(endpointUrl);
+    const first = await limited.createSubscription(endpointUrl);
     const { principal, recipientId } = first;
     const body = { recipientId, endpointUrl, events: ["order.paid"] };
-    const replies = await Promise.all(Array.from({ length: 12 }, () => limited.ask("POST", path, { principal, body })));
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, () => limited.request("POST", path, { principal, body })),
+    );
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, ...Array(10).fill(409)]);
-    const problem = await limited.refusal({ method: "POST", path, principal, body });
+    const problem = await limited.requestProblem({ method: "POST", path, principal, body });
     expect(problem).toMatchObject({
       code: "limit_reached",
       limit: { name: "webhooks", maximum: 3, unit: "webhooks of a location" },
       detail: "A location may have 3 webhooks. Delete one that is not needed any more, then create this one.",
     });
     const change = { ...body, id: first.webhook.id, events: ["order.call"] };
-    await limited.send({ method: "POST", path, principal, body: change }, { status: 200, schema: Webhook });
-    expect((await limited.get(path, pageOf(Webhook), principal)).meta.totalCount).toBe(3);
-    await limited.subscribe(endpointUrl);
+    await limited.sendRequest({ method: "POST", path, principal, body: change }, { status: 200, schema: Webhook });
+    expect((await limited.getJson(path, paginatedSchema(Webhook), principal)).meta.totalCount).toBe(3);
+    await limited.createSubscription(endpointUrl);
 
-    expect((await limited.ask("DELETE", `${path}${first.webhook.id}`, { principal })).status).toBe(204);
-    await limited.send({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
-    expect((await limited.refusal({ method: "POST", path, principal, body })).code).toBe("limit_reached");
+    expect((await limited.request("DELETE", `${path}${first.webhook.id}`, { principal })).status).toBe(204);
+    await limited.sendRequest({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
+    expect((await limited.requestProblem({ method: "POST", path, principal, body })).code).toBe("limit_reached");
   });
 });
 
 describe("in production", () => {
   let production: TestWebhooks;
   beforeAll(async () => {
-    production = await startWebhooks({ variables: { NODE_ENV: "production", WEBHOOK_ALLOWLIST: "10.9.0.0/16" } });
+    production = await startTestWebhooks({ variables: { NODE_ENV: "production", WEBHOOK_ALLOWLIST: "10.9.0.0/16" } });
   });
   afterAll(() => production?.remove());
 
   it("endpoints are https only, none is on this machine, and the operator's list counts", async () => {
-    await expect(production.subscribe("http://10.9.0.1/")).rejects.toThrow("must be an https URL");
-    await expect(production.subscribe("https://127.0.0.1/")).rejects.toThrow("must be at a public address");
-    await expect(production.subscribe("https://localhost:8443/")).rejects.toThrow("must be at a public address");
-    expect((await production.subscribe("https://10.9.0.1/")).webhook.state).toBe("active");
+    await expect(production.createSubscription("http://10.9.0.1/")).rejects.toThrow("must be an https URL");
+    await expect(production.createSubscription("https://127.0.0.1/")).rejects.toThrow("must be at a public address");
+    await expect(production.createSubscription("https://localhost:8443/")).rejects.toThrow(
+      "must be at a public address",
+    );
+    expect((await production.createSubscription("https://10.9.0.1/")).webhook.state).toBe("active");
   });
 });
 
 describe("a webhook of this id", () => {
   it("is changed, and stays paused", async () => {
-    const { webhook, principal, recipientId } = await service.subscribe("http://127.0.0.1:9999/one");
-    await service.ask("POST", `${path}${webhook.id}/pause`, { principal });
+    const { webhook, principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/one");
+    await service.request("POST", `${path}${webhook.id}/pause`, { principal });
     const body = { id: webhook.id, recipientId, endpointUrl: "http://127.0.0.1:9999/two", events: ["order.call"] };
-    const changed = await service.send({ method: "POST", path, principal, body }, { status: 200, schema: Webhook });
+    const changed = await service.sendRequest(
+      { method: "POST", path, principal, body },
+      { status: 200, schema: Webhook },
+    );
     expect(changed).toMatchObject({ state: "paused", endpointUrl: body.endpointUrl, events: ["order.call"] });
-    const { data } = await service.get(path, pageOf(Webhook), principal);
+    const { data } = await service.getJson(path, paginatedSchema(Webhook), principal);
     expect(data).toEqual([changed]);
   });
 
   it("is nobody else's: not to be taken, seen, changed or used", async () => {
-    const { webhook } = await service.subscribe("http://127.0.0.1:9999/");
-    const stranger = await service.subscribe("http://127.0.0.1:9999/");
+    const { webhook } = await service.createSubscription("http://127.0.0.1:9999/");
+    const stranger = await service.createSubscription("http://127.0.0.1:9999/");
     const { principal, recipientId } = stranger;
     const body = { id: webhook.id, recipientId, endpointUrl: "http://127.0.0.1:9999/", events: ["order.paid"] };
-    expect(await service.refusal({ method: "POST", path, principal, body })).toMatchObject({
+    expect(await service.requestProblem({ method: "POST", path, principal, body })).toMatchObject({
       code: "webhook_conflict",
     });
     const things = [
@@ -232,111 +245,115 @@ describe("a webhook of this id", () => {
       ["GET", "/deliveries"],
     ] as const;
     for (const [method, rest] of things) {
-      const problem = await service.refusal({ method, path: `${path}${webhook.id}${rest}`, principal });
+      const problem = await service.requestProblem({ method, path: `${path}${webhook.id}${rest}`, principal });
       expect(problem, rest).toMatchObject({ status: 404, code: "webhook_not_found" });
     }
     const since = { since: "2026-01-01T00:00:00Z" };
     const recovery = { method: "POST", path: `${path}${webhook.id}/recover`, principal, body: since };
-    expect(await service.refusal(recovery)).toMatchObject({ code: "webhook_not_found" });
+    expect(await service.requestProblem(recovery)).toMatchObject({ code: "webhook_not_found" });
   });
 
   it("is sent to its new endpoint at once, and a failing one begins anew", async () => {
-    const [old, other] = [receiver.endpoint(answers(500)), receiver.endpoint()];
-    const subscription = await service.subscribe(old.url);
+    const [old, other] = [receiver.addEndpoint(respondWith(500)), receiver.addEndpoint()];
+    const subscription = await service.createSubscription(old.url);
     const { webhook, principal, recipientId, locationId } = subscription;
-    await service.tell("order.paid", orderEvent(locationId));
+    await service.publishEvent("order.paid", createOrderEventData(locationId));
     await eventually("it to be failing", async () => (await get(subscription)).failingSince !== null);
     const body = { id: webhook.id, recipientId, endpointUrl: other.url, events: ["order.paid"] };
-    const changed = await service.send({ method: "POST", path, principal, body }, { status: 200, schema: Webhook });
+    const changed = await service.sendRequest(
+      { method: "POST", path, principal, body },
+      { status: 200, schema: Webhook },
+    );
     expect(changed).toMatchObject({ failingSince: null, lastError: null });
-    const id = await service.tell("order.paid", orderEvent(locationId));
-    await service.delivery(subscription, id, "succeeded");
-    expect(other.received.map(({ headers }) => headers["webhook-id"])).toContain(id);
+    const id = await service.publishEvent("order.paid", createOrderEventData(locationId));
+    await service.waitForDelivery(subscription, id, "succeeded");
+    expect(other.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toContain(id);
   });
 });
 
 describe("a paused webhook", () => {
   it("is sent nothing, but a test, and what came to pass in the meantime once it is resumed", async () => {
-    const endpoint = receiver.endpoint();
-    const subscription = await service.subscribe(endpoint.url);
+    const endpoint = receiver.addEndpoint();
+    const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, locationId } = subscription;
-    await service.send(
+    await service.sendRequest(
       { method: "POST", path: `${path}${webhook.id}/pause`, principal },
       { status: 200, schema: Webhook },
     );
     const ids = [
-      await service.tell("order.paid", orderEvent(locationId)),
-      await service.tell("order.paid", orderEvent(locationId)),
+      await service.publishEvent("order.paid", createOrderEventData(locationId)),
+      await service.publishEvent("order.paid", createOrderEventData(locationId)),
     ];
-    for (const id of ids) await service.delivery(subscription, id, "pending");
-    const test = await service.send(
+    for (const id of ids) await service.waitForDelivery(subscription, id, "pending");
+    const test = await service.sendRequest(
       { method: "POST", path: `${path}${webhook.id}/test`, principal },
-      { status: 202, schema: Delivery },
+      { status: 202, schema: WebhookDelivery },
     );
-    await service.delivery(subscription, test.messageId, "succeeded");
-    expect(endpoint.received.map(({ headers }) => headers["x-popina-webhook-event"])).toEqual(["test"]);
+    await service.waitForDelivery(subscription, test.messageId, "succeeded");
+    expect(endpoint.receivedWebhooks.map(({ headers }) => headers["x-popina-webhook-event"])).toEqual(["test"]);
     expect((await get(subscription)).statistics.pending).toBe(2);
-    await service.send(
+    await service.sendRequest(
       { method: "POST", path: `${path}${webhook.id}/resume`, principal },
       { status: 200, schema: Webhook },
     );
-    for (const id of ids) await service.delivery(subscription, id, "succeeded");
+    for (const id of ids) await service.waitForDelivery(subscription, id, "succeeded");
   });
 });
 
 describe("a test", () => {
   it("is sent once, and tells what was answered; it makes no endpoint a failing one", async () => {
-    const endpoint = receiver.endpoint(answers(500, { body: "no such thing" }));
-    const subscription = await service.subscribe(endpoint.url);
+    const endpoint = receiver.addEndpoint(respondWith(500, { body: "no such thing" }));
+    const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, locationId } = subscription;
-    const sent = await service.send(
+    const sent = await service.sendRequest(
       { method: "POST", path: `${path}${webhook.id}/test`, principal },
-      { status: 202, schema: Delivery },
+      { status: 202, schema: WebhookDelivery },
     );
     expect(sent).toMatchObject({ webhookId: webhook.id, event: "test", state: "pending" });
-    const { attempts, payload } = await service.delivery(subscription, sent.messageId, "failed");
+    const { attempts, payload } = await service.waitForDelivery(subscription, sent.messageId, "failed");
     expect(attempts).toMatchObject([{ status: 500, response: "no such thing", nextAttemptAt: null }]);
     expect(payload).toMatchObject({ meta: { event: "test" }, data: { locationId, webhookId: webhook.id } });
     expect(await get(subscription)).toMatchObject({ failingSince: null });
   });
 
   it("is sent once for each Idempotency-Key", async () => {
-    const endpoint = receiver.endpoint();
-    const { webhook, principal } = await service.subscribe(endpoint.url);
+    const endpoint = receiver.addEndpoint();
+    const { webhook, principal } = await service.createSubscription(endpoint.url);
     const headers = { "idempotency-key": randomUUID() };
     const request = { method: "POST", path: `${path}${webhook.id}/test`, principal, headers };
-    const one = await service.send(request, { status: 202, schema: Delivery });
-    const again = await service.send(request, { status: 202, schema: Delivery });
+    const one = await service.sendRequest(request, { status: 202, schema: WebhookDelivery });
+    const again = await service.sendRequest(request, { status: 202, schema: WebhookDelivery });
     expect(again).toEqual(one);
-    await eventually("the test", () => endpoint.received.length > 0);
-    expect(endpoint.received).toHaveLength(1);
+    await eventually("the test", () => endpoint.receivedWebhooks.length > 0);
+    expect(endpoint.receivedWebhooks).toHaveLength(1);
   });
 });
 
 describe("a deleted webhook", () => {
   it("is gone with its log, is sent nothing, and its id may be used again", async () => {
-    const endpoint = receiver.endpoint();
-    const subscription = await service.subscribe(endpoint.url);
+    const endpoint = receiver.addEndpoint();
+    const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, recipientId, locationId } = subscription;
-    const id = await service.tell("order.paid", orderEvent(locationId));
-    const delivery = await service.delivery(subscription, id, "succeeded");
-    const response = await service.ask("DELETE", `${path}${webhook.id}`, { principal });
+    const id = await service.publishEvent("order.paid", createOrderEventData(locationId));
+    const delivery = await service.waitForDelivery(subscription, id, "succeeded");
+    const response = await service.request("DELETE", `${path}${webhook.id}`, { principal });
     expect(response.status).toBe(204);
     for (const address of [`${path}${webhook.id}`, `${path}deliveries/${delivery.id}`]) {
-      expect((await service.ask("GET", address, { principal })).status).toBe(404);
+      expect((await service.request("GET", address, { principal })).status).toBe(404);
     }
-    expect(await service.attempts(delivery.id)).toEqual([]);
-    await service.tell("order.paid", orderEvent(locationId));
+    expect(await service.listAttempts(delivery.id)).toEqual([]);
+    await service.publishEvent("order.paid", createOrderEventData(locationId));
     const body = { id: webhook.id, recipientId, endpointUrl: endpoint.url, events: ["order.paid"] };
-    await service.send({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
-    expect(endpoint.received).toHaveLength(1);
+    await service.sendRequest({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
+    expect(endpoint.receivedWebhooks).toHaveLength(1);
   });
 });
 
 it("webhooks are all deleted when many are at once, each with a long log", async () => {
-  const { principal, recipientId } = await service.subscribe("http://127.0.0.1:9999/hook");
+  const { principal, recipientId } = await service.createSubscription("http://127.0.0.1:9999/hook");
   const body = { recipientId, endpointUrl: "http://127.0.0.1:9999/hook", events: ["order.paid"] };
-  const subscribe = () => service.send({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
+  const subscribe = () =>
+    service.sendRequest({ method: "POST", path, principal, body }, { status: 201, schema: Webhook });
   for (let round = 1; round <= 3; round += 1) {
     const webhooks = await Promise.all(Array.from({ length: 8 }, subscribe));
     const ids = webhooks.map(({ id }) => id);
@@ -349,7 +366,7 @@ it("webhooks are all deleted when many are at once, each with a long log", async
         (id, message_id, webhook_id, event, state, generation, attempt, failures, settled_at, created_at)
       select gen_random_uuid(), message.id, webhook_id, 'order.paid', 'succeeded', 1, 1, 0, now(), now()
       from message, unnest(${ids}::uuid[]) as webhook_id order by random()`;
-    const removals = ids.map((id) => service.ask("DELETE", `${path}${id}`, { principal }));
+    const removals = ids.map((id) => service.request("DELETE", `${path}${id}`, { principal }));
     expect((await Promise.all(removals)).map(({ status }) => status)).toEqual(ids.map(() => 204));
     const left = () => service.db.sql`select 1 from deliveries where webhook_id = any(${ids}::uuid[])`;
     expect((await left()).length).toBe(0);
@@ -357,8 +374,8 @@ it("webhooks are all deleted when many are at once, each with a long log", async
 }, 60_000);
 
 it("says how the deliveries of a webhook go", async () => {
-  const endpoint = receiver.endpoint();
-  const subscription = await service.subscribe(endpoint.url);
+  const endpoint = receiver.addEndpoint();
+  const subscription = await service.createSubscription(endpoint.url);
   expect((await get(subscription)).statistics).toEqual({
     pending: 0,
     lastDay: { succeeded: 0, failed: 0, averageMilliseconds: null },
@@ -366,11 +383,11 @@ it("says how the deliveries of a webhook go", async () => {
     lastFailedAt: null,
   });
   for (const status of [204, 200, 500]) {
-    endpoint.behave(answers(status, { after: 20 }));
-    const id = await service.tell("order.paid", orderEvent(subscription.locationId));
+    endpoint.setHandler(respondWith(status, { delayMs: 20 }));
+    const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
     await eventually("an attempt", async () => {
-      const [delivery] = await service.deliveries(subscription);
-      return delivery?.messageId === id && (await service.attempts(delivery.id)).length === 1;
+      const [delivery] = await service.listDeliveries(subscription);
+      return delivery?.messageId === id && (await service.listAttempts(delivery.id)).length === 1;
     });
   }
   const { statistics } = await get(subscription);

@@ -1,83 +1,90 @@
 import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
-import { pageOf, pageQuery } from "@pragma/contracts/pagination";
-import { RecipientWithSecret, RotateSecret } from "@pragma/contracts/recipient";
+import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { UpsertWebhook, Webhook, WebhookDetails } from "@pragma/contracts/webhook";
-import { type BodyReader, jsonBody } from "@pragma/runtime/define-route";
-import { refuseFaults } from "@pragma/runtime/faults";
-import { namedLocation, ownLocation } from "@pragma/runtime/locations";
-import { afterCommit } from "@pragma/runtime/postgres";
-import { json, taggedByContent } from "@pragma/runtime/reply";
-import { replyWithNewest } from "@pragma/runtime/reply-with-page";
+import { RotateRecipientSecret, WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient";
+import { runAfterCommit } from "@pragma/runtime/database/postgres";
+import { jsonBodyParser, type RequestBodyParser } from "@pragma/runtime/http/define-route";
+import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
+import { throwIfInvalid } from "@pragma/runtime/http/request-issues";
+import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
+import { resolveLocationId, resolveLocationRef } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { recipientReply, useSecret } from "../change-secret.ts";
-import { faultOfEndpoint } from "../endpoint/check-endpoint.ts";
-import { removeDeleted } from "../periodic/remove-old.ts";
-import { lockLocation, lockRecipient, outdateWebhooks } from "../queries/recipients.ts";
-import { isWebhook, type WebhookRow, webhookColumns } from "../queries/webhooks.ts";
-import { defineRoute, type Webhooks } from "../webhooks.ts";
-import { limitReached, locationQuery, readable, readableWebhook, recipientParams, webhookParams } from "./params.ts";
+import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
+import { checkEndpoint } from "../endpoints/check-endpoint.ts";
+import { removeDeletedWebhooks } from "../periodic/remove-old-messages.ts";
+import { incrementWebhookRevisions, lockLocationWebhooks, lockRecipient } from "../queries/recipients.ts";
+import { type WebhookRow, webhookColumns, webhookCondition } from "../queries/webhooks.ts";
+import { readRecipientWithSecret, setRecipientSecret } from "../set-recipient-secret.ts";
+import {
+  createLocationLimitError,
+  locationIdQuery,
+  recipientParams,
+  requireReadableWebhook,
+  toReadableId,
+  webhookParams,
+} from "./params.ts";
 
-const asJson = jsonBody(UpsertWebhook);
+const upsertWebhookJson = jsonBodyParser(UpsertWebhook);
 
 /** The body of a webhook whose endpoint is one that may be sent to. */
-const webhookBody: BodyReader<UpsertWebhook, Webhooks> = {
-  ...asJson,
-  async read(bytes, services, sender) {
-    const read = await asJson.read(bytes, services, sender);
-    if ("faults" in read) return read;
-    const fault = await faultOfEndpoint(read.value.endpointUrl, services.endpoints);
-    return fault ? { faults: [{ in: "body", path: "endpointUrl", ...fault }], count: 1 } : read;
+const upsertWebhookBody: RequestBodyParser<UpsertWebhook, WebhooksContext> = {
+  ...upsertWebhookJson,
+  async parse(bytes, services, sender) {
+    const read = await upsertWebhookJson.parse(bytes, services, sender);
+    if ("issues" in read) return read;
+    const issue = await checkEndpoint(read.value.endpointUrl, services.endpointRules);
+    return issue ? { issues: [{ in: "body", path: "endpointUrl", ...issue }], count: 1 } : read;
   },
 };
 
-export const upsertWebhookRoute = defineRoute({
+export const upsertWebhookRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/webhooks/",
   operationId: "upsertWebhook",
   summary: "Make or change a webhook",
   description:
     "Has events of a location posted to an endpoint, signed with the recipient's secret; or changes the webhook of this id in the same location, which stays active, paused or disabled as it is. The endpoint has to be an https address (http where the operator allows it) whose host has public addresses only, on port 80, 443, or 1024 and above, without user and password. It is answered for with a 2xx within 15 seconds; redirects are not followed. What fails is tried ten times over about three days. An endpoint that answers 410 is disabled at once, and one that has nothing but failures for five days, too.",
-  request: { body: webhookBody },
+  request: { body: upsertWebhookBody },
   responses: {
     200: { description: "The webhook as it was changed", schema: Webhook },
     201: { description: "The webhook as it was made", schema: Webhook },
   },
   errors: ["webhook_conflict", "limit_reached", "location_forbidden", "location_not_found"],
   async handle({ body, principal, services, context }) {
-    const { id: locationId } = await namedLocation(principal, body.locationId, services.locations, context);
+    const { id: locationId } = await resolveLocationRef(principal, body.locationId, services.locations, context);
     const { webhook, isNew } = await upsertWebhook(services, { locationId, webhook: body });
-    return json(isNew ? 201 : 200, webhook);
+    return jsonResponse(isNew ? 201 : 200, webhook);
   },
 });
 
 /** Creates a webhook, or changes the one of this id; whether that is active, paused or disabled stays as it is. */
 async function upsertWebhook(
-  { db, clock, config }: Webhooks,
+  { db, clock, config }: WebhooksContext,
   { locationId, webhook }: { locationId: string; webhook: UpsertWebhook },
 ) {
   const { recipientId, endpointUrl, events } = webhook;
   const id = webhook.id?.toLowerCase() ?? randomUUID();
   return db.transaction(async (tx) => {
-    await lockLocation(tx, db, locationId);
+    await lockLocationWebhooks(tx, db, locationId);
     // It stays until the transaction ends.
     const [recipient] = await tx`
       select from recipients where id = ${recipientId} and location_id = ${locationId} for key share`;
     if (!recipient) {
       const message = "must be the id of a recipient of the location";
-      refuseFaults([{ in: "body", path: "recipientId", code: "unknown_recipient", message }]);
+      throwIfInvalid([{ in: "body", path: "recipientId", code: "unknown_recipient", message }]);
     }
     const now = clock();
     const content = { recipientId, endpointUrl, events: [...events], updatedAt: now };
-    const unchanging = { id, locationId, state: "active", revision: 1, createdAt: now };
+    const immutableFields = { id, locationId, state: "active", revision: 1, createdAt: now };
     const [inserted] = await tx<WebhookRow[]>`
-      insert into webhooks ${tx({ ...content, ...unchanging })} on conflict (id) do nothing
+      insert into webhooks ${tx({ ...content, ...immutableFields })} on conflict (id) do nothing
       returning ${webhookColumns(tx)}`;
     if (inserted) {
       const max = config.WEBHOOKS_PER_LOCATION;
       const isListed = tx`location_id = ${locationId} and state <> 'deleted'`;
       const { count } = await tx`select from webhooks where ${isListed} limit ${max + 1}`;
-      if (count > max) throw limitReached("webhooks", max);
+      if (count > max) throw createLocationLimitError("webhooks", max);
       return { webhook: inserted, isNew: true };
     }
     // Of another endpoint it is not known whether it fails.
@@ -87,7 +94,7 @@ async function upsertWebhook(
         failing_since = case when endpoint_url = ${endpointUrl} then failing_since end,
         last_error = case when endpoint_url = ${endpointUrl} then last_error end,
         warned_at = case when endpoint_url = ${endpointUrl} then warned_at end
-      where ${isWebhook(tx, { id, locationId })}
+      where ${webhookCondition(tx, { id, locationId })}
       returning ${webhookColumns(tx)}`;
     if (updated) return { webhook: updated, isNew: false };
     // The id is of another location's webhook, or of one that is being removed.
@@ -95,20 +102,20 @@ async function upsertWebhook(
   });
 }
 
-export const listWebhooksRoute = defineRoute({
+export const listWebhooksRoute = defineWebhooksRoute({
   method: "get",
   path: "/v1/webhooks/",
   operationId: "listWebhooks",
   summary: "List webhooks",
   description: "The webhooks of the location, newest first.",
-  request: { query: z.object({ ...locationQuery, ...pageQuery }) },
-  responses: { 200: { description: "A page of webhooks", schema: pageOf(Webhook) } },
+  request: { query: z.object({ ...locationIdQuery, ...paginationQueryShape }) },
+  responses: { 200: { description: "A page of webhooks", schema: paginatedSchema(Webhook) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db }, url, origin }) {
     const { sql } = db;
-    const locationId = ownLocation(principal, query.locationId);
+    const locationId = resolveLocationId(principal, query.locationId);
     const where = sql`location_id = ${locationId} and state <> 'deleted'`;
-    return replyWithNewest<WebhookRow>({ query, url, origin }, sql, {
+    return newestRowsPageResponse<WebhookRow>({ query, url, origin }, sql, {
       columns: webhookColumns(sql),
       table: sql`webhooks`,
       where,
@@ -117,9 +124,9 @@ export const listWebhooksRoute = defineRoute({
 });
 
 /** No more pending deliveries than this are counted. */
-const maxCounted = 10_000;
+const maxCountedPending = 10_000;
 
-export const getWebhookRoute = defineRoute({
+export const getWebhookRoute = defineWebhooksRoute({
   method: "get",
   path: "/v1/webhooks/{id}",
   operationId: "getWebhook",
@@ -132,13 +139,13 @@ export const getWebhookRoute = defineRoute({
   },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services, header }) {
-    const webhook = await readableWebhook(services, params, principal);
+    const webhook = await requireReadableWebhook(services, params, principal);
     const { db, clock } = services;
     const [statistics] = await db.sql`
       select
         (
           select count(*) from (
-            select from deliveries where webhook_id = ${webhook.id} and state = 'pending' limit ${maxCounted}
+            select from deliveries where webhook_id = ${webhook.id} and state = 'pending' limit ${maxCountedPending}
           ) counted
         ) as pending,
         (
@@ -150,11 +157,13 @@ export const getWebhookRoute = defineRoute({
         ) as last_day,
         max(last_succeeded_at) as last_succeeded_at, max(last_failed_at) as last_failed_at
       from webhook_hours where webhook_id = ${webhook.id}`;
-    return taggedByContent(JSON.stringify({ ...webhook, statistics }), { ifNoneMatch: header("if-none-match") });
+    return conditionalJsonResponseByContent(JSON.stringify({ ...webhook, statistics }), {
+      ifNoneMatch: header("if-none-match"),
+    });
   },
 });
 
-export const pauseWebhookRoute = defineRoute({
+export const pauseWebhookRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/webhooks/{id}/pause",
   operationId: "pauseWebhook",
@@ -168,15 +177,15 @@ export const pauseWebhookRoute = defineRoute({
     const [webhook] = await db.transaction(
       (tx) => tx<WebhookRow[]>`
         update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
-        where ${isWebhook(tx, readable(params, principal))}
+        where ${webhookCondition(tx, toReadableId(params, principal))}
         returning ${webhookColumns(tx)}`,
     );
     if (!webhook) throw new ApiError("webhook_not_found");
-    return json(200, webhook);
+    return jsonResponse(200, webhook);
   },
 });
 
-export const resumeWebhookRoute = defineRoute({
+export const resumeWebhookRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/webhooks/{id}/resume",
   operationId: "resumeWebhook",
@@ -186,49 +195,49 @@ export const resumeWebhookRoute = defineRoute({
   request: { params: webhookParams },
   responses: { 200: { description: "The webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
-  async handle({ params, principal, services: { db, clock, delivering } }) {
+  async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
     const webhook = await db.transaction(async (tx) => {
       const [webhook] = await tx<WebhookRow[]>`
         update webhooks set
           state = 'active', disabled_reason = null, failing_since = null, last_error = null, warned_at = null,
           revision = revision + 1, updated_at = ${clock()}
-        where ${isWebhook(tx, readable(params, principal))}
+        where ${webhookCondition(tx, toReadableId(params, principal))}
         returning ${webhookColumns(tx)}`;
       if (!webhook) throw new ApiError("webhook_not_found");
-      afterCommit(tx, () => delivering.wakeEveryInstance([webhook.id]));
+      runAfterCommit(tx, () => deliveryWorker.pollAllInstances([webhook.id]));
       return webhook;
     });
-    return json(200, webhook);
+    return jsonResponse(200, webhook);
   },
 });
 
-export const rotateSecretRoute = defineRoute({
+export const rotateRecipientSecretRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/recipients/{id}/rotate",
   operationId: "rotateRecipientSecret",
   summary: "Rotate a recipient's secret",
   description:
     "Gives the recipient another secret: the one in the body, or one that is made and shown in this reply, and never again. For 24 hours messages are signed with both: webhook-signature carries a signature for each, and x-popina-hmac-signature stays under the secret of before. Say isLeaked to end the secrets of before at once.",
-  request: { params: recipientParams, body: jsonBody(RotateSecret) },
-  responses: { 200: { description: "The recipient", schema: RecipientWithSecret } },
+  request: { params: recipientParams, body: jsonBodyParser(RotateRecipientSecret) },
+  responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
   errors: ["recipient_not_found", "too_many_secrets"],
   async handle({ params, body, principal, services }) {
-    const which = readable(params, principal);
+    const target = toReadableId(params, principal);
     const now = services.clock();
-    const reply = await services.db.transaction(async (tx) => {
-      if (!(await lockRecipient(tx, which))) throw new ApiError("recipient_not_found");
-      const createdSecret = await useSecret(services, tx, { ...body, recipientId: which.id, now });
-      await outdateWebhooks(tx, which.id);
-      return recipientReply(tx, { id: which.id, createdSecret, now });
+    const recipient = await services.db.transaction(async (tx) => {
+      if (!(await lockRecipient(tx, target))) throw new ApiError("recipient_not_found");
+      const createdSecret = await setRecipientSecret(services, tx, { ...body, recipientId: target.id, now });
+      await incrementWebhookRevisions(tx, target.id);
+      return readRecipientWithSecret(tx, { id: target.id, createdSecret, now });
     });
-    return json(200, reply, { "cache-control": "no-store" });
+    return jsonResponse(200, recipient, { "cache-control": "no-store" });
   },
 });
 
 /** Deliveries that are removed at once; more than these are left to the next turn of the periodic task. */
-const maxAtOnce = 5_000;
+const maxDeletedInRequest = 5_000;
 
-export const deleteWebhookRoute = defineRoute({
+export const deleteWebhookRoute = defineWebhooksRoute({
   method: "delete",
   path: "/v1/webhooks/{id}",
   operationId: "deleteWebhook",
@@ -239,15 +248,15 @@ export const deleteWebhookRoute = defineRoute({
   responses: { 204: { description: "The webhook is deleted" } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
-    const which = readable(params, principal);
+    const target = toReadableId(params, principal);
     // Out of sight; what is left of it is removed in portions.
     const marked = await db.transaction(
       (tx) => tx`
         update webhooks set state = 'deleted', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
-        where ${isWebhook(tx, which)}`,
+        where ${webhookCondition(tx, target)}`,
     );
     if (marked.count === 0) throw new ApiError("webhook_not_found");
-    await removeDeleted(db.sql, { max: maxAtOnce });
+    await removeDeletedWebhooks(db.sql, { max: maxDeletedInRequest });
     return { status: 204, body: null, headers: {} };
   },
 });

@@ -1,22 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { orderEvent } from "../testing/event-sender.ts";
-import { type Subscription, startWebhooks, type TestWebhooks } from "../testing/start-webhooks.ts";
+import { createOrderEventData } from "../testing/event-publisher.ts";
+import { startTestWebhooks, type TestWebhookSubscription, type TestWebhooks } from "../testing/start-test-webhooks.ts";
 
 let service: TestWebhooks;
 beforeAll(async () => {
-  service = await startWebhooks();
+  service = await startTestWebhooks();
 });
 afterAll(() => service?.remove());
 
-const subscribe = () => service.subscribe("http://127.0.0.1:1024/");
+const subscribe = () => service.createSubscription("http://127.0.0.1:1024/");
 
 /** Sends a message of an order that names its customer; returns the message's id. */
-async function sendOrder({ locationId }: Subscription, id: string): Promise<string> {
-  const event = orderEvent(locationId, { id });
+async function sendOrder({ locationId }: TestWebhookSubscription, id: string): Promise<string> {
+  const event = createOrderEventData(locationId, { id });
   event.order.firebaseCustomerName = "Ada";
-  const messageId = await service.tell("order.paid", event);
+  const messageId = await service.publishEvent("order.paid", event);
   await eventually("the message", async () => (await customerOf(messageId)) === "Ada");
   return messageId;
 }
@@ -26,8 +26,8 @@ async function customerOf(messageId: string): Promise<unknown> {
   return row && JSON.parse(row.body).data.firebaseCustomerName;
 }
 
-async function erase({ locationId }: Subscription, orderIds: string[]): Promise<void> {
-  const id = await service.tell("orders.erased", { locationId, tillId: null, orderIds, isWholeTill: false });
+async function erase({ locationId }: TestWebhookSubscription, orderIds: string[]): Promise<void> {
+  const id = await service.publishEvent("orders.erased", { locationId, tillId: null, orderIds, isWholeTill: false });
   await eventually("the erasure", async () => {
     const [handled] = await service.db.sql`select from inbox where event_id = ${id}`;
     return handled;

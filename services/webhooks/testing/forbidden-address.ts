@@ -1,7 +1,7 @@
 import { isIPv4 } from "node:net";
 
 /** First address, and how many of its bits count, of what no endpoint may be: written down anew, to check the other by. */
-const special4: [string, number][] = [
+const forbiddenIPv4Ranges: [string, number][] = [
   ...[8, 10, 127].map((first): [string, number] => [`${first === 8 ? 0 : first}.0.0.0`, 8]),
   ["100.64.0.0", 10],
   ["168.63.129.16", 32],
@@ -17,20 +17,22 @@ const special4: [string, number][] = [
 ];
 
 /** Whether an address is none of the public internet: by counting bits, and not as the product does it. */
-export function isForbidden(address: string): boolean {
+export function isForbiddenAddress(address: string): boolean {
   if (address.includes("%")) return true;
-  return isIPv4(address) ? isForbidden4(bits4(address)) : isForbidden6(bits6(address));
+  return isIPv4(address) ? isForbiddenIPv4(ipv4Bits(address)) : isForbiddenIPv6(ipv6Bits(address));
 }
 
-function isForbidden4(bits: bigint): boolean {
-  return special4.some(([network, length]) => bits >> BigInt(32 - length) === bits4(network) >> BigInt(32 - length));
+function isForbiddenIPv4(bits: bigint): boolean {
+  return forbiddenIPv4Ranges.some(
+    ([network, length]) => bits >> BigInt(32 - length) === ipv4Bits(network) >> BigInt(32 - length),
+  );
 }
 
-function isForbidden6(bits: bigint): boolean {
+function isForbiddenIPv6(bits: bigint): boolean {
   const last4 = bits & 0xffffffffn;
   const first96 = bits >> 32n;
   // IPv4-mapped, and NAT64's well-known prefix.
-  if (first96 === 0xffffn || first96 === 0x64ff9b0000000000000000n) return isForbidden4(last4);
+  if (first96 === 0xffffn || first96 === 0x64ff9b0000000000000000n) return isForbiddenIPv4(last4);
   if (bits >> 125n !== 1n) return true;
   const first32 = bits >> 96n;
   return (
@@ -41,15 +43,15 @@ function isForbidden6(bits: bigint): boolean {
   );
 }
 
-function bits4(address: string): bigint {
+function ipv4Bits(address: string): bigint {
   return address.split(".").reduce((bits, part) => (bits << 8n) | BigInt(part), 0n);
 }
 
-function bits6(address: string): bigint {
+function ipv6Bits(address: string): bigint {
   const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(address);
   if (dotted) {
-    const last = bits4(dotted[2] ?? "");
-    return bits6(`${dotted[1]}${(last >> 16n).toString(16)}:${(last & 0xffffn).toString(16)}`);
+    const last = ipv4Bits(dotted[2] ?? "");
+    return ipv6Bits(`${dotted[1]}${(last >> 16n).toString(16)}:${(last & 0xffffn).toString(16)}`);
   }
   const [head = "", tail] = address.split("::");
   const groups = (part: string) => part.split(":").filter((group) => group !== "");

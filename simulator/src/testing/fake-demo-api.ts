@@ -1,9 +1,9 @@
 import type { Catalog } from "@pragma/contracts/catalog";
-import { ApiError, type ErrorCode, problemOf } from "@pragma/contracts/errors";
+import { ApiError, type ErrorCode, toProblemDetails } from "@pragma/contracts/errors";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { Random } from "../random.ts";
 
-interface Report {
+interface FakeReport {
   id: string;
   startedAt: string;
 }
@@ -13,7 +13,7 @@ export class FakeDemoApi {
   adminKey = "admin";
   locations: { id: string; legacyId: number; name: string | null }[] = [];
   tills = new Map<string, TillV2>();
-  reports: Report[] = [];
+  reports: FakeReport[] = [];
   catalog: Catalog | null = null;
   /** Every call that was not a GET. */
   readonly writes: string[] = [];
@@ -67,86 +67,87 @@ export class FakeDemoApi {
   readonly fetch = async (request: Request): Promise<Response> => {
     const fault = this.faults.shift();
     if (fault === "unreachable") throw new TypeError("fetch failed");
-    if (fault !== undefined) return refuse(fault);
+    if (fault !== undefined) return errorResponse(fault);
     const { pathname, searchParams } = new URL(request.url);
     const call = `${request.method} ${pathname}`;
     if (request.method !== "GET") this.writes.push(call);
     const apiKey = request.headers.get("authorization")?.replace("Bearer ", "");
     const key = this.#keys.find((known) => known.apiKey === apiKey);
-    if (!key && apiKey !== this.adminKey) return refuse("key_invalid");
+    if (!key && apiKey !== this.adminKey) return errorResponse("key_invalid");
     const scopes = key ? this.#consumers.find(({ name }) => name === key.consumerName)?.scopes : ["admin"];
-    const body: Sent = JSON.parse((await request.text()) || "{}");
+    const body: ReceivedBody = JSON.parse((await request.text()) || "{}");
     return this.#answer({ call, body, scopes: scopes ?? [], locationId: key?.locationId, searchParams });
   };
 
-  #answer({ call, body, scopes, locationId, searchParams }: Incoming): Response {
-    const needed = neededScope(call);
-    if (!scopes.includes("admin") && !scopes.includes(needed)) return refuse("scope_missing");
+  #answer({ call, body, scopes, locationId, searchParams }: ReceivedRequest): Response {
+    const needed = requiredScope(call);
+    if (!scopes.includes("admin") && !scopes.includes(needed)) return errorResponse("scope_missing");
     switch (call) {
       case "POST /v1/locations/import":
         return this.#importLocation(body);
       case "GET /v1/consumers":
-        return page(this.#consumers);
+        return pageResponse(this.#consumers);
       case "POST /v1/consumers":
         return this.#createConsumer(body);
       case "POST /v1/auth/keys":
         return this.#createKey(body);
       case "GET /v1/locations/own":
-        return answer(200, { id: locationId });
+        return jsonResponse(200, { id: locationId });
       case "GET /v2/reports":
-        return page(this.#reportsOf(searchParams));
+        return pageResponse(this.#reportsOf(searchParams));
       case "POST /v2/tills":
         return this.#pushTill(body);
       case "GET /v1/catalog":
-        return answer(200, this.catalog?.products ?? []);
+        return jsonResponse(200, this.catalog?.products ?? []);
       case "PUT /v1/catalog":
         return this.#replaceCatalog(body);
     }
     const id = call.slice(call.lastIndexOf("/") + 1);
-    if (call.startsWith("GET /v1/tills/")) return this.tills.has(id) ? answer(200, { id }) : refuse("till_not_found");
+    if (call.startsWith("GET /v1/tills/"))
+      return this.tills.has(id) ? jsonResponse(200, { id }) : errorResponse("till_not_found");
     if (call.startsWith("PATCH /v1/locations/")) return this.#nameLocation(id, body);
     if (call.startsWith("PATCH /v1/consumers/")) return this.#setScopes(id, body);
-    return refuse("route_not_found");
+    return errorResponse("route_not_found");
   }
 
-  #importLocation({ legacyId }: Sent): Response {
+  #importLocation({ legacyId }: ReceivedBody): Response {
     const known = this.locations.find((location) => location.legacyId === legacyId);
-    if (known) return answer(200, { id: known.id });
+    if (known) return jsonResponse(200, { id: known.id });
     const location = { id: this.#random.uuid(), legacyId, name: null };
     this.locations.push(location);
-    return answer(201, { id: location.id });
+    return jsonResponse(201, { id: location.id });
   }
 
-  #nameLocation(id: string, { locationSettings }: Sent): Response {
+  #nameLocation(id: string, { locationSettings }: ReceivedBody): Response {
     const location = this.locations.find((known) => known.id === id);
-    if (!location) return refuse("location_not_found");
+    if (!location) return errorResponse("location_not_found");
     location.name = locationSettings.locationName;
-    return answer(200, location);
+    return jsonResponse(200, location);
   }
 
-  #createConsumer({ name }: Sent): Response {
-    if (this.#consumers.some((consumer) => consumer.name === name)) return refuse("consumer_exists");
+  #createConsumer({ name }: ReceivedBody): Response {
+    if (this.#consumers.some((consumer) => consumer.name === name)) return errorResponse("consumer_exists");
     const at = "2026-05-29T10:17:19.000Z";
     const id = this.#random.uuid();
     const consumer = { id, createdAt: at, updatedAt: at, name, scopes: ["reports:read"], rateLimit: null };
     this.#consumers.push(consumer);
-    return answer(201, consumer);
+    return jsonResponse(201, consumer);
   }
 
-  #setScopes(id: string, { scopes }: Sent): Response {
+  #setScopes(id: string, { scopes }: ReceivedBody): Response {
     const consumer = this.#consumers.find((known) => known.id === id);
-    if (!consumer) return refuse("consumer_not_found");
+    if (!consumer) return errorResponse("consumer_not_found");
     consumer.scopes = scopes;
-    return answer(200, consumer);
+    return jsonResponse(200, consumer);
   }
 
-  #createKey({ locationId, consumerName }: Sent): Response {
+  #createKey({ locationId, consumerName }: ReceivedBody): Response {
     const apiKey = `pragma_${this.#random.hex(12)}`;
     this.#keys.push({ apiKey, locationId, consumerName });
-    return answer(201, { apiKey });
+    return jsonResponse(201, { apiKey });
   }
 
-  #reportsOf(searchParams: URLSearchParams): Report[] {
+  #reportsOf(searchParams: URLSearchParams): FakeReport[] {
     const since = searchParams.get("since") ?? "";
     const until = `${searchParams.get("until") ?? "9999"}~`;
     return this.reports.filter(({ startedAt }) => startedAt >= since && startedAt < until);
@@ -154,7 +155,7 @@ export class FakeDemoApi {
 
   #replaceCatalog({ products, payments, taxes, modifiers, categories }: Catalog): Response {
     this.catalog = { products, payments, taxes, modifiers, categories };
-    return answer(200, {
+    return jsonResponse(200, {
       locationId: this.locations[0]?.id,
       updatedAt: "2026-05-29T10:17:19.000Z",
       changed: true,
@@ -170,14 +171,14 @@ export class FakeDemoApi {
   }
 
   #pushTill(till: TillV2): Response {
-    if (this.refuseTills) return refuse("till_conflict");
+    if (this.refuseTills) return errorResponse("till_conflict");
     this.tills.set(till.id, till);
-    return answer(201, { id: till.id, tillId: till.id });
+    return jsonResponse(201, { id: till.id, tillId: till.id });
   }
 }
 
 /** What the demo sends, whatever the call. */
-interface Sent extends TillV2, Catalog {
+interface ReceivedBody extends TillV2, Catalog {
   legacyId: number;
   locationSettings: { locationName: string };
   name: string;
@@ -186,15 +187,15 @@ interface Sent extends TillV2, Catalog {
   consumerName: string;
 }
 
-interface Incoming {
+interface ReceivedRequest {
   call: string;
-  body: Sent;
+  body: ReceivedBody;
   scopes: readonly string[];
   locationId: string | undefined;
   searchParams: URLSearchParams;
 }
 
-function neededScope(call: string): string {
+function requiredScope(call: string): string {
   if (call.includes("/v1/tills") || call.includes("/v2/tills"))
     return call.startsWith("GET") ? "tills:read" : "tills:write";
   if (call.endsWith("/v1/catalog")) return call.startsWith("GET") ? "catalog:read" : "catalog:write";
@@ -202,9 +203,9 @@ function neededScope(call: string): string {
   return call.includes("/v2/reports") ? "reports:read" : "admin";
 }
 
-function page(items: readonly unknown[]): Response {
+function pageResponse(items: readonly unknown[]): Response {
   const url = "http://localhost:4000/";
-  return answer(200, {
+  return jsonResponse(200, {
     data: items,
     meta: { totalPage: 1, totalCount: items.length, currentPageIndex: 0, pageSize: 100 },
     links: { self: url, first: url, last: url, next: null, prev: null },
@@ -212,11 +213,11 @@ function page(items: readonly unknown[]): Response {
   });
 }
 
-function answer(status: number, body: unknown): Response {
+function jsonResponse(status: number, body: unknown): Response {
   return Response.json(body, { status });
 }
 
-function refuse(code: ErrorCode): Response {
+function errorResponse(code: ErrorCode): Response {
   const error = new ApiError(code);
-  return answer(error.status, problemOf(error, "the request"));
+  return jsonResponse(error.status, toProblemDetails(error, "the request"));
 }

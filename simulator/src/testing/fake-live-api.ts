@@ -1,11 +1,11 @@
-import { ApiError, type ErrorCode, problemOf } from "@pragma/contracts/errors";
+import { ApiError, type ErrorCode, toProblemDetails } from "@pragma/contracts/errors";
 import type { OrderLiveInput } from "@pragma/contracts/order-live";
 import type { TillV2 } from "@pragma/contracts/till-v2";
 import { Random } from "../random.ts";
-import type { Clock } from "../retry-transient.ts";
+import type { SimulationClock } from "../transient-retry-options.ts";
 
 /** A clock that goes on when somebody waits. */
-export class TestClock implements Clock {
+export class FakeClock implements SimulationClock {
   time: number;
   /** Called whenever time goes on. */
   onTick: () => void = () => {};
@@ -42,7 +42,7 @@ export class FakeLiveApi {
   readonly fetch = async (request: Request): Promise<Response> => {
     const fault = this.faults.shift();
     if (fault === "unreachable") throw new TypeError("fetch failed");
-    if (fault !== undefined) return refuse(fault);
+    if (fault !== undefined) return errorResponse(fault);
     const { pathname, searchParams } = new URL(request.url);
     const id = pathname.slice(pathname.lastIndexOf("/") + 1);
     switch (`${request.method} ${pathname.replace(/\/[\da-f-]{36}$/, "/{id}")}`) {
@@ -50,17 +50,19 @@ export class FakeLiveApi {
         this.#upsert((await request.json()) as OrderLiveInput[]);
         return Response.json([]);
       case "GET /v1/orders-live":
-        return page(this.#liveOf(searchParams.get("tillId")));
+        return pageResponse(this.#liveOf(searchParams.get("tillId")));
       case "POST /v2/tills":
         return this.#push((await request.json()) as TillV2);
       case "GET /v1/tills/{id}":
-        return this.#find(id) ? Response.json({ id }) : refuse("till_not_found");
+        return this.#find(id) ? Response.json({ id }) : errorResponse("till_not_found");
       case "GET /v2/reports":
-        return page(this.tills.map((till) => ({ id: till.id, startedAt: till.startedAt, totalSales: 0 })).reverse());
+        return pageResponse(
+          this.tills.map((till) => ({ id: till.id, startedAt: till.startedAt, totalSales: 0 })).reverse(),
+        );
       case "GET /v2/reports/{id}":
         return Response.json({ reportNumber: this.#find(id)?.reportNumber });
       default:
-        return refuse("route_not_found");
+        return errorResponse("route_not_found");
     }
   };
 
@@ -78,7 +80,7 @@ export class FakeLiveApi {
   }
 
   #push(till: TillV2): Response {
-    if (this.#find(till.id)) return refuse("till_conflict");
+    if (this.#find(till.id)) return errorResponse("till_conflict");
     this.tills.push(till);
     for (const order of this.#liveOf(till.id)) this.live.delete(order.id);
     return Response.json({ id: till.id }, { status: 201 });
@@ -90,17 +92,17 @@ export class FakeLiveApi {
 }
 
 /** An order of another device, with ids of its own. */
-export function orderOfOtherDevice(order: OrderLiveInput): OrderLiveInput {
+export function createOtherDeviceOrder(order: OrderLiveInput): OrderLiveInput {
   const id = new Random(`another ${order.id}`).uuid();
   return { ...order, id, tillId: id, data: { ...order.data, id, deviceIdentifier: "another" } };
 }
 
-function page(items: readonly unknown[]): Response {
+function pageResponse(items: readonly unknown[]): Response {
   const meta = { totalPage: 1, totalCount: items.length, currentPageIndex: 0, pageSize: 100 };
   return Response.json({ data: items, meta, nextPageToken: null });
 }
 
-function refuse(code: ErrorCode): Response {
+function errorResponse(code: ErrorCode): Response {
   const error = new ApiError(code);
-  return Response.json(problemOf(error, "the request"), { status: error.status });
+  return Response.json(toProblemDetails(error, "the request"), { status: error.status });
 }

@@ -1,83 +1,91 @@
 import { randomUUID } from "node:crypto";
 import { eventually } from "@pragma/runtime/testing/eventually";
-import type { Shop } from "../../harness/shop.ts";
-import type { TagContract } from "../contract.ts";
-import type { World } from "../world.ts";
+import type { TestLocation } from "../../harness/test-location.ts";
+import type { ContractFixture } from "../contract-fixture.ts";
+import type { TagContract } from "../operation-contract.ts";
 
-async function made(shop: Shop, path: string, body: unknown): Promise<{ id: string }> {
-  const answer = await shop.ask("POST", path, { body });
+async function createAccountingResource(shop: TestLocation, path: string, body: unknown): Promise<{ id: string }> {
+  const answer = await shop.request("POST", path, { body });
   if (!answer.ok) throw new Error(`POST ${path} was answered ${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as { id: string };
 }
 
-const newConfig = (shop: Shop) => made(shop, "/v1/accounting/configs", {});
+const createConfig = (shop: TestLocation) => createAccountingResource(shop, "/v1/accounting/configs", {});
 
 /** The shop's till, by a config of its own. */
-async function items({ shop, till }: World, more: object = {}): Promise<object[]> {
-  const { id: accountingConfigId } = await newConfig(shop);
+async function createExportItems({ shop, till }: ContractFixture, more: object = {}): Promise<object[]> {
+  const { id: accountingConfigId } = await createConfig(shop);
   return [{ tillId: till.id, accountingConfigId, accountingProvider: "FULLL", ...more }];
 }
 
 /** An export that has come to its end, with a file. */
-async function finishedExport(world: World): Promise<string> {
-  const { id } = await made(world.shop, "/v1/accounting/exports", await items(world));
+async function createFinishedExport(world: ContractFixture): Promise<string> {
+  const { id } = await createAccountingResource(world.shop, "/v1/accounting/exports", await createExportItems(world));
   await eventually("the export", async () => {
-    const { finishedAt } = await world.shop.read(`/v1/accounting/exports/${id}`);
+    const { finishedAt } = await world.shop.getJson(`/v1/accounting/exports/${id}`);
     return finishedAt !== null;
   });
   return id;
 }
 
-const ofNewConfig = async ({ shop }: World) => ({ path: { id: (await newConfig(shop)).id } });
-const ofNobody = () => ({ path: { id: randomUUID() } });
+const requestOfNewConfig = async ({ shop }: ContractFixture) => ({ path: { id: (await createConfig(shop)).id } });
+const requestOfUnknownId = () => ({ path: { id: randomUUID() } });
 
-export const accounting: TagContract = {
+export const accountingContract: TagContract = {
   createAccountingConfig: {
-    answers: {
+    requestsByOutcome: {
       201: () => ({ body: { name: "Cabinet Martin", payments: { card: { account: "5121" } } } }),
       location_forbidden: ({ other }) => ({ body: { locationId: other.locationId } }),
       location_not_found: ({ product }) => ({ body: { locationId: randomUUID() }, key: product.adminKey }),
     },
     // It is made in the stranger's own location.
-    stranger: 201,
+    statusForOtherLocation: 201,
   },
   listAccountingConfigs: {
-    answers: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
-    stranger: 403,
+    requestsByOutcome: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
+    statusForOtherLocation: 403,
   },
-  getAccountingConfig: { answers: { 200: ofNewConfig, accounting_config_not_found: ofNobody }, stranger: 404 },
+  getAccountingConfig: {
+    requestsByOutcome: { 200: requestOfNewConfig, accounting_config_not_found: requestOfUnknownId },
+    statusForOtherLocation: 404,
+  },
   replaceAccountingConfig: {
-    answers: {
-      200: async (world) => ({ ...(await ofNewConfig(world)), body: { discountBooking: "gross" } }),
-      accounting_config_not_found: () => ({ ...ofNobody(), body: {} }),
+    requestsByOutcome: {
+      200: async (world) => ({ ...(await requestOfNewConfig(world)), body: { discountBooking: "gross" } }),
+      accounting_config_not_found: () => ({ ...requestOfUnknownId(), body: {} }),
     },
-    stranger: 404,
+    statusForOtherLocation: 404,
   },
-  deleteAccountingConfig: { answers: { 204: ofNewConfig, accounting_config_not_found: ofNobody }, stranger: 404 },
+  deleteAccountingConfig: {
+    requestsByOutcome: { 204: requestOfNewConfig, accounting_config_not_found: requestOfUnknownId },
+    statusForOtherLocation: 404,
+  },
   createAccountingExport: {
-    answers: {
-      202: async (world) => ({ body: await items(world) }),
-      location_forbidden: async (world) => ({ body: await items(world, { locationId: world.other.locationId }) }),
+    requestsByOutcome: {
+      202: async (world) => ({ body: await createExportItems(world) }),
+      location_forbidden: async (world) => ({
+        body: await createExportItems(world, { locationId: world.other.locationId }),
+      }),
     },
-    unreachable: {
+    untestableOutcomes: {
       limit_reached: "Exports end sooner than a location can ask for so many; their own tests hold them up.",
     },
     // The till is not the stranger's.
-    stranger: 400,
+    statusForOtherLocation: 400,
   },
   getAccountingExport: {
-    answers: {
-      200: async (world) => ({ path: { id: await finishedExport(world) } }),
-      accounting_export_not_found: ofNobody,
+    requestsByOutcome: {
+      200: async (world) => ({ path: { id: await createFinishedExport(world) } }),
+      accounting_export_not_found: requestOfUnknownId,
     },
-    stranger: 404,
+    statusForOtherLocation: 404,
   },
   getAccountingExportFile: {
-    answers: {
-      200: async (world) => ({ path: { id: await finishedExport(world), number: "1" } }),
+    requestsByOutcome: {
+      200: async (world) => ({ path: { id: await createFinishedExport(world), number: "1" } }),
       accounting_export_not_found: () => ({ path: { id: randomUUID(), number: "1" } }),
-      accounting_file_not_found: async (world) => ({ path: { id: await finishedExport(world), number: "2" } }),
+      accounting_file_not_found: async (world) => ({ path: { id: await createFinishedExport(world), number: "2" } }),
     },
-    stranger: 404,
+    statusForOtherLocation: 404,
   },
 };

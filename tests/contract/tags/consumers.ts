@@ -1,27 +1,27 @@
 import { randomUUID } from "node:crypto";
-import { defaultScopes } from "@pragma/contracts/scopes";
-import type { TagContract } from "../contract.ts";
+import { defaultConsumerScopes } from "@pragma/contracts/scopes";
+import type { TagContract } from "../operation-contract.ts";
 
-export const consumers: TagContract = {
+export const consumersContract: TagContract = {
   createConsumer: {
-    answers: {
+    requestsByOutcome: {
       201: () => ({ body: { name: randomUUID() } }),
       consumer_exists: ({ consumer }) => ({ body: { name: consumer.name } }),
     },
     // Of whichever location, a key makes consumers for its own.
-    stranger: 201,
+    statusForOtherLocation: 201,
   },
-  listConsumers: { answers: { 200: () => ({}) }, stranger: 200 },
+  listConsumers: { requestsByOutcome: { 200: () => ({}) }, statusForOtherLocation: 200 },
   changeConsumer: {
-    answers: {
+    requestsByOutcome: {
       200: ({ consumer }) => ({ path: { id: consumer.id }, body: { rateLimit: null } }),
       rate_limit_forbidden: async ({ consumer, keyWith }) => ({
         path: { id: consumer.id },
         body: { rateLimit: null },
-        key: await keyWith(["consumers:write", ...defaultScopes], { perSecond: 50, burst: 50 }),
+        key: await keyWith(["consumers:write", ...defaultConsumerScopes], { perSecond: 50, burst: 50 }),
       }),
       consumer_not_found: () => ({ path: { id: randomUUID() }, body: {} }),
     },
-    stranger: 404,
+    statusForOtherLocation: 404,
   },
 };

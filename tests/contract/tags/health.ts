@@ -1,5 +1,5 @@
-import type { TagContract } from "../contract.ts";
+import type { TagContract } from "../operation-contract.ts";
 
-export const health: TagContract = {
-  getHealth: { answers: { 200: () => ({ key: null }) } },
+export const healthContract: TagContract = {
+  getHealth: { requestsByOutcome: { 200: () => ({ key: null }) } },
 };

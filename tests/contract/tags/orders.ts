@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
-import type { TagContract } from "../contract.ts";
+import type { TagContract } from "../operation-contract.ts";
 
-const one: TagContract[string] = {
-  answers: {
+const getOrderContract: TagContract[string] = {
+  requestsByOutcome: {
     200: ({ orderId }) => ({ path: { id: orderId } }),
     order_not_found: () => ({ path: { id: randomUUID() } }),
   },
-  stranger: 404,
+  statusForOtherLocation: 404,
 };
 
-export const orders: TagContract = {
+export const ordersContract: TagContract = {
   listOrders: {
-    answers: { 200: ({ shop, reportId }) => ({ query: { locationId: shop.locationId, reportId } }) },
-    stranger: 403,
+    requestsByOutcome: { 200: ({ shop, reportId }) => ({ query: { locationId: shop.locationId, reportId } }) },
+    statusForOtherLocation: 403,
   },
-  getOrderV1: one,
-  getOrderV2: one,
+  getOrderV1: getOrderContract,
+  getOrderV2: getOrderContract,
 };

@@ -1,16 +1,21 @@
 import { randomUUID } from "node:crypto";
-import type { TagContract } from "../contract.ts";
+import type { TagContract } from "../operation-contract.ts";
 
-const list: TagContract[string] = {
-  answers: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
-  stranger: 403,
+const listReportsContract: TagContract[string] = {
+  requestsByOutcome: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
+  statusForOtherLocation: 403,
 };
-const one: TagContract[string] = {
-  answers: {
+const getReportContract: TagContract[string] = {
+  requestsByOutcome: {
     200: ({ reportId }) => ({ path: { id: reportId } }),
     report_not_found: () => ({ path: { id: randomUUID() } }),
   },
-  stranger: 404,
+  statusForOtherLocation: 404,
 };
 
-export const reports: TagContract = { listReports: list, listReportsV0: list, getReport: one, getReportV0: one };
+export const reportsContract: TagContract = {
+  listReports: listReportsContract,
+  listReportsV0: listReportsContract,
+  getReport: getReportContract,
+  getReportV0: getReportContract,
+};

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { encodeText, fileFormats } from "./formats.ts";
-import { type FecRow, fecHeader, fecLines, fecName, fecRows } from "./write-fec.ts";
+import { encodeFecText, fecFileFormats } from "./file-formats.ts";
+import { encodeFecHeader, encodeFecRows, type FecRow, fecFileName, toFecRows } from "./write-fec.ts";
 
 const line = {
   account: "70610",
@@ -13,8 +13,13 @@ const line = {
 const journal = { journalCode: "CA", journalLabel: "Caisse" };
 
 function rowsOf(fields: Partial<typeof line> = {}): FecRow[] {
-  const entry = { day: "2026-05-29", validFrom: "2026-05-30", piece: "Z24", lines: [{ ...line, ...fields }] };
-  return fecRows([entry, entry], journal);
+  const entry = {
+    day: "2026-05-29",
+    validatedOn: "2026-05-30",
+    documentReference: "Z24",
+    lines: [{ ...line, ...fields }],
+  };
+  return toFecRows([entry, entry], journal);
 }
 
 describe("a line", () => {
@@ -33,7 +38,7 @@ describe("a line", () => {
   });
 
   it("is not broken by what names contain", () => {
-    const bytes = fecLines(rowsOf({ text: "Bon\td'achat | café\r\n-10 %" }), fileFormats.FULLL);
+    const bytes = encodeFecRows(rowsOf({ text: "Bon\td'achat | café\r\n-10 %" }), fecFileFormats.FULLL);
     const lines = bytes.toString("latin1").split("\r\n");
     expect(lines).toHaveLength(3);
     expect(lines[0]?.split("\t")).toHaveLength(18);
@@ -42,13 +47,13 @@ describe("a line", () => {
 
   it("is shortened and without accents for ISACOMPTA", () => {
     const text = "Caisse Z24 Commandes annulées déjà payées";
-    const bytes = fecLines(rowsOf({ text }), fileFormats.ISACOMPTA);
+    const bytes = encodeFecRows(rowsOf({ text }), fecFileFormats.ISACOMPTA);
     expect(bytes.toString("ascii").split("\r\n")[0]?.split("|")[10]).toBe("Caisse Z24 Commandes annulees");
   });
 });
 
 it("names as many columns as a line has, in the first line", () => {
-  expect(fecHeader(fileFormats.ISACOMPTA).toString("ascii")).toMatch(/^JournalCode(\|\w+){17}\r\n$/);
+  expect(encodeFecHeader(fecFileFormats.ISACOMPTA).toString("ascii")).toMatch(/^JournalCode(\|\w+){17}\r\n$/);
 });
 
 describe("a text", () => {
@@ -59,7 +64,7 @@ describe("a text", () => {
     ["e\u0301", "ISO-8859-15", "\xe9"],
     ["寿司 🍣", "ISO-8859-15", "?? ?"],
   ] as const)("%s is written in %s", (text, charset, expected) => {
-    expect(encodeText(text, charset).toString("latin1")).toBe(expected);
+    expect(encodeFecText(text, charset).toString("latin1")).toBe(expected);
   });
 });
 
@@ -71,6 +76,6 @@ describe("the name of a file", () => {
     ["12345", "FEC20260529.txt"],
     ["123456789/../x", "FEC20260529.txt"],
   ])("begins with the SIREN of %j", (siret, name) => {
-    expect(fecName({ siret, lastDay: "2026-05-29" })).toBe(name);
+    expect(fecFileName({ siret, lastDay: "2026-05-29" })).toBe(name);
   });
 });

@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import { computeFunctionSelfTimes } from "./cpu-profile.ts";
+
+const frame = (id: number, functionName: string) => ({
+  id,
+  callFrame: { functionName, url: "", lineNumber: 0, columnNumber: 0 },
+});
+
+it("shares out the time that a process was busy once it was up", () => {
+  const nodes = [frame(1, "(idle)"), frame(2, "load"), frame(3, "parse"), frame(4, "write")];
+  const samples = [2, 3, 1, 4, 3];
+  const timeDeltas = [5_000_000, 1_000_000, 9_000_000, 1_000_000, 2_000_000];
+  expect(computeFunctionSelfTimes({ nodes, samples, timeDeltas })).toEqual([
+    { where: "parse", share: 0.75 },
+    { where: "write", share: 0.25 },
+  ]);
+});

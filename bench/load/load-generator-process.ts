@@ -1,0 +1,24 @@
+/** The load generator: a process that does what its parent tells it, one job after the other. */
+import { runLiveOrderLoad } from "./live-order-load.ts";
+import type { LoadJobName } from "./load-jobs.ts";
+import { runOrderPaymentLoad } from "./order-payment-load.ts";
+import { runAlternatingLoad, runFixedRateLoads, runSaturatingLoad } from "./request-load.ts";
+import { runTillPushLoad } from "./till-push-load.ts";
+
+const loadJobRunners: Record<LoadJobName, (job: never) => Promise<unknown>> = {
+  steady: runFixedRateLoads,
+  saturate: runSaturatingLoad,
+  alternate: runAlternatingLoad,
+  push: runTillPushLoad,
+  follow: runLiveOrderLoad,
+  pay: runOrderPaymentLoad,
+};
+
+process.on("message", async ({ name, job }: { name: LoadJobName; job: never }) => {
+  try {
+    process.send?.({ answer: await loadJobRunners[name](job) });
+  } catch (error) {
+    process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+});
+process.on("disconnect", () => process.exit(0));

@@ -1,0 +1,95 @@
+import { percentile } from "../measurement-spread.ts";
+import { createGetRequestSigner } from "../sign-requests.ts";
+import type { AlternatingLoad, AlternatingLoadResult, FixedRateLoad, LoadResult, SaturatingLoad } from "./load-jobs.ts";
+import { getConnectionPool, type LoadRequest, sendSuccessfulLoadRequest } from "./send-load-request.ts";
+
+/** How often the requests that are due are sent, in milliseconds. */
+const sendIntervalMs = 1;
+
+export function runFixedRateLoads(loads: FixedRateLoad[]): Promise<LoadResult[]> {
+  return Promise.all(loads.map(runFixedRateLoad));
+}
+
+async function runFixedRateLoad(load: FixedRateLoad): Promise<LoadResult> {
+  const pool = getConnectionPool(load.origin, load.connections);
+  const question = createRequestFactory(load);
+  const latencies: number[] = [];
+  const started = performance.now();
+  const total = Math.round(load.perSecond * load.seconds);
+  let sent = 0;
+  await new Promise<void>((resolve, reject) => {
+    const timer = setInterval(() => {
+      const due = Math.min(total, Math.floor(((performance.now() - started) / 1000) * load.perSecond) + 1);
+      for (; sent < due; sent += 1) send();
+      if (sent === total) clearInterval(timer);
+    }, sendIntervalMs);
+
+    function send(): void {
+      const since = performance.now();
+      sendSuccessfulLoadRequest(pool, question()).then(
+        () => {
+          latencies.push(performance.now() - since);
+          if (latencies.length === total) resolve();
+        },
+        (error) => {
+          clearInterval(timer);
+          reject(error);
+        },
+      );
+    }
+  });
+  return toLoadResult(latencies, started);
+}
+
+export async function runSaturatingLoad(load: SaturatingLoad): Promise<LoadResult> {
+  const pool = getConnectionPool(load.origin, load.connections);
+  const question = createRequestFactory(load);
+  const latencies: number[] = [];
+  const started = performance.now();
+  const end = started + load.seconds * 1000;
+  const client = async () => {
+    for (let since = started; since < end; ) {
+      since = performance.now();
+      await sendSuccessfulLoadRequest(pool, question());
+      latencies.push(performance.now() - since);
+    }
+  };
+  await Promise.all(Array.from({ length: load.connections }, client));
+  return toLoadResult(latencies, started);
+}
+
+/** Returns what makes the question that a load asks over and over: one that is signed is signed each time. */
+function createRequestFactory({ path, headers, signedAs }: FixedRateLoad | SaturatingLoad): () => LoadRequest {
+  if (!signedAs) return () => ({ path, headers });
+  const sign = createGetRequestSigner(signedAs);
+  return () => ({ path, headers: { ...headers, ...sign(path) } });
+}
+
+function toLoadResult(latencies: number[], started: number): LoadResult {
+  return {
+    requests: latencies.length,
+    seconds: (performance.now() - started) / 1000,
+    latency: { p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) },
+  };
+}
+
+export async function runAlternatingLoad({
+  origin,
+  pages,
+  rounds,
+  seconds,
+}: AlternatingLoad): Promise<AlternatingLoadResult> {
+  const pool = getConnectionPool(origin, 1);
+  const latencies = pages.map((): number[] => []);
+  const signers = pages.map(({ signedAs }) => createGetRequestSigner(signedAs));
+  const end = performance.now() + seconds * 1000;
+  for (let round = 0; round < rounds && (round < 3 || performance.now() < end); round += 1) {
+    for (const [place, { path }] of pages.entries()) {
+      const headers = signers[place]?.(path) ?? {};
+      const since = performance.now();
+      await sendSuccessfulLoadRequest(pool, { path, headers });
+      latencies[place]?.push(performance.now() - since);
+    }
+  }
+  return { medians: latencies.map((of) => percentile(of, 0.5)) };
+}

@@ -1,0 +1,32 @@
+/**
+ * The limit of making a report readable: the calculation, and one durable insert of the same texts as one row, one till
+ * after the other. Prints the milliseconds that each till took.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import calculateTill from "@pragma/reporting/calculate-till";
+import postgres from "postgres";
+
+const { DATABASE_URL = "" } = process.env;
+const [file = "", tills = "50"] = process.argv.slice(2);
+const bytes = readFileSync(file);
+const hash = createHash("sha256").update(bytes).digest("hex");
+const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => {} });
+const table = sql(`bare_${randomUUID()}`);
+await sql`create table ${table} (id uuid primary key, texts text compression lz4 not null)`;
+
+const warmUpTills = 10;
+const took: number[] = [];
+for (let turn = -warmUpTills; turn < Number(tills); turn += 1) {
+  const since = performance.now();
+  const tillId = randomUUID();
+  const till = calculateTill({ bytes, hash, version: "V2", tillId, locationId: tillId, timeZone: "Europe/Paris" });
+  if (!till) throw new Error("A training till has no report.");
+  const made: unknown[] = [...Object.values(till), ...till.orders.flatMap((order) => Object.values(order))];
+  const texts = made.filter((value) => typeof value === "string").join("");
+  await sql`insert into ${table} values (${tillId}, ${texts})`;
+  if (turn >= 0) took.push(performance.now() - since);
+}
+await sql`drop table ${table}`;
+await sql.end();
+process.stdout.write(JSON.stringify({ took }));

@@ -1,0 +1,101 @@
+/**
+ * Where the time of a till goes: the functions that it passes through, each by itself. Prints the CPU milliseconds that
+ * a till costs in each, this process's only. A transaction also costs PostgreSQL, whose part is not in it.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TillV2 } from "@pragma/contracts/till-v2";
+import calculateTill, { type CalculatedReport } from "@pragma/reporting/calculate-till";
+import { computeReport } from "@pragma/reporting/calculation/compute-report";
+import { advanceTillRevision } from "@pragma/reporting/queries/tills";
+import { storeReport } from "@pragma/reporting/store-report";
+import { createDatabasePool, lockUntilCommit } from "@pragma/runtime/database/postgres";
+import { parseJsonBody } from "@pragma/runtime/json/parse-json";
+import { createObjectStore } from "@pragma/runtime/object-store/object-store";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { parseTillBody } from "@pragma/till-ingest/validation/parse-till-body";
+import { createTillCopier } from "../load/till-copier.ts";
+import { percentile } from "../measurement-spread.ts";
+
+const { DATABASE_URL = "", SCHEMA = "" } = process.env;
+const [file = "", repetitionsArgument = "20"] = process.argv.slice(2);
+const template = readFileSync(file, "utf8");
+const bytes = Buffer.from(template);
+const repetitions = Number(repetitionsArgument);
+const locationId = randomUUID();
+
+/** CPU milliseconds of a usual turn of `work`, once it is warm; what is prepared for it does not count, nor stay. */
+async function measureCpuMs<Prepared>(
+  work: (prepared: Prepared) => unknown,
+  prepare: () => Prepared = () => undefined as Prepared,
+): Promise<number> {
+  const costs: number[] = [];
+  for (let turn = -repetitions; turn < repetitions; turn += 1) {
+    const prepared = prepare();
+    const before = process.cpuUsage();
+    await work(prepared);
+    const { user, system } = process.cpuUsage(before);
+    if (turn >= 0) costs.push((user + system) / 1000);
+  }
+  return percentile(costs, 0.5);
+}
+
+const sha256Hex = (body: Uint8Array) => createHash("sha256").update(body).digest("hex");
+const parsed = parseJsonBody(bytes);
+const till = TillV2.parse(parsed);
+const calculate = (body: Uint8Array, tillId: string) =>
+  calculateTill({ bytes: body, hash: sha256Hex(body), version: "V2", tillId, locationId, timeZone: "Europe/Paris" });
+const calculated = calculate(bytes, till.id);
+
+const folder = mkdtempSync(join(tmpdir(), "pragma-stages-"));
+const objects = createObjectStore(`file:${folder}`);
+const log = createLogger({ name: "bench", level: "silent" });
+const db = createDatabasePool({ DATABASE_URL, DATABASE_POOL: 2 }, { schema: SCHEMA, log });
+
+const createCopy = createTillCopier(template);
+
+function calculateCopiedTill() {
+  const { id, body } = createCopy();
+  return { id, report: calculate(Buffer.from(body), id) as CalculatedReport };
+}
+
+async function storeCalculatedReport({ id, report }: ReturnType<typeof calculateCopiedTill>): Promise<void> {
+  const pushed = {
+    ...{ tillId: id, locationId, revision: 1, reason: "push" as const, pushedAt: new Date().toISOString() },
+    ...{ version: "V2" as const, object: { key: "", hash: "" }, timeZone: "Europe/Paris" },
+  };
+  await db.transaction(async (tx) => {
+    await lockUntilCommit(tx, db, `location ${locationId}`);
+    await advanceTillRevision(tx, pushed);
+    await storeReport(tx, pushed, report);
+  });
+}
+
+const hashing = await measureCpuMs(() => sha256Hex(bytes));
+const parsing = await measureCpuMs(() => parseJsonBody(bytes));
+const validating = await measureCpuMs(() => TillV2.parse(parsed));
+const computing = await measureCpuMs(() => computeReport(till, { locationId }));
+const inThread = await measureCpuMs(() => calculate(bytes, till.id));
+let written = 0;
+const stages = {
+  "till-ingest: JSON.parse": parsing,
+  "till-ingest: SHA-256": hashing,
+  "till-ingest: checks": (await measureCpuMs(() => parseTillBody(bytes, "V2"))) - parsing - hashing,
+  "till-ingest: writes the object, durably": await measureCpuMs(() => objects.put(`tills/${++written}`, bytes)),
+  "reporting: reads the object": await measureCpuMs(() => objects.get("tills/1")),
+  "reporting: SHA-256": hashing,
+  "reporting: JSON.parse": parsing,
+  "reporting: validates against the schema": validating,
+  "reporting: calculates": computing,
+  // `calculate` hashes once to know the hash, and once as a part of the work.
+  "reporting: days and JSON.stringify": Math.max(0, inThread - 2 * hashing - parsing - validating - computing),
+  "reporting: copies the result between threads": await measureCpuMs(() => structuredClone(calculated)),
+  "reporting: stores report and orders": await measureCpuMs(storeCalculatedReport, calculateCopiedTill),
+};
+process.stdout.write(JSON.stringify(stages));
+
+await db.close();
+await objects.close();
+rmSync(folder, { recursive: true });

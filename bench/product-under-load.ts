@@ -1,0 +1,153 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { internalKeysVariableNames } from "@pragma/runtime/config/internal-keys";
+import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { findFreePort } from "../deploy/local/free-port.js";
+import { launchServer } from "../deploy/local/run-server.js";
+import type { ServerUrls } from "../deploy/local/servers.js";
+import { readProcessCpuSeconds, readProcessMemoryMegabytes } from "./process-usage.ts";
+import { reportError } from "./report-error.ts";
+
+/** What a process of the product can be: everything in one, or a part by itself. */
+export type BenchProductRole = ServiceName | "gateway" | "all";
+
+/** The product as operators run it: compiled, in processes of its own, with its log on. */
+export interface ProductUnderLoad {
+  processes: BenchProductProcess[];
+  process(role: BenchProductRole): BenchProductProcess;
+  /** The gateway's address. */
+  url: string;
+  adminKey: string;
+  namespace: string;
+  /** The keys that its parts share, by the variables that configure them. */
+  internalKeys: Record<string, string>;
+  /** CPU seconds of all its processes since they were started. */
+  cpuSeconds(): number;
+  stop(): Promise<void>;
+}
+
+export interface BenchProductProcess {
+  role: BenchProductRole;
+  url: string;
+  pid: number;
+  cpuSeconds(): number;
+  /** Megabytes. */
+  memoryMegabytes(): { now: number; peak: number };
+  stop(): Promise<void>;
+}
+
+export interface ProductUnderLoadOptions {
+  /** Where it keeps what it writes. */
+  folder: string;
+  servers: ServerUrls;
+  /** Apart from every other product on the same servers. */
+  namespace: string;
+  roles: BenchProductRole[];
+  /** Where its processes write CPU profiles; none when undefined. */
+  profiles: string | undefined;
+}
+
+export const allInOneRoles: BenchProductRole[] = ["all"];
+export const splitRoles: BenchProductRole[] = [...serviceNames, "gateway"];
+
+const mainProgram = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "dist", "main.js");
+/** Far beyond what is asked: limits are counted, and never reached. */
+const limitVariables = {
+  ...{ RATE_LIMIT_PER_SECOND: "1000000", RATE_LIMIT_BURST: "10000000" },
+  ...{ WEBHOOKS_PER_LOCATION: "100000", WEBHOOK_HOST_RATE: "100000", WEBHOOK_HOST_BURST: "100000" },
+};
+
+export async function startProductUnderLoad({
+  folder,
+  servers,
+  namespace,
+  roles,
+  profiles,
+}: ProductUnderLoadOptions): Promise<ProductUnderLoad> {
+  const adminKey = randomBytes(32).toString("hex");
+  const internalKeys = Object.fromEntries(internalKeysVariableNames.map((variable) => [variable, createRandomKey()]));
+  const ports = new Map<BenchProductRole, number>();
+  for (const role of roles) ports.set(role, await findFreePort());
+  const urlOf = (role: BenchProductRole) => `http://127.0.0.1:${ports.get(role)}`;
+  const objects = join(folder, "objects");
+  mkdirSync(objects, { recursive: true });
+  const env = {
+    PATH: process.env.PATH,
+    ...servers,
+    ...limitVariables,
+    NAMESPACE: namespace,
+    OBJECT_STORE: `file:${objects}`,
+    ...internalKeys,
+    DATA_KEYS: createRandomKey(),
+    PRAGMA_ADMIN_KEY: adminKey,
+    LOG_LEVEL: "info",
+    ...Object.fromEntries(
+      serviceNames.filter((name) => ports.has(name)).map((name) => [serviceUrlVariable(name), urlOf(name)]),
+    ),
+  };
+  const start = async (role: BenchProductRole): Promise<BenchProductProcess> => {
+    const opsPort = await findFreePort();
+    const own = { PORT: String(ports.get(role)), OPS_PORT: String(opsPort), ...(role !== "all" && { SERVICE: role }) };
+    const flags = profiles ? ["--cpu-prof", `--cpu-prof-dir=${join(profiles, role)}`] : [];
+    const { pid, stop } = await launchServer({
+      name: `The product's ${role}`,
+      logFile: join(folder, role, "server.log"),
+      port: opsPort,
+      log: reportError,
+      stopTimeoutMs: 35_000,
+      command: process.execPath,
+      args: [...flags, mainProgram],
+      env: { ...env, ...own },
+      isReady: () => isProcessReady(opsPort),
+    });
+    return {
+      role,
+      url: urlOf(role),
+      pid,
+      cpuSeconds: () => readProcessCpuSeconds(pid),
+      memoryMegabytes: () => readProcessMemoryMegabytes(pid),
+      stop,
+    };
+  };
+
+  // Services wait for nobody: they are started together.
+  const processes = await Promise.all(roles.map(start));
+  const find = (role: BenchProductRole) => {
+    const found = processes.find((each) => each.role === role);
+    if (!found) throw new Error(`This product has no process ${role}.`);
+    return found;
+  };
+  return {
+    processes,
+    process: find,
+    get url() {
+      return find(roles.includes("all") ? "all" : "gateway").url;
+    },
+    adminKey,
+    namespace,
+    internalKeys,
+    cpuSeconds: () => processes.reduce((sum, each) => sum + each.cpuSeconds(), 0),
+    async stop() {
+      for (const each of processes.toReversed()) await each.stop();
+    },
+  };
+}
+
+/** As configuration has it: name:secret. */
+function createRandomKey(): string {
+  return `bench:${randomBytes(32).toString("hex")}`;
+}
+
+function serviceUrlVariable(service: ServiceName): string {
+  return `${service.toUpperCase().replaceAll("-", "_")}_URL`;
+}
+
+async function isProcessReady(opsPort: number): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${opsPort}/ready`)).ok;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,61 @@
+import type { BenchmarkResult } from "./benchmark.ts";
+import { type BenchmarkFigure, isRatioGoalMet, type RatioGoal } from "./benchmark-figure.ts";
+import type { MeasurementSpread } from "./measurement-spread.ts";
+
+const tableHeaders = ["", "figure", "ours", "limit", "ratio", "min to max", "goal", ""] as const;
+
+/** The results as one Markdown table that reads well on a terminal too, and what is to be said about them. */
+export function formatResultsTable(results: BenchmarkResult[]): string {
+  const lines = results.flatMap((result) => {
+    if ("figures" in result) return result.figures.map((figure) => formatFigureRow(result.id, figure));
+    const what = "skipped" in result ? `not measured: ${result.skipped}` : "failed, see below";
+    return [[result.id, what, "", "", "", "", "", ""]];
+  });
+  const widths = tableHeaders.map((head, column) =>
+    Math.max(...[head, ...lines.map((line) => line[column] ?? "")].map(textWidth)),
+  );
+  const row = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => padCell(cell, widths[column] ?? 0, column)).join(" | ")} |`;
+  const rule = `|${widths.map((size, column) => `${"-".repeat(size + 1)}${isNumericColumn(column) ? ":" : "-"}`).join("|")}|`;
+  return [row(tableHeaders), rule, ...lines.map(row), "", ...results.flatMap(formatResultNotes)].join("\n");
+}
+
+function formatFigureRow(id: string, figure: BenchmarkFigure): string[] {
+  const { what, unit, ours, limit, ratio, goal } = figure;
+  const verdict = { true: "met", false: "NOT MET", undefined: "" }[String(isRatioGoalMet(figure))] ?? "";
+  const measured = ({ median }: MeasurementSpread) => `${formatThreeDigits(median)} ${unit}`;
+  return [
+    ...[id, what, measured(ours), measured(limit)],
+    ...[
+      formatThreeDigits(ratio.median),
+      `${formatThreeDigits(ratio.least)} to ${formatThreeDigits(ratio.most)}`,
+      goal ? formatRatioGoal(goal) : "",
+      verdict,
+    ],
+  ];
+}
+
+function formatRatioGoal(goal: RatioGoal): string {
+  if ("atLeast" in goal) return `>= ${goal.atLeast}`;
+  return goal.aim === undefined ? `<= ${goal.atMost}` : `<= ${goal.atMost} (aim ${goal.aim})`;
+}
+
+function formatResultNotes(result: BenchmarkResult): string[] {
+  const notes = "notes" in result ? result.notes : "failed" in result ? `FAILED: ${result.failed}`.split("\n") : [];
+  return [`${result.id}: ${result.title}`, `   limit: ${result.limit}`, ...notes.map((note) => `   ${note}`), ""];
+}
+
+/** Three digits that count. */
+function formatThreeDigits(value: number): string {
+  if (value === 0) return "0";
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+  return value.toFixed(Math.min(digits, 4));
+}
+
+const isNumericColumn = (column: number) => column >= 2 && column <= 5;
+const textWidth = (text: string) => [...text].length;
+
+function padCell(text: string, size: number, column: number): string {
+  const spaces = " ".repeat(Math.max(0, size - textWidth(text)));
+  return isNumericColumn(column) ? spaces + text : text + spaces;
+}

@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest";
+import { createAdminApiClient, createApiClient } from "./api-client.ts";
+import { ApiProblem, NoResponse, nullOnProblem, UnexpectedResponse } from "./api-problem.ts";
+
+/** A client whose requests are kept, and answered by `answer`. */
+function createFakeClient(respond: (request: Request) => Response) {
+  const requests: Request[] = [];
+  const options = {
+    baseUrl: "http://localhost:4000/",
+    apiKey: "pragma_key",
+    fetch: async (request: Request) => {
+      requests.push(request);
+      return respond(request);
+    },
+    wait: async () => {},
+  };
+  return { client: createApiClient(options), admin: createAdminApiClient(options), requests };
+}
+
+const problem = {
+  type: "https://docs.pragma.example/docs/requests#invalid_request",
+  title: "The request has faults",
+  status: 400,
+  detail: "1 fault: see errors.",
+  code: "invalid_request",
+  requestId: "0190a5f2-7c1e-7cc0-8e2b-5f3f5a3f9c11",
+  errors: [{ in: "query", path: "size", code: "too_big", message: "Too big: expected number to be <=100" }],
+} as const;
+
+describe("a call", () => {
+  it("carries the key, and gives what was answered", async () => {
+    const { client, requests } = createFakeClient(() => Response.json({ status: "ok" }, { headers: { etag: '"1"' } }));
+    const { data, response } = await client.GET("/health");
+    expect(data).toEqual({ status: "ok" });
+    expect(response.headers.get("etag")).toBe('"1"');
+    expect(requests[0]?.url).toBe("http://localhost:4000/health");
+    expect(requests[0]?.headers.get("authorization")).toBe("Bearer pragma_key");
+  });
+
+  it("throws a problem with its code, faults and request id", async () => {
+    const { client } = createFakeClient(() => Response.json(problem, { status: 400 }));
+    const error = await client.GET("/v2/reports", { params: { query: { size: 1000 } } }).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(ApiProblem);
+    expect(error).toMatchObject({
+      call: "GET /v2/reports?size=1000",
+      status: 400,
+      code: "invalid_request",
+      faults: problem.errors,
+      requestId: problem.requestId,
+    });
+    expect(error.message).toBe(
+      "GET /v2/reports?size=1000 answered 400: The request has faults. 1 fault: see errors. " +
+        `query size: Too big: expected number to be <=100 (request ${problem.requestId})`,
+    );
+  });
+
+  it("throws something else when it was not the API that answered", async () => {
+    const { client } = createFakeClient(() => new Response("<h1>Not here</h1>", { status: 404 }));
+    const error = await client.GET("/health").catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(UnexpectedResponse);
+    expect(error.message).toContain("GET /health answered 404");
+  });
+
+  it("throws when nobody answers, with the reason", async () => {
+    const { client, requests } = createFakeClient(() => {
+      throw new TypeError("fetch failed");
+    });
+    const error = await client.GET("/health").catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(NoResponse);
+    expect(error.cause).toMatchObject({ message: "fetch failed" });
+    expect(requests).toHaveLength(6);
+  });
+
+  it("throws the caller's own reason when the caller gives up", async () => {
+    const giveUp = new AbortController();
+    const { client, requests } = createFakeClient(({ signal }) => {
+      giveUp.abort(new Error("enough"));
+      throw signal.reason;
+    });
+    await expect(client.GET("/health", { signal: giveUp.signal })).rejects.toThrow("enough");
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe("nullOn", () => {
+  const refused = () => createFakeClient(() => Response.json(problem, { status: 400 })).client.GET("/v2/reports");
+
+  it("gives null on the codes that it is told, and throws the others", async () => {
+    expect(await nullOnProblem(refused(), "invalid_page_token", "invalid_request")).toBeNull();
+    await expect(nullOnProblem(refused(), "report_not_found")).rejects.toBeInstanceOf(ApiProblem);
+  });
+});
+
+describe("Idempotency-Key", () => {
+  const keysOf = (requests: Request[]) => requests.map(({ headers }) => headers.get("idempotency-key"));
+  const create = { body: { name: "Acme" } };
+
+  it("is another for each POST, and the same when it is sent again", async () => {
+    const answers = [503, 201, 201];
+    const { admin, requests } = createFakeClient(() => Response.json({}, { status: answers.shift() ?? 500 }));
+    await admin.POST("/v1/consumers", create);
+    await admin.POST("/v1/consumers", create);
+    const [first, again, second] = keysOf(requests);
+    expect(first).toMatch(/^[\da-f-]{36}$/);
+    expect(again).toBe(first);
+    expect(second).not.toBe(first);
+  });
+
+  it("is the caller's own when given, and goes with no other method", async () => {
+    const { admin, requests } = createFakeClient(() => Response.json({}));
+    await admin.POST("/v1/consumers", { ...create, params: { header: { "Idempotency-Key": "mine" } } });
+    await admin.GET("/v1/consumers");
+    expect(keysOf(requests)).toEqual(["mine", null]);
+  });
+});
+
+describe("a list", () => {
+  const tokens = ["", "second", "third"];
+  const answer = (request: Request) => {
+    const at = tokens.indexOf(new URL(request.url).searchParams.get("pageToken") ?? "");
+    return Response.json({ data: [{ id: `${at}a` }, { id: `${at}b` }], nextPageToken: tokens[at + 1] ?? null });
+  };
+
+  it("is gone through by the tokens of its pages, with the same filters", async () => {
+    const { client, requests } = createFakeClient(answer);
+    const ids: string[] = [];
+    for await (const { id } of client.items("/v2/reports", { params: { query: { since: "2026-05-29" } } }))
+      ids.push(id);
+    expect(ids).toEqual(["0a", "0b", "1a", "1b", "2a", "2b"]);
+    expect(requests.map(({ url }) => new URL(url).search)).toEqual([
+      "?size=100&since=2026-05-29",
+      "?size=100&since=2026-05-29&pageToken=second",
+      "?size=100&since=2026-05-29&pageToken=third",
+    ]);
+  });
+
+  it("is asked for no page that nobody wants", async () => {
+    const { client, requests } = createFakeClient(answer);
+    for await (const { data } of client.pages("/v1/orders", { params: { query: { size: 2 } } }))
+      if (data.some(({ id }) => id === "1a")) break;
+    expect(requests).toHaveLength(2);
+    expect(new URL(requests[0]?.url ?? "").search).toBe("?size=2");
+  });
+});
+
+it("knows what each operation takes and gives", () => {
+  const { client, admin } = createFakeClient(() => Response.json({}));
+  const wrong = [
+    // @ts-expect-error: an address of operators
+    () => client.GET("/v1/consumers"),
+    // @ts-expect-error: the id is missing
+    () => client.GET("/v2/reports/{id}"),
+    // @ts-expect-error: there is no such parameter
+    () => client.GET("/v2/reports", { params: { query: { sice: 10 } } }),
+    // @ts-expect-error: the name is missing
+    () => admin.POST("/v1/consumers", { body: {} }),
+    // @ts-expect-error: one thing is no list
+    () => admin.items("/v1/locations/own"),
+    // @ts-expect-error: a report has no such field
+    async () => (await client.GET("/v2/reports/{id}", { params: { path: { id: "" } } })).data.totalSale,
+  ];
+  expect(wrong).toHaveLength(6);
+});

@@ -1,0 +1,61 @@
+/** Fonts as wide as each other, or narrower than the one that measured: text keeps within its box. */
+const fontFamily = "Arial, Helvetica, Liberation Sans, DejaVu Sans, sans-serif";
+
+/**
+ * The colours of a mode, which are the site's own.
+ * @param {{ page: string, text: string, line: string, box: string, edge: string, note: string }} colours
+ */
+function createThemeVariables({ page, text, line, box, edge, note }) {
+  return {
+    fontFamily,
+    fontSize: "16px",
+    background: page,
+    textColor: text,
+    lineColor: line,
+    primaryColor: box,
+    primaryTextColor: text,
+    primaryBorderColor: edge,
+    edgeLabelBackground: page,
+    clusterBkg: page,
+    clusterBorder: line,
+    titleColor: text,
+    actorBkg: box,
+    actorBorder: edge,
+    actorTextColor: text,
+    actorLineColor: line,
+    signalColor: line,
+    signalTextColor: text,
+    noteBkgColor: note,
+    noteBorderColor: line,
+    noteTextColor: text,
+  };
+}
+
+const themeColors = {
+  light: { page: "#ffffff", text: "#1c1e21", line: "#5b6675", box: "#e8f3ff", edge: "#0a5fc2", note: "#f5f7fa" },
+  dark: { page: "#14171c", text: "#f0f2f5", line: "#9aa7b8", box: "#16304d", edge: "#62b4ff", note: "#1d222a" },
+};
+
+/** What Mermaid is told for each of the site's colour modes. Text is drawn as text, which every viewer of pictures shows. */
+export const diagramThemes = Object.fromEntries(
+  Object.entries(themeColors).map(([mode, ofMode]) => [
+    mode,
+    {
+      startOnLoad: false,
+      theme: "base",
+      themeCSS: ".edgeLabel rect { opacity: 1; }",
+      themeVariables: createThemeVariables(ofMode),
+      fontFamily,
+      htmlLabels: false,
+      flowchart: {
+        useMaxWidth: false,
+        htmlLabels: false,
+        nodeSpacing: 28,
+        rankSpacing: 40,
+        diagramPadding: 4,
+        wrappingWidth: 130,
+      },
+      sequence: { useMaxWidth: false, mirrorActors: false, actorMargin: 90, diagramMarginX: 4, diagramMarginY: 4 },
+    },
+  ]),
+);

@@ -1,0 +1,142 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { createApiKey, hashApiKey } from "@pragma/runtime/security/api-key";
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Authenticator, createAuthenticator } from "./authenticate.ts";
+import { type CachedApiKey, createApiKeyCache } from "./key-cache.ts";
+
+const validKey = createApiKey().key;
+const revokedKey = createApiKey().key;
+const operatorKey = "an operator's own key";
+
+let time = 0;
+let lookups: string[];
+let lookUp: (hash: string) => Promise<CachedApiKey | null>;
+let authenticate: Authenticator;
+
+beforeEach(() => {
+  time = 0;
+  lookups = [];
+  const key: CachedApiKey = {
+    principal: { keyId: "9e1f5c52-1d2b-4d53-9a40-1c1f4a1d2b3c", consumer: "Acme", scopes: [], location: null },
+    rateLimit: null,
+    isRevoked: false,
+  };
+  const keys = new Map([
+    [hashApiKey(validKey), key],
+    [hashApiKey(revokedKey), { ...key, isRevoked: true }],
+    [hashApiKey(operatorKey), key],
+  ]);
+  lookUp = async (hash) => keys.get(hash) ?? null;
+  authenticate = createAuthenticator(
+    createApiKeyCache(
+      (hash) => {
+        lookups.push(hash);
+        return lookUp(hash);
+      },
+      { now: () => time },
+    ),
+    { failures: { perSecond: 1, burst: 5 }, lookups: { perSecond: 1, burst: 10 }, now: () => time },
+  );
+});
+
+const authenticateFrom = async (authorization: string | undefined, address = "192.0.2.1") =>
+  authenticate(authorization, () => address);
+
+async function authenticationError(authorization: string | undefined, address?: string): Promise<ApiError> {
+  const error = await authenticateFrom(authorization, address).catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(ApiError);
+  return error;
+}
+
+describe("an API key", () => {
+  it.each([validKey, `Bearer ${validKey}`, `bearer ${validKey}`, `BEARER  ${validKey} `])(
+    "is read from %j",
+    async (header) => {
+      expect((await authenticateFrom(header)).principal.consumer).toBe("Acme");
+      expect(lookups).toEqual([hashApiKey(validKey)]);
+    },
+  );
+
+  it("may be one that the operator made up", async () => {
+    expect((await authenticateFrom(`Bearer ${operatorKey}`)).principal.consumer).toBe("Acme");
+  });
+
+  it.each([undefined, "", "Bearer", "Bearer "])("is missed in %j", async (header) => {
+    const { code, headers } = await authenticationError(header);
+    expect([code, headers["www-authenticate"]]).toEqual(["key_missing", "Bearer"]);
+  });
+
+  it("is refused without being looked up when it cannot be one", async () => {
+    const mistyped = validKey.slice(0, -1) + (validKey.endsWith("x") ? "y" : "x");
+    for (const header of [mistyped, "pragma_", "too short", `Bearer ${"x".repeat(513)}`, `Bearer ${"é".repeat(20)}`]) {
+      expect((await authenticationError(header, header)).code).toBe("key_invalid");
+    }
+    expect(lookups).toEqual([]);
+  });
+
+  it("is refused when nobody knows it", async () => {
+    const { code, headers } = await authenticationError(`Bearer ${createApiKey().key}`);
+    expect([code, headers["www-authenticate"]]).toEqual(["key_invalid", "Bearer"]);
+  });
+
+  it("is refused when it was revoked", async () => {
+    const { code, headers } = await authenticationError(`Bearer ${revokedKey}`);
+    expect([code, headers["www-authenticate"]]).toEqual(["key_revoked", "Bearer"]);
+  });
+
+  it("answers 503 when it is not known here and accounts is away", async () => {
+    lookUp = async () => {
+      throw new ApiError("service_unavailable", { headers: { "retry-after": "2" } });
+    };
+    const { code, headers } = await authenticationError(`Bearer ${validKey}`);
+    expect([code, headers["retry-after"]]).toEqual(["service_unavailable", "2"]);
+  });
+});
+
+describe("wrong keys", () => {
+  it("are limited by address", async () => {
+    for (let guess = 0; guess < 5; guess++)
+      expect((await authenticationError(createApiKey().key)).code).toBe("key_invalid");
+    const { code, headers } = await authenticationError(createApiKey().key);
+    expect([code, headers["retry-after"]]).toEqual(["rate_limited", "1"]);
+    expect((await authenticationError(createApiKey().key, "192.0.2.2")).code).toBe("key_invalid");
+    time += 1_000;
+    expect((await authenticationError(createApiKey().key)).code).toBe("key_invalid");
+  });
+
+  it("are looked up so often and no more, also while look-ups are under way", async () => {
+    lookUp = async () => new Promise(() => {});
+    const outcomes = Array.from({ length: 20 }, () => authenticateFrom(createApiKey().key));
+    const settled = await Promise.race([
+      Promise.allSettled(outcomes.slice(10)),
+      new Promise((r) => setTimeout(r, 1000)),
+    ]);
+    expect(settled).toHaveLength(10);
+    expect(lookups).toHaveLength(10);
+  });
+
+  it("are limited when they cannot be keys, and when they were revoked", async () => {
+    for (let guess = 0; guess < 5; guess++) await authenticationError(guess % 2 ? revokedKey : `pragma_guess${guess}`);
+    expect((await authenticationError("pragma_guess")).code).toBe("rate_limited");
+    expect((await authenticationError(revokedKey)).code).toBe("rate_limited");
+  });
+
+  it("do not keep a good key of the same address out, known or not", async () => {
+    for (let guess = 0; guess < 80; guess++) await authenticationError(`an invented key ${guess}`);
+    for (let guess = 0; guess < 80; guess++) await authenticationError("pragma_guess");
+    expect((await authenticateFrom(validKey)).principal.consumer).toBe("Acme");
+    expect((await authenticateFrom(validKey)).principal.consumer).toBe("Acme");
+  });
+
+  it("are not what a client sends that brings many good keys", async () => {
+    const key = await authenticateFrom(validKey);
+    lookUp = async () => key;
+    for (let made = 0; made < 50; made++) await authenticateFrom(createApiKey().key);
+  });
+
+  it("from one IPv6 network count as from one address", async () => {
+    for (let guess = 0; guess < 5; guess++) await authenticationError("pragma_guess", `2001:db8:1:2::${guess}`);
+    expect((await authenticationError("pragma_guess", "2001:db8:1:2:ffff::1")).code).toBe("rate_limited");
+    expect((await authenticationError("pragma_guess", "2001:db8:1:3::1")).code).toBe("key_invalid");
+  });
+});

@@ -1,0 +1,25 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readOpenApiDocuments } from "./openapi-documents.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "gateway-documents-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe("the OpenAPI documents", () => {
+  it("are asked for by name when they are not there", async () => {
+    await writeFile(join(folder, "openapi.json"), "{}");
+    await expect(readOpenApiDocuments(folder)).rejects.toThrow(/openapi\.full\.json cannot be read.*npm run openapi/);
+  });
+
+  it("have entity tags that tell them apart", async () => {
+    await writeFile(join(folder, "openapi.full.json"), '{"full":1}');
+    const { openapi, full } = await readOpenApiDocuments(folder);
+    expect([String(openapi.body), String(full.body)]).toEqual(["{}", '{"full":1}']);
+    expect(openapi.etag).not.toBe(full.etag);
+  });
+});

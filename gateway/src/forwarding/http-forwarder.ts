@@ -1,0 +1,216 @@
+import { EventEmitter } from "node:events";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { ApiError } from "@pragma/contracts/errors";
+import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
+import { createBodyStream, hasRequestBody } from "@pragma/runtime/http/read-body";
+import { isTransient } from "@pragma/runtime/retries/transient-error";
+import type { RemoteService } from "@pragma/runtime/service-calls/service-registry";
+import { type Dispatcher, errors, Pool } from "undici";
+import type { GatewayContext, GatewayRequest } from "../server/gateway-request.ts";
+
+export interface ForwardTimeouts {
+  /** How long a service may take to begin its response, and one of another process to go on with it. */
+  responseTimeoutMs: number;
+  /** How long a stream may be silent. */
+  streamIdleTimeoutMs: number;
+}
+
+/** Connections to one service, and requests that wait for one. */
+const maxUpstreamConnections = 256;
+const maxQueuedRequests = 1_000;
+/** How many connections the uploads of one key may hold. */
+const maxUploadsPerKey = 16;
+/** Bodies and responses up to this size are taken whole before they are sent; larger ones are passed on as they come. */
+const maxBufferedBytes = 64 * 1024;
+
+/**
+ * What a service hears of a client's headers: what it reads, and nothing else. So nothing that a client sends can take
+ * the place of the gateway's own headers or of what frames the request.
+ */
+const forwardedRequestHeaders = [
+  "accept",
+  "content-encoding",
+  "content-type",
+  "idempotency-key",
+  "if-match",
+  "if-none-match",
+  "last-event-id",
+  "user-agent",
+] as const satisfies (keyof IncomingHttpHeaders)[] | string[];
+
+/** Hop-by-hop headers, and headers that the gateway sets. */
+const strippedResponseHeaders = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "x-request-id",
+]);
+
+/** Forwards requests to a service of another process. */
+export function createHttpForwarder({ url, sign }: RemoteService, timeouts: ForwardTimeouts) {
+  const options: Pool.Options = {
+    pipelining: 1,
+    keepAliveTimeout: 60_000,
+    headersTimeout: timeouts.responseTimeoutMs,
+    bodyTimeout: timeouts.responseTimeoutMs,
+    connect: { timeout: 5_000 },
+  };
+  const pool = new Pool(url, { ...options, connections: maxUpstreamConnections });
+  // Streams hold a connection each for as long as their clients like: they take none of the others.
+  const streamPool = new Pool(url, { ...options, bodyTimeout: timeouts.streamIdleTimeoutMs });
+
+  const uploadSemaphore = createKeyedSemaphore(maxUploadsPerKey);
+
+  async function sendUpstream(
+    request: GatewayRequest,
+    target: string,
+    abort: EventEmitter,
+  ): Promise<Dispatcher.ResponseData> {
+    const { incoming, outgoing, requestId, traceparent, origin, principal } = request;
+    const method = incoming.method as Dispatcher.HttpMethod;
+    const signed = sign({ method, target, requestId, traceparent, origin, principal });
+    if (pool.stats.queued >= maxQueuedRequests) {
+      throw new ApiError("overloaded", {
+        detail: "More requests are waiting for this service than it can answer. Try again in a moment.",
+      });
+    }
+    const body = isStreamedUpload(incoming)
+      ? createBodyStream(incoming)
+      : hasRequestBody(incoming)
+        ? await buffer(createBodyStream(incoming))
+        : null;
+    if (outgoing.destroyed) throw new errors.RequestAbortedError();
+    return (request.isStream ? streamPool : pool).request({
+      method,
+      path: target,
+      headers: { ...pickForwardedHeaders(incoming), ...signed },
+      body,
+      signal: abort,
+    });
+  }
+
+  async function forward(context: GatewayContext): Promise<Response> {
+    const request = context.get("request");
+    const { incoming, outgoing } = request;
+    // Undici takes an emitter too: an AbortController costs a request several times as much.
+    const abort = new EventEmitter();
+    let isClientGone = false;
+    if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
+    outgoing.once("close", () => {
+      isClientGone = request.isAborted || request.isStreamEnded;
+      if (isClientGone) abort.emit("abort");
+    });
+    const target = requestTargetOf(context.req.url);
+    const upstreamResponse = await sendUpstream(request, target, abort).catch((error: unknown) => {
+      if (!shouldRetry(incoming, error)) throw error;
+      request.isRetried = true;
+      return sendUpstream(request, target, abort);
+    });
+    const headers = pickClientHeaders(upstreamResponse.headers);
+    const isBuffered =
+      incoming.method === "HEAD" || Number(upstreamResponse.headers["content-length"]) <= maxBufferedBytes;
+    if (isBuffered || upstreamResponse.statusCode === 204 || upstreamResponse.statusCode === 304) {
+      const body = await upstreamResponse.body.bytes();
+      return new Response(body.length === 0 ? null : (body as Uint8Array<ArrayBuffer>), {
+        status: upstreamResponse.statusCode,
+        headers,
+      });
+    }
+    if (request.isStreamEnded) upstreamResponse.body.destroy();
+    request.throwIfStreamEnded();
+    outgoing.writeHead(upstreamResponse.statusCode, headers);
+    outgoing.flushHeaders();
+    let upstreamError: unknown;
+    upstreamResponse.body.once("error", (error) => {
+      if (!isClientGone) upstreamError = error;
+    });
+    // Each step of the request listens to its end, and pipeline several times: Node warns from eleven on.
+    outgoing.setMaxListeners(20);
+    await pipeline(upstreamResponse.body, outgoing).catch(() => {});
+    if (upstreamError !== undefined) throw upstreamError;
+    return RESPONSE_ALREADY_SENT;
+  }
+
+  return {
+    forward(context: GatewayContext): Promise<Response> {
+      const { incoming, principal } = context.get("request");
+      const response = isStreamedUpload(incoming)
+        ? uploadSemaphore.run(() => forward(context), principal.keyId)
+        : forward(context);
+      return response.catch((error) => {
+        throw toUpstreamApiError(error);
+      });
+    },
+    async close(): Promise<void> {
+      await Promise.all([pool.destroy(), streamPool.destroy()]);
+    },
+  };
+}
+
+/** Whether a body is passed on as it comes. A small one is taken whole first: however slowly it comes, it holds no connection. */
+function isStreamedUpload(incoming: IncomingMessage): boolean {
+  const length = incoming.headers["content-length"];
+  return hasRequestBody(incoming) && (length === undefined || Number(length) > maxBufferedBytes);
+}
+
+/** Path and query of a request's URL. */
+function requestTargetOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const fragment = url.indexOf("#", start);
+  return url.slice(start, fragment === -1 ? undefined : fragment);
+}
+
+function pickForwardedHeaders({ headers, method }: IncomingMessage): Record<string, string> {
+  const forwarded: Record<string, string> = {};
+  for (const name of forwardedRequestHeaders) {
+    const value = headers[name];
+    if (value !== undefined) forwarded[name] = String(value);
+  }
+  // The length that node has checked; undici refuses to send another number of bytes than it says.
+  const length = headers["content-length"];
+  if (length !== undefined && method !== "GET" && method !== "HEAD") forwarded["content-length"] = length;
+  return forwarded;
+}
+
+function pickClientHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined && !strippedResponseHeaders.has(name)) passed[name] = value as string;
+  }
+  return passed;
+}
+
+/** A request that changes nothing is tried once more when its connection was closed before anything came back. */
+function shouldRetry({ method }: IncomingMessage, error: unknown): boolean {
+  return (method === "GET" || method === "HEAD") && isConnectionClosed(error);
+}
+
+function isConnectionClosed(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return error instanceof errors.SocketError || code === "ECONNRESET" || code === "EPIPE";
+}
+
+export function upstreamTimeoutError(cause?: unknown): ApiError {
+  return new ApiError("upstream_timeout", { detail: "The service took too long. Try again in a moment.", cause });
+}
+
+function toUpstreamApiError(cause: unknown): unknown {
+  if (cause instanceof ApiError) return cause;
+  if (cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError) {
+    return upstreamTimeoutError(cause);
+  }
+  if (!isConnectionClosed(cause) && !(cause instanceof errors.UndiciError) && !isTransient(cause)) return cause;
+  return new ApiError("service_unavailable", {
+    detail: isConnectionClosed(cause)
+      ? "The service went away while it was asked. What was asked may or may not have been done."
+      : "The service cannot be reached. Nothing was done; try again in a moment.",
+    cause,
+  });
+}

@@ -1,0 +1,51 @@
+import { serviceNames } from "@pragma/contracts/service-names";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+
+let environment: TestEnvironment;
+let gateway: TestGateway;
+let key: string;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  const direct = Object.fromEntries(
+    serviceNames
+      .filter((name) => name !== "accounts")
+      .map((name) => [name, ({ url }: Request) => Response.json({ name, path: new URL(url).pathname })]),
+  );
+  gateway = await startTestGateway(environment, { inProcessServices: direct });
+  ({ key } = gateway.accounts.addKey());
+});
+afterAll(async () => {
+  await gateway.stop();
+  await environment.remove();
+});
+
+describe("a path", () => {
+  it.each([
+    ["/v1/tills", "till-ingest"],
+    ["/v1/tills/", "till-ingest"],
+    ["/v2/tills/1/object", "till-ingest"],
+    ["/v1/reports/x", "reporting"],
+    ["/v2/orders", "reporting"],
+    ["/v1/orders/x", "reporting"],
+    ["/v1/orders-live", "order-live"],
+    ["/v1/orders-live/stream", "order-live"],
+    ["/v1/catalog/", "catalog"],
+    ["/v1/catalog/taxes", "catalog"],
+    ["/v1/webhooks/deliveries/x", "webhooks"],
+    ["/v1/tills/../reports/", "reporting"],
+    ["/v1/tills/%2E%2e/reports?x=../y", "reporting"],
+  ])("%s is answered by %s", async (path, service) => {
+    const response = await gateway.request(path, { key });
+    expect(await response.json()).toMatchObject({ name: service });
+  });
+
+  it.each(["/", "/v1", "/v1/", "/v1/till", "/v1/tillsx", "/v1/orders-livex", "/v2/locations", "/internal/keys/x"])(
+    "%s is answered by no service",
+    async (path) => {
+      expect((await gateway.request(path, { key })).status).toBe(404);
+    },
+  );
+});

@@ -1,0 +1,193 @@
+import { sleep } from "@pragma/runtime/concurrency/sleep";
+import { TokenBucket } from "@pragma/runtime/limits/token-bucket";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-server";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createKeyRateLimiter, type KeyRateLimiter, type RateLimitDecision } from "./key-rate-limit.ts";
+import { createTokenLeaseStore, type TokenLeaseStore } from "./token-lease-store.ts";
+
+const log = createLogger({ name: "test", level: "silent" });
+const rate = { perSecond: 50, burst: 200 };
+/** Slow enough that nothing comes back while a test runs. */
+const slowRate = { perSecond: 1, burst: 200 };
+
+let environment: TestEnvironment;
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+});
+afterAll(() => environment.remove());
+
+const createLeaseStore = (url = environment.variables.REDIS_URL ?? "") =>
+  createTokenLeaseStore({ REDIS_URL: url }, { namespace: environment.namespace, log });
+
+async function countAllowed(decisions: (RateLimitDecision | Promise<RateLimitDecision>)[]): Promise<number> {
+  return (await Promise.all(decisions)).filter(({ isAllowed }) => isAllowed).length;
+}
+
+const acquireRepeatedly = (limiter: KeyRateLimiter, keyId: string, times: number) =>
+  Array.from({ length: times }, () => limiter.acquire(keyId, null));
+
+describe("a token bucket", () => {
+  it("gives a burst, and then so many a second", () => {
+    const bucket = new TokenBucket({ perSecond: 10, burst: 5 }, 0);
+    const takeUntilRefused = (now: number) => {
+      let taken = 0;
+      while (bucket.take(now)) taken++;
+      return taken;
+    };
+    expect(takeUntilRefused(0)).toBe(5);
+    expect(bucket.getWaitMs(0)).toBe(100);
+    expect(takeUntilRefused(99)).toBe(0);
+    expect(takeUntilRefused(100)).toBe(1);
+    expect(takeUntilRefused(400)).toBe(3);
+    expect(takeUntilRefused(60_000)).toBe(5);
+  });
+});
+
+describe("a key's limit", () => {
+  let store: TokenLeaseStore;
+  beforeAll(async () => {
+    store = await createLeaseStore();
+  });
+  afterAll(() => store.close());
+
+  it("is a burst of 200, however many ask at once", async () => {
+    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    const verdicts = await Promise.all(acquireRepeatedly(limiter, "burst", 300));
+    expect(await countAllowed(verdicts)).toBe(200);
+    const refused = verdicts.find(({ isAllowed }) => !isAllowed) ?? expect.fail("none was refused");
+    expect(refused.retryAfterSeconds).toBe(1);
+    expect(refused.headers).toEqual({
+      "ratelimit-limit": "200",
+      "ratelimit-policy": "200;w=200",
+      "ratelimit-remaining": "0",
+      "ratelimit-reset": "200",
+    });
+  });
+
+  it("counts down what remains, without asking Redis each time", async () => {
+    let asked = 0;
+    const counting: TokenLeaseStore = {
+      ...store,
+      acquire: (...given) => {
+        asked++;
+        return store.acquire(...given);
+      },
+    };
+    const limiter = createKeyRateLimiter(counting, { defaultRate: rate });
+    const remaining: number[] = [];
+    for (let request = 0; request < 100; request++) {
+      const verdict = await limiter.acquire("counts", null);
+      remaining.push(Number(verdict.headers["ratelimit-remaining"]));
+    }
+    expect(remaining[0]).toBe(199);
+    expect(remaining.at(-1)).toBeGreaterThanOrEqual(100);
+    expect(remaining.at(-1)).toBeLessThan(130);
+    expect(asked).toBeLessThanOrEqual(12);
+    const policy = (await limiter.acquire("counts", null)).headers["ratelimit-policy"];
+    expect(policy).toBe("200;w=4");
+  });
+
+  it("comes back at 50 a second", async () => {
+    const limiter = createKeyRateLimiter(store, { defaultRate: rate });
+    await Promise.all(acquireRepeatedly(limiter, "refill", 250));
+    const began = Date.now();
+    let allowed = 0;
+    while (Date.now() - began < 1_000) {
+      if ((await limiter.acquire("refill", null)).isAllowed) allowed++;
+      await sleep(2);
+    }
+    expect(allowed).toBeGreaterThan(40);
+    expect(allowed).toBeLessThanOrEqual(60);
+  });
+
+  it("is its consumer's own when that has one", async () => {
+    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    const own = { perSecond: 1, burst: 7 };
+    const verdicts = await Promise.all(Array.from({ length: 20 }, () => limiter.acquire("own", own)));
+    expect(await countAllowed(verdicts)).toBe(7);
+  });
+
+  it("is not another key's", async () => {
+    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    await Promise.all(acquireRepeatedly(limiter, "one", 300));
+    expect((await limiter.acquire("other", null)).isAllowed).toBe(true);
+  });
+
+  it("is exceeded by two gateways by no more than a lease each", async () => {
+    const stores = [await createLeaseStore(), await createLeaseStore()];
+    const limiters = stores.map((each) => createKeyRateLimiter(each, { defaultRate: slowRate }));
+    let allowed = 0;
+    // Bursts with pauses, so that each gateway is left with a part of a lease again and again.
+    for (let round = 0; round < 40; round++) {
+      for (const limiter of limiters) allowed += await countAllowed(acquireRepeatedly(limiter, "shared", 8));
+    }
+    expect(allowed).toBeGreaterThanOrEqual(200);
+    expect(allowed).toBeLessThanOrEqual(200 + 2 * 20);
+    await Promise.all(stores.map((each) => each.close()));
+  });
+});
+
+describe("when Redis", () => {
+  let redis: DedicatedServer;
+  beforeAll(async () => {
+    redis = await startDedicatedServer("redis");
+  });
+  afterAll(() => redis.stop());
+
+  it("goes away, each gateway keeps to the limit alone, at once, and together again when it is back", async () => {
+    const store = await createLeaseStore(redis.url);
+    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    expect((await limiter.acquire("first", null)).isAllowed).toBe(true);
+    await redis.kill();
+    await eventually("the store to see it", () => !store.isUp());
+    const began = Date.now();
+    expect(await countAllowed(acquireRepeatedly(limiter, "alone", 300))).toBe(200);
+    expect(Date.now() - began).toBeLessThan(50);
+    await redis.start();
+    await eventually("the store to be back", () => store.isUp());
+    expect(await countAllowed(acquireRepeatedly(limiter, "together", 300))).toBe(200);
+    await store.close();
+  });
+
+  it("hangs, requests wait for it once and for a moment", async () => {
+    const store = await createLeaseStore(redis.url);
+    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    await redis.suspend();
+    try {
+      const began = Date.now();
+      expect(await countAllowed(acquireRepeatedly(limiter, "hanging", 300))).toBe(200);
+      expect(Date.now() - began).toBeLessThan(500);
+      const again = Date.now();
+      expect(await countAllowed(acquireRepeatedly(limiter, "hanging too", 300))).toBe(200);
+      expect(Date.now() - again).toBeLessThan(50);
+    } finally {
+      await redis.resume();
+    }
+    await eventually("the store to be back", () => store.isUp());
+    await store.close();
+  });
+
+  it("is not there at the start, the gateway limits all the same", async () => {
+    const store = await createLeaseStore("redis://127.0.0.1:1");
+    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    expect(await countAllowed(acquireRepeatedly(limiter, "never", 300))).toBe(200);
+    await store.close();
+  });
+
+  it("is flushed, limits begin anew and nothing fails", async () => {
+    const store = await createLeaseStore(redis.url);
+    const limiter = createKeyRateLimiter(store, { defaultRate: slowRate });
+    await Promise.all(acquireRepeatedly(limiter, "flushed", 300));
+    const { Redis } = await import("ioredis");
+    const admin = new Redis(redis.url);
+    await admin.flushall();
+    await admin.script("FLUSH");
+    admin.disconnect();
+    await sleep(1_100);
+    expect((await limiter.acquire("flushed", null)).isAllowed).toBe(true);
+    await store.close();
+  });
+});

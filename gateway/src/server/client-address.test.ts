@@ -1,0 +1,59 @@
+import type { IncomingMessage } from "node:http";
+import { describe, expect, it } from "vitest";
+import { clientAddressOf, clientNetworkOf, requestOriginOf } from "./client-address.ts";
+
+function fakeRequest(headers: Record<string, string>, remoteAddress = "192.0.2.9"): IncomingMessage {
+  return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
+}
+const noProxies = { trustedProxies: 0, publicUrl: undefined };
+
+describe("the origin that links are built on", () => {
+  it("is what the request says", () => {
+    expect(requestOriginOf(fakeRequest({ host: "api.example:4000" }), noProxies)).toBe("http://api.example:4000");
+  });
+
+  it("is what a trusted proxy says, and only a trusted one", () => {
+    const headers = { host: "inside", "x-forwarded-host": "api.example", "x-forwarded-proto": "https" };
+    expect(requestOriginOf(fakeRequest(headers), { ...noProxies, trustedProxies: 1 })).toBe("https://api.example");
+    expect(requestOriginOf(fakeRequest(headers), noProxies)).toBe("http://inside");
+  });
+
+  it("is the configured one when there is one", () => {
+    const publicUrl = new URL("https://api.example/");
+    expect(requestOriginOf(fakeRequest({ host: "inside" }), { trustedProxies: 0, publicUrl })).toBe(
+      "https://api.example",
+    );
+  });
+
+  it.each(["a b", "evil.example/path", 'x"y', ""])("is not %j", (host) => {
+    expect(() => requestOriginOf(fakeRequest({ host }), noProxies)).toThrow("host");
+  });
+});
+
+describe("a client's address", () => {
+  const headers = { "x-forwarded-for": "198.51.100.1, 203.0.113.5,203.0.113.6" };
+
+  it.each([
+    [0, "192.0.2.9"],
+    [1, "203.0.113.6"],
+    [2, "203.0.113.5"],
+    [9, "198.51.100.1"],
+  ])("behind %i trusted proxies is %s", (trustedProxies, address) => {
+    expect(clientAddressOf(fakeRequest(headers), { ...noProxies, trustedProxies })).toBe(address);
+  });
+
+  it("is the peer's when a proxy says nothing", () => {
+    expect(clientAddressOf(fakeRequest({}), { ...noProxies, trustedProxies: 1 })).toBe("192.0.2.9");
+  });
+
+  it.each([
+    ["192.0.2.9", "192.0.2.9"],
+    ["::ffff:192.0.2.9", "192.0.2.9"],
+    ["2001:db8::1", "2001:db8:0:0"],
+    ["2001:0DB8:1:2:3:4:5:6", "2001:db8:1:2"],
+    ["::1", "0:0:0:0"],
+    ["fe80::1%eth0", "fe80:0:0:0"],
+  ])("%s counts as %s", (address, network) => {
+    expect(clientNetworkOf(address)).toBe(network);
+  });
+});

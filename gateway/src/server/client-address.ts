@@ -1,0 +1,58 @@
+import type { IncomingMessage } from "node:http";
+import { isIPv6 } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { ApiError } from "@pragma/contracts/errors";
+
+/** What is known of the proxies before the gateway. */
+export interface ProxyConfig {
+  /** How many of them are believed in what they say of the client. */
+  trustedProxies: number;
+  /** Where clients reach this API; taken from the request when it is not given. */
+  publicUrl: URL | undefined;
+}
+
+const hostPattern = /^[\w.:[\]-]{1,255}$/;
+
+/**
+ * Returns the scheme and host that the client used, which absolute links are built on: `https://api.example`.
+ *
+ * @throws `ApiError` invalid_request when the host cannot be one.
+ */
+export function requestOriginOf(incoming: IncomingMessage, { trustedProxies, publicUrl }: ProxyConfig): string {
+  if (publicUrl) return publicUrl.origin;
+  const forwarded = (name: string) => (trustedProxies > 0 ? firstHeaderValue(incoming.headers[name]) : undefined);
+  const host = forwarded("x-forwarded-host") ?? incoming.headers.host ?? "localhost";
+  if (!hostPattern.test(host)) throw new ApiError("invalid_request", { detail: "The host header is not a host." });
+  const isEncrypted = (incoming.socket as TLSSocket).encrypted === true;
+  const proto = forwarded("x-forwarded-proto")?.toLowerCase() ?? (isEncrypted ? "https" : "http");
+  return `${proto === "https" ? "https" : "http"}://${host}`;
+}
+
+function firstHeaderValue(header: string | string[] | undefined): string | undefined {
+  const [first] = String(header ?? "").split(",");
+  return first?.trim() || undefined;
+}
+
+/** Returns the client's address: the peer's, or what the outermost trusted proxy saw. */
+export function clientAddressOf(incoming: IncomingMessage, { trustedProxies }: ProxyConfig): string {
+  const peer = incoming.socket.remoteAddress ?? "unknown";
+  if (trustedProxies === 0) return peer;
+  const hops = String(incoming.headers["x-forwarded-for"] ?? "")
+    .split(",")
+    .map((hop) => hop.trim())
+    .filter((hop) => hop !== "");
+  return hops.at(-trustedProxies) ?? hops[0] ?? peer;
+}
+
+/** Returns what counts as one client: an IPv4 address, or the /64 that IPv6 networks give to one. */
+export function clientNetworkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
+  if (!isIPv6(plain)) return plain;
+  const [head = "", tail = ""] = plain.replace(/%.*$/, "").split("::");
+  const groups = head.split(":").filter((group) => group !== "");
+  const missing = plain.includes("::") ? 8 - groups.length - tail.split(":").filter((group) => group !== "").length : 0;
+  return [...groups, ...Array<string>(missing).fill("0"), ...tail.split(":")]
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ""))
+    .join(":");
+}

@@ -1,0 +1,130 @@
+import { sleep } from "@pragma/runtime/concurrency/sleep";
+import type { ServiceFetch } from "@pragma/runtime/http/request-identity";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openRawConnection, readRawResponse, requestHead } from "../testing/raw-client.ts";
+import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { createTestService } from "../testing/test-service.ts";
+
+const observations = { abortedRequests: 0, pulledChunks: 0 };
+let environment: TestEnvironment;
+let gateway: TestGateway;
+let authorization: string;
+
+/** How many requests the service handles at the moment, and handled at once at most. */
+const activeRequests = { now: 0, max: 0 };
+const respondSlowly: ServiceFetch = async () => {
+  activeRequests.now += 1;
+  activeRequests.max = Math.max(activeRequests.max, activeRequests.now);
+  await sleep(50);
+  activeRequests.now -= 1;
+  return Response.json({});
+};
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  gateway = await startTestGateway(environment, {
+    inProcessServices: {
+      reporting: createTestService(observations),
+      catalog: respondSlowly,
+      "order-live": createTestService(observations),
+    },
+    variables: {
+      IDLE_TIMEOUT: "1",
+      MAX_CONNECTIONS_PER_ADDRESS: "20",
+      KEYLESS_REQUESTS_PER_SECOND: "1",
+      KEYLESS_REQUESTS_BURST: "5",
+    },
+  });
+  authorization = gateway.accounts.addKey().key;
+});
+afterAll(async () => {
+  await gateway.stop();
+  await environment.remove();
+});
+
+async function readUntilClosed(socket: Awaited<ReturnType<typeof openRawConnection>>): Promise<string> {
+  let text = "";
+  socket.on("data", (chunk) => (text += chunk));
+  await new Promise((resolve) => socket.once("close", resolve));
+  return text;
+}
+
+describe("requests that a client sends ahead", () => {
+  it("are answered one after the other", async () => {
+    const socket = await openRawConnection(gateway.port);
+    socket.write(requestHead("GET /v1/catalog/", { authorization }).repeat(5));
+    let text = "";
+    socket.on("data", (chunk) => (text += chunk));
+    await eventually("five responses", () => text.split("HTTP/1.1 200").length === 6);
+    expect(activeRequests.max).toBe(1);
+    socket.destroy();
+  });
+
+  it("close the connection when they are more than eight", async () => {
+    const socket = await openRawConnection(gateway.port);
+    socket.write(requestHead("GET /v1/catalog/", { authorization }).repeat(800));
+    const text = await readUntilClosed(socket);
+    expect(text.split("HTTP/1.1 ").length).toBeLessThan(10);
+  });
+});
+
+describe("a client", () => {
+  it("that takes nothing of its response is cut off", async () => {
+    const socket = await openRawConnection(gateway.port);
+    socket.pause();
+    socket.write(requestHead("GET /v2/reports/endless", { authorization, "x-request-id": "takes-nothing" }));
+    const line = await eventually(
+      "its line",
+      () => gateway.logLines.find(({ requestId }) => requestId === "takes-nothing"),
+      { withinSeconds: 15 },
+    );
+    expect(line).toMatchObject({ aborted: true });
+    socket.destroy();
+  });
+
+  it("that sends what is no HTTP while its stream goes on finds the connection closed, and no word in the stream", async () => {
+    const socket = await openRawConnection(gateway.port);
+    socket.write(requestHead("GET /v1/orders-live/stream", { authorization }));
+    let text = "";
+    socket.on("data", (chunk) => (text += chunk));
+    await eventually("the stream to begin", () => text.includes("data: 1"));
+    socket.write("no HTTP at all\r\n\r\n");
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect(text.split("HTTP/1.1").length).toBe(2);
+    expect(text).not.toContain("400");
+  });
+
+  it("has so many connections and no more", async () => {
+    const sockets = await Promise.all(Array.from({ length: 30 }, () => openRawConnection(gateway.port)));
+    await eventually("ten to be closed", () => sockets.filter(({ destroyed }) => destroyed).length >= 10);
+    const [open] = sockets.filter(({ destroyed }) => !destroyed);
+    open?.write(requestHead("GET /v2/reports/json", { authorization }));
+    if (open) expect((await readRawResponse(open)).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it("without a key makes so many requests and no more, and is told the limit", async () => {
+    await eventually(
+      "connections to be free",
+      async () => (await gateway.request("/v2/reports/json", { key: authorization })).ok,
+    );
+    const statuses: number[] = [];
+    for (let request = 0; request < 8; request++) statuses.push((await gateway.request("/health/")).status);
+    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(6);
+    const refused = await gateway.request("/health/");
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await refused.json()).toMatchObject({
+      code: "rate_limited",
+      limit: { name: "keyless_requests", maximum: 1 },
+    });
+    // A key that nobody looks at there makes no difference.
+    expect((await gateway.request("/health/", { key: authorization })).status).toBe(429);
+    expect((await gateway.request("/nothing/", { key: "x" })).status).toBe(429);
+    expect((await gateway.request("/v2/reportsandmore", { key: "x" })).status).toBe(429);
+    expect((await gateway.request("/v2/reports/json", { headers: { authorization: "Bearer" } })).status).toBe(429);
+    expect((await gateway.request("/v2/reports/json", { key: authorization })).status).toBe(200);
+  });
+});

@@ -1,0 +1,62 @@
+import type { GatewayMiddleware } from "./gateway-request.ts";
+
+const allowedMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
+const allowedHeaders = [
+  "authorization",
+  "content-type",
+  "content-encoding",
+  "idempotency-key",
+  "if-match",
+  "if-none-match",
+  "last-event-id",
+  "traceparent",
+  "tracestate",
+  "x-request-id",
+].join(", ");
+const exposedHeaders = [
+  "allow",
+  "content-disposition",
+  "deprecation",
+  "etag",
+  "idempotency-replayed",
+  "link",
+  "location",
+  "ratelimit-limit",
+  "ratelimit-policy",
+  "ratelimit-remaining",
+  "ratelimit-reset",
+  "retry-after",
+  "sunset",
+  "x-request-id",
+].join(", ");
+/** Seconds that a browser may keep the response to a preflight: the longest that browsers accept. */
+const preflightMaxAgeSeconds = "7200";
+
+/**
+ * Lets pages of these origins call the API and read its responses; `*` stands for every origin. Keys are sent in a
+ * header and never in cookies, so any page may.
+ */
+export function corsMiddleware(origins: string[]): GatewayMiddleware {
+  const allowed = new Set(origins);
+  const isAnyOrigin = allowed.has("*");
+  return async (context, next) => {
+    // On node's response and not on Hono's: it goes with whatever is sent, also with what is streamed past Hono.
+    const { incoming, outgoing } = context.env;
+    outgoing.setHeader("vary", "origin");
+    const { origin, "access-control-request-method": preflightFor } = incoming.headers;
+    const isAllowed = origin !== undefined && (isAnyOrigin || allowed.has(origin));
+    if (isAllowed) {
+      outgoing.setHeader("access-control-allow-origin", isAnyOrigin ? "*" : origin);
+      outgoing.setHeader("access-control-expose-headers", exposedHeaders);
+    }
+    const isPreflight = incoming.method === "OPTIONS" && origin !== undefined && preflightFor !== undefined;
+    if (!isPreflight) return next();
+    return new Response(null, { status: 204, headers: isAllowed ? preflightHeaders : {} });
+  };
+}
+
+const preflightHeaders = {
+  "access-control-allow-methods": allowedMethods,
+  "access-control-allow-headers": allowedHeaders,
+  "access-control-max-age": preflightMaxAgeSeconds,
+};

@@ -1,0 +1,253 @@
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { sleep } from "@pragma/runtime/concurrency/sleep";
+import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-server";
+import { hasRequestBody } from "@pragma/runtime/http/read-body";
+import type { ServiceBindings } from "@pragma/runtime/http/request-identity";
+import { createApiKey } from "@pragma/runtime/security/api-key";
+import { createInternalRequestVerifier } from "@pragma/runtime/service-calls/internal-request-signing";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FakeKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+
+/** Two clients with a key each. */
+const clients = ["Anna", "Bruno"] as const;
+const keys = { Anna: createApiKey().key, Bruno: createApiKey().key };
+
+let environment: TestEnvironment;
+let service: HttpServer;
+/** node:http alone, which answers each request as the service does. */
+let referenceServer: Server;
+const gateways = {} as Record<"here" | "elsewhere", TestGateway>;
+
+/** What a server understood of a request. */
+async function describeRequest(incoming: IncomingMessage, consumer: string): Promise<object> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  if (hasRequestBody(incoming)) {
+    for await (const chunk of incoming) {
+      hash.update(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+    }
+  }
+  const { "content-type": type, "if-none-match": tag } = incoming.headers;
+  return { consumer, method: incoming.method, url: incoming.url, bytes, hash: hash.digest("hex"), type, tag };
+}
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  const accounts = new FakeKeyLookupService();
+  for (const consumer of clients) {
+    accounts.addKey({ consumer, rateLimit: { perSecond: 100_000, burst: 1_000_000 } }, keys[consumer]);
+  }
+  const verify = createInternalRequestVerifier(environment.variables, "reporting");
+  const answer = async (_: Request, { incoming, caller }: ServiceBindings = {}) => {
+    if (!incoming) throw new Error("Every request comes over HTTP.");
+    const { principal } = caller ?? verify(incoming);
+    return Response.json(await describeRequest(incoming, principal.consumer));
+  };
+  service = await startHttpServer(answer, { port: 0 });
+  gateways.here = await startTestGateway(environment, { accounts, inProcessServices: { reporting: answer } });
+  gateways.elsewhere = await startTestGateway(environment, {
+    accounts,
+    variables: { REPORTING_URL: `http://127.0.0.1:${service.port}` },
+  });
+  referenceServer = createServer(async (incoming, outgoing) => {
+    const { authorization, "transfer-encoding": encoding = "" } = incoming.headers;
+    // Where a request names an upgrade, too, node:http lets any encoding pass and reads no body.
+    if (!/^$|^([, ]*chunked)+$/i.test(encoding)) return void outgoing.writeHead(501, { connection: "close" }).end();
+    const key = authorization?.replace("Bearer ", "");
+    const consumer = clients.find((name) => keys[name] === key);
+    const body = await describeRequest(incoming, consumer ?? "nobody").catch(() => undefined);
+    if (body)
+      outgoing.writeHead(consumer ? 200 : 401, { "content-type": "application/json" }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => referenceServer.listen(0, "127.0.0.1", resolve));
+});
+afterAll(async () => {
+  await Promise.all(Object.values(gateways).map((gateway) => gateway.stop()));
+  await service.stop();
+  referenceServer.close();
+  referenceServer.closeAllConnections();
+  await environment.remove();
+});
+
+interface RawResponseSummary {
+  status: number;
+  /** Undefined of errors, whose words are each server's own. */
+  body: unknown;
+}
+
+/** Sends bytes in pieces and reads what comes until nothing more does. */
+function sendRawBytes(port: number, pieces: Buffer[]): Promise<RawResponseSummary[]> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    let text = "";
+    let idleTimer: NodeJS.Timeout | undefined;
+    const end = () => {
+      clearTimeout(idleTimer);
+      socket.destroy();
+      resolve(parseResponses(text));
+    };
+    const wait = () => {
+      clearTimeout(idleTimer);
+      // A busy machine takes its time to begin.
+      idleTimer = setTimeout(end, text === "" ? 2_000 : 500);
+    };
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1");
+      wait();
+    });
+    socket.on("error", () => {}).on("close", end);
+    socket.on("connect", async () => {
+      for (const piece of pieces) {
+        if (!socket.writable) break;
+        socket.write(piece);
+        await sleep(1);
+      }
+      wait();
+    });
+  });
+}
+
+function parseResponses(text: string): RawResponseSummary[] {
+  return text
+    .split(/(?=HTTP\/1\.1 \d{3} )/)
+    .filter((answer) => answer.startsWith("HTTP/1.1 "))
+    .map((answer) => ({ status: Number(answer.slice(9, 12)), answer }))
+    .filter(({ status }) => status !== 100)
+    .map(({ status, answer }) => ({
+      status,
+      body: status === 200 ? JSON.parse(/\{.*\}/s.exec(answer)?.[0] ?? "null") : undefined,
+    }));
+}
+
+const headerNames = [
+  ...["content-length", "transfer-encoding", "host", "authorization", "content-type", "content-encoding", "expect"],
+  ...["if-none-match", "x-request-id", "traceparent", "x-forwarded-host", "x-forwarded-proto", "x-pragma-principal"],
+  ...["x-pragma-signature", "connection", "keep-alive", "te", "upgrade", "cookie", "idempotency-key"],
+];
+
+const body = fc.oneof(
+  fc.constant("{}"),
+  fc.stringMatching(/^[a-z]{0,200}$/),
+  // What would be another request, were it not the body of this one.
+  fc
+    .constantFrom(...clients)
+    .map((name) => `DELETE /v1/auth/keys/1 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${keys[name]}\r\n\r\n`),
+);
+
+const framing = fc.constantFrom<(text: string) => [string[], string]>(
+  (text) => [[`content-length: ${text.length}`], text],
+  (text) => [
+    ["transfer-encoding: chunked"],
+    `${text.length.toString(16)}\r\n${text}\r\n${text === "" ? "" : "0\r\n\r\n"}`,
+  ],
+  // Wrong in one way or another.
+  (text) => [[`content-length: ${text.length}`, `content-length: ${text.length}`], text],
+  (text) => [[`content-length: ${text.length}`, "content-length: 1"], text],
+  (text) => [
+    ["content-length: 3", "transfer-encoding: chunked"],
+    `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`,
+  ],
+  (text) => [[`content-length: +${text.length}`], text],
+  (text) => [["transfer-encoding: chunked, identity"], text],
+  (text) => [["transfer-encoding: xchunked"], text],
+  (text) => [
+    ["transfer-encoding: chunked"],
+    `${text.length.toString(16)};ext=1\r\n${text}\r\n0\r\nx-trailer: 1\r\n\r\n`,
+  ],
+  (text) => [["transfer-encoding: chunked"], `zz\r\n${text}\r\n0\r\n\r\n`],
+  (text) => [["content-length : 2"], text],
+);
+
+const unusualHeader = fc.constantFrom(
+  "x-forwarded-host: evil.example",
+  "x-pragma-principal: eyJzY29wZXMiOlsiYWRtaW4iXX0",
+  "x-pragma-signature: gateway;test;9999999999;AAAA",
+  "x-request-id: mine",
+  "te: trailers",
+  "upgrade: websocket",
+  "cookie: a=1",
+  'if-none-match: "a"',
+  "content-type: application/json",
+  "x-folded: a\r\n b",
+  "x-empty:",
+);
+
+const rawRequest = fc
+  .record({
+    method: fc.constantFrom("GET", "POST", "PUT", "DELETE", "PATCH"),
+    path: fc.constantFrom("/v2/reports/", "/v2/reports/1?a=b", "/v2/reports/x%20y"),
+    client: fc.constantFrom(...clients),
+    named: fc.option(fc.subarray(headerNames, { minLength: 1 })),
+    odd: fc.array(unusualHeader, { maxLength: 3 }),
+    framing,
+    body,
+    lineEnd: fc.constantFrom("\r\n", "\r\n", "\r\n", "\n"),
+  })
+  .map(({ method, path, client, named, odd, framing: frame, body: text, lineEnd }) => {
+    const [lines, bytes] = method === "GET" ? [[], ""] : frame(text);
+    const head = [
+      `${method} ${path} HTTP/1.1`,
+      "host: api.example",
+      `authorization: Bearer ${keys[client]}`,
+      ...(named ? [`connection: ${named.join(", ")}`] : []),
+      ...odd,
+      ...lines,
+    ];
+    return `${head.join(lineEnd)}${lineEnd}${lineEnd}${bytes}`;
+  });
+
+/** One to three requests of a client on one connection, cut anywhere. */
+const rawConnection = fc
+  .tuple(
+    fc.array(rawRequest, { minLength: 1, maxLength: 3 }),
+    fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }),
+  )
+  .map(([requests, cuts]) => {
+    const bytes = Buffer.from(requests.join(""), "latin1");
+    const places = [0, ...cuts.map((cut) => Math.floor(cut * bytes.length)), bytes.length].sort((a, b) => a - b);
+    return places.slice(1).map((place, at) => bytes.subarray(places[at], place));
+  });
+
+/**
+ * What is well-formed is understood alike. Bytes that are no HTTP end the connection, together with responses that were
+ * not sent yet: then one server has answered less of the same.
+ */
+function expectSameResponses(ours: RawResponseSummary[], theirs: RawResponseSummary[], bytes: string): void {
+  const successfulBodies = (answers: RawResponseSummary[]) =>
+    answers.filter(({ status }) => status === 200).map((answer) => answer.body);
+  const areAllSuccessful = (answers: RawResponseSummary[]) =>
+    answers.every(({ status }) => status === 200) && answers.length > 0;
+  const [mine, other] = [successfulBodies(ours), successfulBodies(theirs)];
+  if (areAllSuccessful(theirs) || areAllSuccessful(ours)) expect(ours, JSON.stringify(bytes)).toEqual(theirs);
+  const length = Math.min(mine.length, other.length);
+  expect(mine.slice(0, length), JSON.stringify(bytes)).toEqual(other.slice(0, length));
+}
+
+/** How many inputs, in batches that run at the same time and so interleave. */
+const inputCount = 1_000;
+const batchSize = 50;
+
+describe.each(["here", "elsewhere"] as const)("raw bytes to a gateway whose service is %s", (where) => {
+  it("are understood as node:http alone understands them, whatever Connection names and wherever they are cut", async () => {
+    const all = fc.sample(rawConnection, { numRuns: inputCount });
+    let answered = 0;
+    for (let at = 0; at < all.length; at += batchSize) {
+      await Promise.all(
+        all.slice(at, at + batchSize).map(async (pieces) => {
+          const [ours, theirs] = await Promise.all([
+            sendRawBytes(gateways[where].port, pieces),
+            sendRawBytes((referenceServer.address() as AddressInfo).port, pieces),
+          ]);
+          expectSameResponses(ours, theirs, Buffer.concat(pieces).toString("latin1"));
+          answered += ours.filter(({ status }) => status === 200).length;
+        }),
+      );
+    }
+    expect(answered).toBeGreaterThan(inputCount / 10);
+  }, 240_000);
+});

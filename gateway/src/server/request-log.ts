@@ -1,0 +1,86 @@
+import { type Logger, logBatch } from "@pragma/runtime/observability/logger";
+import type { Metrics } from "@pragma/runtime/observability/metrics";
+import { markSpanFailed, type Span } from "@pragma/runtime/observability/tracing";
+import type { GatewayRequest } from "./gateway-request.ts";
+
+/** The status that is logged for a client that went away before its response began. */
+const clientClosedRequestStatus = 499;
+/** How long a line waits for others. */
+const flushDelayMs = 200;
+
+/** Logs and counts requests that are over: one line for each, some at a time. Keys are never written, only their ids. */
+export function createRequestLog({ log, metrics }: { log: Logger; metrics: Metrics }) {
+  let lines: RequestLogLine[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Writes what has not been written yet. */
+  function flush(): void {
+    const written = lines;
+    lines = [];
+    clearTimeout(timer);
+    timer = undefined;
+    for (const line of written) {
+      const { route = "other", method, status, milliseconds } = line;
+      // How long a stream goes on says nothing of how long replies take.
+      if (!line.isStream) {
+        metrics.recordRequestDuration(milliseconds / 1000, { service: "gateway", route, method, status });
+      }
+    }
+    logBatch(log, written, "request");
+  }
+
+  return {
+    add(request: GatewayRequest): void {
+      const line = createLogLine(request);
+      lines.push(line);
+      if (request.span.isRecording()) endRequestSpan(request.span, line);
+      timer ??= setTimeout(flush, flushDelayMs);
+    },
+    flush,
+  };
+}
+
+type RequestLogLine = ReturnType<typeof createLogLine>;
+
+function endRequestSpan(
+  span: Span,
+  { method, route = "other", status, requestId, upstream, path, aborted }: RequestLogLine,
+): void {
+  span.updateName(`${method} ${route}`);
+  span.setAttributes({
+    "pragma.service": "gateway",
+    "pragma.request_id": requestId,
+    "http.request.method": method,
+    "http.route": route,
+    "url.path": path,
+    "http.response.status_code": status,
+    ...(upstream && { "server.address": upstream }),
+  });
+  if (status >= 500) markSpanFailed(span, `answered ${status}`);
+  else if (aborted) markSpanFailed(span, "the reply was cut off");
+  span.end();
+}
+
+function createLogLine(request: GatewayRequest) {
+  const { outgoing, incoming, route, key, isAborted } = request;
+  const isStream = request.isStream && outgoing.statusCode === 200;
+  return {
+    requestId: request.requestId,
+    traceId: request.span.spanContext().traceId,
+    method: incoming.method ?? "GET",
+    route: route?.prefix,
+    upstream: route?.service,
+    path: request.path,
+    status: isAborted && !outgoing.headersSent ? clientClosedRequestStatus : outgoing.statusCode,
+    milliseconds: performance.now() - request.startedAt,
+    bytes: request.bytesSent,
+    keyId: key?.principal.keyId,
+    consumer: key?.principal.consumer,
+    locationId: key?.principal.location?.id,
+    code: request.errorCode,
+    isStream: isStream || undefined,
+    aborted: isAborted || undefined,
+    retried: request.isRetried || undefined,
+    ...request.logFields,
+  };
+}

@@ -1,0 +1,50 @@
+import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-server";
+import type { ServiceFetch } from "@pragma/runtime/http/request-identity";
+import { createApiKey } from "@pragma/runtime/security/api-key";
+import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { FakeKeyLookupService, startTestGateway, type TestGateway } from "./test-gateway.ts";
+
+/** Where the service of a test is: in the gateway's process, or in a server of its own. */
+export type ServicePlacement = "here" | "elsewhere";
+
+/** Two gateways before one reporting service, which must not be told apart. */
+export interface GatewayPair extends Record<ServicePlacement, TestGateway> {
+  accounts: FakeKeyLookupService;
+  stop(): Promise<void>;
+}
+
+/** A key that both know, with a limit that no test reaches. */
+export const testApiKey = createApiKey().key;
+
+export async function startGatewayPair(
+  serviceFetch: ServiceFetch,
+  variables: Record<string, string> = {},
+): Promise<GatewayPair> {
+  const environment = await createTestEnvironment();
+  const accounts = new FakeKeyLookupService();
+  accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } }, testApiKey);
+  const service: HttpServer = await startHttpServer(serviceFetch, { port: 0 });
+  const here = await startTestGateway(environment, {
+    accounts,
+    inProcessServices: { reporting: serviceFetch, "order-live": serviceFetch },
+    variables,
+  });
+  const elsewhere = await startTestGateway(environment, {
+    accounts,
+    variables: {
+      ...variables,
+      REPORTING_URL: `http://127.0.0.1:${service.port}`,
+      ORDER_LIVE_URL: `http://127.0.0.1:${service.port}`,
+    },
+  });
+  return {
+    here,
+    elsewhere,
+    accounts,
+    async stop() {
+      await Promise.all([here.stop(), elsewhere.stop()]);
+      await service.stop();
+      await environment.remove();
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createWorkerPool, OutOfMemoryError, type WorkerPool } from "./worker-pool.ts";
+
+let pool: WorkerPool<number, number>;
+beforeAll(() => {
+  pool = createWorkerPool(import.meta.url, "../testing/memory-hungry-task", { threads: 2, heapMegabytes: 64 });
+});
+afterAll(() => pool?.close());
+
+it("a task that takes more memory than a thread has fails alone", async () => {
+  const million = 1_000_000;
+  const failing = expect(pool.run(100 * million)).rejects.toBeInstanceOf(OutOfMemoryError);
+  const others = Array.from({ length: 20 }, () => pool.run(million));
+  expect(await Promise.all(others)).toEqual(others.map(() => 1_000));
+  await failing;
+  expect(await pool.run(million)).toBe(1_000);
+});

@@ -1,0 +1,43 @@
+import {
+  allowedCallersOf,
+  type InternalCallerName,
+  type ServiceName,
+  serviceNames,
+} from "@pragma/contracts/service-names";
+import { z } from "zod";
+import { ConfigError, type EnvironmentVariables, readConfig, secretKeysFromEnv } from "./runtime-config.ts";
+
+/** A secret that one caller and one service share, and nobody else. */
+export interface InternalKey {
+  id: string;
+  secret: string;
+}
+
+/** `GATEWAY_TO_TILL_INGEST_KEYS`: the variable that the gateway and till-ingest both have, and no other part. */
+export function internalKeysVariableName(caller: InternalCallerName, service: ServiceName): string {
+  return `${caller}_to_${service}_keys`.toUpperCase().replaceAll("-", "_");
+}
+
+/** Every variable that holds such keys. */
+export const internalKeysVariableNames = serviceNames.flatMap((service) =>
+  allowedCallersOf(service).map((caller) => internalKeysVariableName(caller, service)),
+);
+
+/**
+ * Returns the keys between a caller and a service: the first signs, all are accepted, so that keys can be rotated.
+ *
+ * @throws `ConfigError` when they are missing or malformed.
+ */
+export function readInternalKeys(
+  environment: EnvironmentVariables,
+  caller: InternalCallerName,
+  service: ServiceName,
+): InternalKey[] {
+  const variable = internalKeysVariableName(caller, service);
+  if (!environment[variable]) {
+    throw new ConfigError([
+      `${variable}: is required, since ${caller} and ${service} run in different processes: name:secret, the same in both`,
+    ]);
+  }
+  return readConfig(z.object({ [variable]: secretKeysFromEnv }), environment)[variable] as InternalKey[];
+}

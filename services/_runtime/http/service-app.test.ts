@@ -1,0 +1,97 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { sleep } from "../concurrency/sleep.ts";
+import type { Database } from "../database/postgres.ts";
+import { defineService } from "../service/define-service.ts";
+import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { startTestService, type TestService } from "../testing/test-service.ts";
+import { createRouteDefiner } from "./define-route.ts";
+import { jsonResponse } from "./route-response.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+const defineRoute = createRouteDefiner<{ db: Database }>();
+
+let lastBodyBytes: WeakRef<Uint8Array> | undefined;
+const countBytesRoute = defineRoute({
+  method: "post",
+  path: "/v1/things/",
+  operationId: "countBytes",
+  tag: "Things",
+  audience: "public",
+  scope: "tills:write",
+  summary: "",
+  description: "",
+  request: {
+    body: {
+      schema: z.unknown(),
+      maxBytes: 10_000_000,
+      async parse(bytes) {
+        lastBodyBytes = new WeakRef(bytes);
+        return { value: bytes.byteLength };
+      },
+    },
+  },
+  responses: {},
+  errors: [],
+  async handle({ body }) {
+    // What a WeakRef was made of lives until the present turn of the event loop is over.
+    await sleep(10);
+    collectGarbage();
+    return jsonResponse(200, { bytes: body, isHeld: lastBodyBytes?.deref() !== undefined });
+  },
+});
+
+const deprecatedRoute = defineRoute({
+  method: "get",
+  path: "/v1/things/",
+  operationId: "listThings",
+  tag: "Things",
+  audience: "public",
+  scope: "tills:read",
+  summary: "List things",
+  description: "Things.",
+  deprecation: { deprecated: "2026-01-01", sunset: "2027-01-01", successor: "/v2/things/" },
+  responses: { 200: { description: "Things", schema: z.array(z.string()) } },
+  errors: [],
+  handle: async () => jsonResponse(200, []),
+});
+
+let environment: TestEnvironment;
+let service: TestService;
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  const definition = defineService({
+    name: "accounts",
+    module: import.meta.url,
+    config: z.object({}),
+    createResources: ({ db }) => ({ services: { db } }),
+    routes: [countBytesRoute, deprecatedRoute],
+  });
+  service = await startTestService(definition, environment);
+});
+afterAll(async () => {
+  await service.stop();
+  await environment.remove();
+});
+
+it.each([undefined, "one"])("holds a body no longer than it is read, with the Idempotency-Key %s", async (key) => {
+  // Inflated here, so that no client of this process holds the bytes.
+  const reply = await service.request("POST", "/v1/things", {
+    body: gzipSync("x".repeat(2_000_000)),
+    headers: { "content-encoding": "gzip", ...(key && { "idempotency-key": key }) },
+  });
+  expect(await reply.json()).toEqual({ bytes: 2_000_000, isHeld: false });
+});
+
+it("tells in every reply of a route that is to go when it goes, and where to go instead", async () => {
+  const { headers, status } = await service.request("GET", "/v1/things");
+  expect(status).toBe(200);
+  expect(headers.get("deprecation")).toBe("@1767225600");
+  expect(headers.get("sunset")).toBe("Fri, 01 Jan 2027 00:00:00 GMT");
+  expect(headers.get("link")).toBe('</v2/things/>; rel="successor-version"');
+});

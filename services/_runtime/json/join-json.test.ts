@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { buildDataListJson, joinJsonArray, mergeJsonObjects, wrapInJsonObject } from "./join-json.ts";
+
+const text = fc.json();
+const objects = fc
+  .uniqueArray(fc.string().filter((name) => name !== "__proto__"))
+  .chain((names) => fc.tuple(fc.nat(names.length), fc.constant(names), fc.array(text, { minLength: names.length })))
+  .map(([split, names, values]) => {
+    const entries = names.map((name, index) => [name, JSON.parse(values[index] ?? "null")] as const);
+    return [Object.fromEntries(entries.slice(0, split)), Object.fromEntries(entries.slice(split))] as const;
+  });
+
+describe("JSON texts that are put together", () => {
+  it("are the object that has the members of all", () => {
+    fc.assert(
+      fc.property(objects, ([one, other]) => {
+        const joined = mergeJsonObjects(JSON.stringify(one), "{}", JSON.stringify(other));
+        expect(JSON.parse(joined)).toEqual({ ...one, ...other });
+      }),
+    );
+  });
+
+  it("keep the order of members, and numbers to the last digit", () => {
+    expect(mergeJsonObjects('{"b":1.10,"a":{}}', '{"c":12345678901234567890}')).toBe(
+      '{"b":1.10,"a":{},"c":12345678901234567890}',
+    );
+    expect(mergeJsonObjects("{}", "{}")).toBe("{}");
+  });
+
+  it("are a member, a list, and a page", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.array(text), objects, (name, items, [others]) => {
+        const parsed: unknown[] = items.map((item) => JSON.parse(item));
+        expect(JSON.parse(joinJsonArray(items))).toEqual(parsed);
+        expect(Object.entries(JSON.parse(wrapInJsonObject(name, joinJsonArray(items))))).toEqual([[name, parsed]]);
+        const rest = { ...others, data: undefined, meta: 1 };
+        for (const data of [items, items.map((item) => Buffer.from(item))]) {
+          const page = buildDataListJson(data, rest).toString();
+          expect(JSON.parse(page)).toEqual({ ...JSON.parse(JSON.stringify(rest)), data: parsed });
+        }
+      }),
+    );
+  });
+});

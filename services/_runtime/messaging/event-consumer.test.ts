@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { sleep } from "../concurrency/sleep.ts";
+import { readConfig, runtimeConfig } from "../config/runtime-config.ts";
+import { createDatabasePool } from "../database/postgres.ts";
+import { createLogger } from "../observability/logger.ts";
+import { createMetrics } from "../observability/metrics.ts";
+import { eventually } from "../testing/eventually.ts";
+import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { createEventBus } from "./event-bus.ts";
+import { startEventConsumer } from "./event-consumer.ts";
+import { onEvent } from "./subscription.ts";
+
+let environment: TestEnvironment;
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+});
+afterAll(() => environment?.remove());
+
+it("stops in time when it is told to while it is only about to begin", async () => {
+  const config = readConfig(runtimeConfig, environment.variables);
+  const log = createLogger({ name: "test", level: "silent" });
+  const database = createDatabasePool(config, { schema: "any", log });
+  const bus = createEventBus(config, { name: "accounts", log });
+  let stopped: Promise<string> | undefined;
+  const consuming = startEventConsumer({
+    bus: {
+      ...bus,
+      async ensureStream() {
+        await bus.ensureStream();
+        stopped = consuming.stop().then(() => "stopped");
+      },
+    },
+    service: "accounts",
+    subscription: onEvent("location.updated", async () => {}),
+    database,
+    services: {},
+    log,
+    metrics: createMetrics(),
+  });
+  await eventually("it to be told", () => stopped !== undefined);
+  expect(await Promise.race([stopped, sleep(5_000).then(() => "still at it")])).toBe("stopped");
+  await bus.close();
+  await database.close();
+});

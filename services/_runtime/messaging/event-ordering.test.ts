@@ -1,0 +1,220 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { sleep } from "../concurrency/sleep.ts";
+import { readConfig, runtimeConfig } from "../config/runtime-config.ts";
+import { createDatabasePool } from "../database/postgres.ts";
+import { createLogger } from "../observability/logger.ts";
+import { PermanentError, TransientError } from "../retries/transient-error.ts";
+import { defineService } from "../service/define-service.ts";
+import { buildServiceSchemaName } from "../service/start-service.ts";
+import { eventually } from "../testing/eventually.ts";
+import { createEventStreamControl } from "../testing/jetstream-control.ts";
+import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { startTestService, type TestService } from "../testing/test-service.ts";
+import { publishEvent } from "./outbox.ts";
+import { onEvent } from "./subscription.ts";
+
+interface PushedTill {
+  locationId: string;
+  tillId: string;
+  revision: number;
+}
+
+/** What the handler does; set by each test. */
+let handle: (data: PushedTill) => Promise<void>;
+/** What was begun, in order. */
+let begunTills: PushedTill[];
+
+const tillListenerService = defineService<z.ZodObject, object>({
+  name: "reporting",
+  module: import.meta.url,
+  config: z.object({}),
+  createResources: () => ({ services: {} }),
+  routes: [],
+  subscriptions: [
+    onEvent<object, "till.pushed">(
+      "till.pushed",
+      async ({ data, once }) => {
+        begunTills.push(data);
+        await handle(data);
+        await once(async () => {});
+      },
+      { concurrency: 2, hasRevisions: true },
+    ),
+  ],
+});
+
+let environment: TestEnvironment;
+let service: TestService;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  service = await startTestService(tillListenerService, environment);
+});
+afterAll(async () => {
+  await service?.stop();
+  await environment?.remove();
+});
+beforeEach(() => {
+  begunTills = [];
+  handle = async () => {};
+});
+
+async function publishTills(tills: PushedTill[]): Promise<void> {
+  await service.db.transaction(async (tx) => {
+    for (const till of tills) {
+      const data = {
+        ...till,
+        ...({ reason: "push", version: "V2", timeZone: "UTC", object: { key: "", hash: "" } } as const),
+        pushedAt: new Date().toISOString(),
+      };
+      await publishEvent(tx, "till.pushed", { subject: till.tillId, data, traceparent: undefined });
+    }
+  });
+}
+
+/** Resolves once every event was handled. */
+async function waitUntilSettled(): Promise<void> {
+  const stream = await createEventStreamControl(environment);
+  await eventually("every event to be acknowledged", async () => {
+    const waiting = await service.db.sql`select 1 from outbox`;
+    return waiting.length === 0 && (await stream.isFullyConsumed());
+  });
+  await stream.close();
+}
+
+const begunRevisions = () => begunTills.map(({ revision }) => revision);
+
+describe("events of a location", () => {
+  it("do not wait until those of another are handled that came before", async () => {
+    const [busy, other] = [randomUUID(), randomUUID()];
+    handle = () => sleep(20);
+    await publishTills(Array.from({ length: 300 }, () => ({ locationId: busy, tillId: randomUUID(), revision: 1 })));
+    await publishTills([{ locationId: other, tillId: randomUUID(), revision: 1 }]);
+    await waitUntilSettled();
+    expect(begunTills).toHaveLength(301);
+    expect(begunTills.findIndex(({ locationId }) => locationId === other)).toBeLessThan(60);
+  });
+});
+
+describe("revisions of one till that are in hand together", () => {
+  /** Pushes revisions 1 to 50 in some order; the first to be begun takes until all the others are there. */
+  async function publishFiftyRevisions(handleRevision: (revision: number) => void): Promise<string> {
+    const till = { locationId: randomUUID(), tillId: randomUUID() };
+    handle = async ({ revision }) => {
+      if (begunTills.length === 1) await sleep(1_500);
+      handleRevision(revision);
+    };
+    const first = Array.from({ length: 50 }, (_, index) => ({ ...till, revision: ((index * 7) % 50) + 1 }));
+    await publishTills(first);
+    return till.tillId;
+  }
+
+  it("are handled from the highest on, so that all others are found to be outdated", async () => {
+    await publishFiftyRevisions(() => {});
+    await waitUntilSettled();
+    const [first, ...others] = begunRevisions();
+    expect(others).toEqual([...others].sort((a, b) => b - a));
+    expect([first, ...others]).toHaveLength(50);
+  });
+
+  it("are handled when the highest cannot be, which stays parked until a higher one was handled", async () => {
+    const deadLetterRevisions = async () =>
+      (await service.running.deadLetters.list()).map(({ body }) => JSON.parse(body).data.revision);
+    const tillId = await publishFiftyRevisions((revision) => {
+      if (revision === 50) throw new PermanentError("cannot be");
+    });
+    await waitUntilSettled();
+    expect(begunRevisions().slice(0, 3)).toEqual([expect.any(Number), 50, 49]);
+    expect(await deadLetterRevisions()).toEqual([50]);
+    await publishTills([{ locationId: begunTills[0]?.locationId ?? "", tillId, revision: 51 }]);
+    await waitUntilSettled();
+    expect(await deadLetterRevisions()).toEqual([]);
+  });
+});
+
+describe("an event under which the process ends", () => {
+  it("is not blamed for a stop that waits for it no longer", async () => {
+    let release = () => {};
+    const attempts = () => service.db.sql<{ tries: number }[]>`select tries from handling_attempts`;
+    handle = async () => {
+      if (begunTills.length === 1) throw new TransientError("not yet");
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    };
+    await publishTills([{ locationId: randomUUID(), tillId: randomUUID(), revision: 1 }]);
+    await eventually("it to be begun again", async () => begunTills.length === 2 && (await attempts())[0]?.tries === 1);
+    const stopping = service.running.stop();
+    await eventually("the attempt to be withdrawn", async () => (await attempts())[0]?.tries === 0);
+    release();
+    await stopping;
+    expect(await attempts()).toEqual([]);
+  });
+
+  it("twice is handled alone, then parked, and others are handled", async () => {
+    const own = await createTestEnvironment();
+    const config = readConfig(runtimeConfig, own.variables);
+    const log = createLogger({ name: "test", level: "silent" });
+    const db = createDatabasePool(config, { schema: buildServiceSchemaName(own.namespace, "accounts"), log });
+    const fatal = randomUUID();
+    const script = fileURLToPath(new URL("../testing/crashing-consumer.ts", import.meta.url));
+    /** What each process printed. */
+    const processes: string[][] = [];
+    const isDeadLettered = async () => (await db.sql`select 1 from parked_messages`).length > 0;
+
+    async function publishLocationUpdate(locationId: string, legacyId: number): Promise<void> {
+      const data = { locationId, application: "POPINA", legacyId, timeZone: "UTC" } as const;
+      await db.transaction((tx) =>
+        publishEvent(tx, "location.updated", { subject: locationId, data, traceparent: undefined }),
+      );
+    }
+    async function runProcess(): Promise<void> {
+      const child = spawn(process.execPath, ["--conditions=source", "--import", "tsx", script], {
+        env: { PATH: process.env.PATH, ...own.variables },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const ended = once(child, "exit");
+      const printed: string[] = [];
+      processes.push(printed);
+      for await (const line of createInterface(child.stdout)) {
+        printed.push(line);
+        if (line === "started" && processes.length === 1) await publishLocationUpdate(fatal, 666);
+        // Something else is always being handled, but for when nothing may be.
+        if (line.startsWith("started") || line.startsWith("end")) await publishLocationUpdate(randomUUID(), 1);
+        if (line === "started" || line.startsWith("end")) await publishLocationUpdate(randomUUID(), 1);
+        if (await isDeadLettered()) break;
+      }
+      child.kill("SIGKILL");
+      await ended;
+    }
+
+    while (processes.length === 0 || !(await isDeadLettered())) {
+      expect(processes.length, "processes that ended").toBeLessThan(6);
+      await runProcess();
+    }
+    const crashedProcesses = processes.filter((printed) => printed.includes(`begin ${fatal}`));
+    expect(crashedProcesses).toHaveLength(4);
+    for (const printed of crashedProcesses.slice(2)) {
+      const index = printed.indexOf(`begin ${fatal}`);
+      expect(printed.slice(index + 1), "begun beside it").toEqual([]);
+      const before = printed.slice(0, index).map((line) => line.split(" "));
+      const ended = before.filter(([what]) => what === "end").map(([, id]) => id);
+      expect(
+        before
+          .filter(([what]) => what === "begin")
+          .map(([, id]) => id)
+          .toSorted(),
+      ).toEqual(ended.toSorted());
+    }
+    const [parked] = await db.sql`select subject, reason from parked_messages`;
+    expect(parked).toMatchObject({ subject: fatal, reason: expect.stringMatching(/The process ended 3 times/) });
+    await db.close();
+    await own.remove();
+  }, 180_000);
+});

@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import type { Database } from "../database/postgres.ts";
+import { createLogger } from "../observability/logger.ts";
+import { defineService } from "../service/define-service.ts";
+import { eventually } from "../testing/eventually.ts";
+import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { startTestService, type TestService } from "../testing/test-service.ts";
+import { createEventBus } from "./event-bus.ts";
+import { publishEvent } from "./outbox.ts";
+import { onEvent } from "./subscription.ts";
+
+const listenerService = defineService<z.ZodObject, { db: Database }>({
+  name: "accounts",
+  module: import.meta.url,
+  config: z.object({}),
+  createResources: ({ db }) => ({ services: { db } }),
+  routes: [],
+  subscriptions: [
+    onEvent<{ db: Database }, "location.updated">("location.updated", async ({ data, once }) => {
+      await once(async (tx) => {
+        await tx`insert into effects (location_id) values (${data.locationId})`;
+      });
+    }),
+  ],
+});
+
+const megabyte = 1_000_000;
+let environment: TestEnvironment;
+let service: TestService;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment({ EVENT_STREAM_MAX_BYTES: String(2 * megabyte) });
+  service = await startTestService(listenerService, environment);
+  await service.db.sql`create table effects (location_id uuid not null)`;
+});
+afterAll(async () => {
+  await service?.stop();
+  await environment?.remove();
+});
+
+/** Publishes an event with so many bytes of text, and returns its location. */
+async function publishLocationUpdate(bytes: number): Promise<string> {
+  const locationId = randomUUID();
+  await service.db.transaction((tx) =>
+    publishEvent(tx, "location.updated", {
+      traceparent: undefined,
+      subject: locationId,
+      data: { locationId, application: "POPINA", legacyId: null, timeZone: "x".repeat(bytes) },
+    }),
+  );
+  return locationId;
+}
+
+const countOutbox = async () => (await service.db.sql`select 1 from outbox`).length;
+const listEffects = async () =>
+  (await service.db.sql<{ id: string }[]>`select location_id as id from effects`).map(({ id }) => id).sort();
+
+it("when the stream is full events wait in the outbox and are seen to, and all are handled once there is room", async () => {
+  const told: string[] = [];
+  for (let event = 0; event < 30; event += 1) told.push(await publishLocationUpdate(150_000));
+  await eventually("the stream to refuse events", async () => {
+    await expect(service.running.optionalChecks.nats?.()).rejects.toThrow("maximum bytes exceeded");
+    return true;
+  });
+  const connection = await connect({ servers: environment.variables.NATS_URL ?? "" });
+  const { streams } = await jetstreamManager(connection);
+  const stream = `${environment.namespace}_events`;
+  const { state, config } = await streams.info(stream);
+  expect([config.max_bytes, state.bytes <= config.max_bytes]).toEqual([2 * megabyte, true]);
+  expect(await countOutbox()).toBe(30 - state.messages);
+  // What needs no event goes on; what has one is written down.
+  told.push(await publishLocationUpdate(10));
+  expect(await service.running.checks.postgres?.()).toBeUndefined();
+
+  for (let turn = 0; (await countOutbox()) > 0 && turn < 10; turn += 1) {
+    const before = await countOutbox();
+    await eventually(
+      "what was sent to have its effect",
+      async () => (await listEffects()).length === told.length - before,
+    );
+    // As when events get old.
+    await streams.purge(stream);
+    await eventually("events to leave the outbox", async () => (await countOutbox()) < before);
+  }
+  await eventually("every event to have its effect", async () => (await listEffects()).length === told.length);
+  expect(await listEffects()).toEqual([...told].sort());
+  await service.running.optionalChecks.nats?.();
+  await connection.close();
+}, 60_000);
+
+it("a lower limit than what the stream holds discards nothing", async () => {
+  const log = createLogger({ name: "test", level: "silent" });
+  const { NATS_URL = "", NAMESPACE = "" } = environment.variables;
+  const bus = createEventBus(
+    { NATS_URL, NAMESPACE, STREAM_REPLICAS: 1, EVENT_STREAM_MAX_BYTES: megabyte },
+    { name: "test", log },
+  );
+  const { manager } = await bus.connected;
+  await manager.streams.purge(bus.stream);
+  for (let event = 0; event < 10; event += 1) await publishLocationUpdate(150_000);
+  await eventually("events to be sent", async () => (await countOutbox()) === 0);
+  const before = await manager.streams.info(bus.stream);
+  expect(before.state.bytes).toBeGreaterThan(megabyte);
+  await bus.ensureStream();
+  const { state, config } = await manager.streams.info(bus.stream);
+  expect([state.messages, config.max_bytes]).toEqual([before.state.messages, 2 * megabyte]);
+  await manager.streams.purge(bus.stream);
+  await bus.ensureStream();
+  expect((await manager.streams.info(bus.stream)).config.max_bytes).toBe(megabyte);
+  await bus.close();
+});
+
+it("an event that no message can hold is refused where it is written, and holds up nobody", async () => {
+  await expect(publishLocationUpdate(1024 * 1024)).rejects.toThrow("location.updated has more than");
+  const next = await publishLocationUpdate(10);
+  await eventually("the next to have its effect", async () => (await listEffects()).includes(next));
+});

@@ -1,0 +1,71 @@
+import { type EventEnvelope, eventDataSchemas, eventEnvelopeSchema } from "@pragma/contracts/events";
+import type { Database, SqlTransaction } from "../database/postgres.ts";
+import { type RequestContext, runWithRequestContext } from "../observability/request-context.ts";
+import { SpanKind } from "../observability/tracing.ts";
+import { PermanentError } from "../retries/transient-error.ts";
+import type { EventSubscription } from "./subscription.ts";
+
+export interface EventHandlingOptions<Services> {
+  service: string;
+  subscription: EventSubscription<Services>;
+  database: Database;
+  services: Services;
+}
+
+/**
+ * Handles one event for one subscription, unless it was handled before.
+ *
+ * @returns whether this call had the effect.
+ * @throws `PermanentError` when the event is not one that this version understands.
+ */
+export async function handleEvent<Services>(
+  { id, type, time, data: given }: EventEnvelope,
+  { subscription, database, services, context }: EventHandlingOptions<Services> & { context: RequestContext },
+): Promise<boolean> {
+  const { success, data, error } = eventDataSchemas[type].safeParse(given);
+  if (!success) throw new PermanentError(`The data of ${type} is not what it should be: ${error.message}`);
+  const key = { eventId: id, subscription: subscription.type };
+  if (!subscription.isBatched) {
+    const [alreadyHandled] = await database.sql`
+      select 1 from inbox where event_id = ${key.eventId} and subscription = ${key.subscription}`;
+    if (alreadyHandled) return false;
+  }
+
+  let hadEffect = false;
+  const once = (effect: (tx: SqlTransaction) => Promise<void>) =>
+    database.transaction(async (tx) => {
+      const inserted = await tx`insert into inbox ${tx(key)} on conflict do nothing`;
+      if (inserted.count === 0) return;
+      await effect(tx);
+      hadEffect = true;
+    });
+  const result = await subscription.handle({ eventId: id, time, data, services, context, once });
+  return hadEffect || result === true;
+}
+
+/** Runs `work` in the context of an event that a service handles: a part of the trace of its cause. */
+export function runInEventContext<T>(
+  { id, type, subject, traceparent }: EventEnvelope,
+  service: string,
+  work: (context: RequestContext) => Promise<T>,
+): Promise<T> {
+  const attributes = {
+    "pragma.service": service,
+    "messaging.system": "nats",
+    "messaging.operation.type": "process",
+    "messaging.destination.name": type,
+    "messaging.message.id": id,
+    "pragma.subject": subject,
+  };
+  const operation = { name: `${type} process`, kind: SpanKind.CONSUMER, attributes };
+  return runWithRequestContext({ requestId: id, traceparent, operation }, work);
+}
+
+/** Reads an envelope from the wire; throws `PermanentError` when it is none. */
+export function parseEventEnvelope(body: string): EventEnvelope {
+  try {
+    return eventEnvelopeSchema.parse(JSON.parse(body));
+  } catch (cause) {
+    throw new PermanentError("The message is not an event in the envelope of this product.", { cause });
+  }
+}

@@ -1,0 +1,103 @@
+import type { JetStreamClient } from "@nats-io/jetstream";
+import type { EventType } from "@pragma/contracts/events";
+import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
+import { sleep } from "../concurrency/sleep.ts";
+import type { LeaderElection } from "../database/leader-election.ts";
+import type { Database } from "../database/postgres.ts";
+import type { Logger } from "../observability/logger.ts";
+import { createOutageLog, repeatUntilAborted } from "../observability/outage-log.ts";
+import { endSpanAfter, isTracingEnabled, SpanKind, startSpan } from "../observability/tracing.ts";
+import type { EventBus } from "./event-bus.ts";
+import { parseEventEnvelope } from "./handle-event.ts";
+
+interface OutboxRow {
+  id: string;
+  type: EventType;
+  locationId: string | null;
+  body: string;
+  createdAt: Date;
+}
+
+interface RelayOptions {
+  service: string;
+  database: Database;
+  leadership: LeaderElection;
+  bus: EventBus;
+  log: Logger;
+}
+
+const batchSize = 500;
+/** Bytes of events that are read and sent at a time. */
+const maxBatchBytes = 8 * 1024 * 1024;
+/** How often the outbox is looked at unasked: what a crash left, or whoever wrote it could not say. */
+const pollIntervalMs = 1_000;
+const standbyIntervalMs = 1_000;
+/** How long the stream may take to acknowledge; what it did not is sent again, with the same id. */
+const publishTimeoutMs = 2_500;
+
+const leaderRole = "relay";
+
+/** Sends a schema's outbox to the stream. One instance at a time does; the others stand by. */
+export function startOutboxRelay({ service, database, leadership, bus, log }: RelayOptions) {
+  /** By which instances tell the one that leads that there is something to send. */
+  const signals = bus.createInstanceNotifier(`${service}-outbox`);
+  const stopping = new AbortController();
+  /** Why the stream did not take an event of the last batch. */
+  let lastPublishError: unknown;
+  /** Aborted to have the outbox looked at now instead of at the next turn. */
+  let pollTrigger = new AbortController();
+
+  /** Sends what there is; false when there was nothing. */
+  async function sendBatch(): Promise<boolean> {
+    const { sql } = database;
+    const rows = await sql<OutboxRow[]>`
+      with batch as (
+        select * from outbox order by position limit ${batchSize}
+      ), measured as (
+        select *, row_number() over in_order as number, sum(octet_length(body)) over in_order as bytes
+        from batch window in_order as (order by position)
+      )
+      select id, type, location_id, body, created_at from measured
+      where number = 1 or bytes <= ${maxBatchBytes} order by position`;
+    if (rows.length === 0) return false;
+    const { client } = await rejectOnAbort(bus.connected, stopping.signal);
+    const outcomes = await Promise.allSettled(rows.map((row) => publishRow(row, client)));
+    const sent = rows.filter((_, index) => outcomes[index]?.status === "fulfilled").map(({ id }) => id);
+    await sql`delete from outbox where id = any(${sent}::uuid[])`;
+    lastPublishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
+    if (!lastPublishError) return true;
+    // A publication that no stream takes is the sign that the stream is not there: deleted, or never made.
+    await bus.ensureStream();
+    throw lastPublishError;
+  }
+
+  /** Publishes an event with its id as message id. In the trace of its cause this begins when it was written down. */
+  async function publishRow(row: OutboxRow, client: JetStreamClient): Promise<unknown> {
+    const { id, type, locationId, body, createdAt } = row;
+    const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: createdAt };
+    const span = isTracingEnabled() ? startSpan(operation, parseEventEnvelope(body).traceparent) : undefined;
+    const sent = client.publish(bus.buildSubject(type, locationId), body, { msgID: id, timeout: publishTimeoutMs });
+    return span ? endSpanAfter(span, sent) : sent;
+  }
+
+  const pollNow = () => pollTrigger.abort();
+  signals.subscribe(pollNow);
+  database.onEventsPublished = () => (leadership.isLeader(leaderRole) ? pollNow() : signals.publish("all", ""));
+  const running = repeatUntilAborted(stopping.signal, createOutageLog(log, "events wait in the outbox"), async () => {
+    if (!(await leadership.tryBecomeLeader(leaderRole))) return sleep(standbyIntervalMs, stopping.signal);
+    if (await sendBatch()) return;
+    await sleep(pollIntervalMs, pollTrigger.signal);
+    pollTrigger = new AbortController();
+  });
+  return {
+    /** Rejects while the stream does not take events, with why. */
+    async check(): Promise<void> {
+      if (lastPublishError) throw lastPublishError;
+    },
+    async stop(): Promise<void> {
+      stopping.abort();
+      pollNow();
+      await running;
+    },
+  };
+}

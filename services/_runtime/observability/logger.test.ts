@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { createLogger, logBatch } from "./logger.ts";
+
+function logged(write: (log: ReturnType<typeof createLogger>) => void): {
+  text: string;
+  fields: Record<string, never>;
+} {
+  const lines: string[] = [];
+  write(createLogger({ name: "test", level: "info", destination: { write: (line: string) => void lines.push(line) } }));
+  const text = lines.join("");
+  return { text, fields: JSON.parse(text) };
+}
+
+describe("the logger", () => {
+  it("writes the fields it is given", () => {
+    const { fields } = logged((log) => log.info({ requestId: "r1", status: 200, nested: { a: [1] } }, "request"));
+    expect(fields).toMatchObject({ level: "info", name: "test", requestId: "r1", status: 200, nested: { a: [1] } });
+  });
+
+  it.each([
+    [{ authorization: "hush" }],
+    [{ request: { authorization: "hush" } }],
+    [{ request: { headers: { authorization: "hush" } } }],
+    [{ recipients: [{ secret: "hush" }] }],
+    [{ GATEWAY_TO_ACCOUNTS_KEYS: "hush", DATABASE_URL: "hush" }],
+  ])("hides the secrets in %j", (fields) => {
+    const { text } = logged((log) => log.info(fields, "x"));
+    expect(text).not.toContain("hush");
+    expect(text).toContain("[redacted]");
+  });
+
+  it("hides the secrets of errors and of child loggers", () => {
+    const error = Object.assign(new Error("failed"), { options: { password: "hush" } });
+    const { text, fields } = logged((log) => log.child({ apiKey: "hush" }).error({ err: error }, "x"));
+    expect(text).not.toContain("hush");
+    expect(fields).toMatchObject({ err: { type: "Error", message: "failed", options: { password: "[redacted]" } } });
+  });
+
+  it("leaves what it is given unchanged", () => {
+    const fields = { nested: { token: "kept" } };
+    logged((log) => log.info(fields, "x"));
+    expect(fields.nested.token).toBe("kept");
+  });
+});
+
+describe("lines that are written together", () => {
+  it("are what they would be one by one", () => {
+    const each = [{ status: 200, path: "/é", nested: { token: "hush" } }, { status: 404, nothing: undefined }, {}];
+    const texts: string[] = [];
+    const log = createLogger({ name: "test", level: "info", destination: { write: (text) => void texts.push(text) } });
+    const child = log.child({ service: "x" });
+    logBatch(child, each, "request");
+    for (const fields of each) child.info(fields, "request");
+    const [together = "", ...apart] = texts.map((text) => text.replace(/"time":"[^"]+"/g, '"time":""'));
+    expect(apart).toHaveLength(3);
+    expect(together).toBe(apart.join(""));
+  });
+
+  it("are not written when such lines are not", () => {
+    const texts: string[] = [];
+    const log = createLogger({ name: "test", level: "warn", destination: { write: (text) => void texts.push(text) } });
+    logBatch(log, [{ status: 200 }], "request");
+    expect(texts).toEqual([]);
+  });
+});

@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import { Queue } from "bullmq";
+import { Hono } from "hono";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { HttpServer } from "../http/http-server.ts";
+import { createMetrics } from "../observability/metrics.ts";
+import { createTestEnvironment, type TestEnvironment } from "../testing/test-environment.ts";
+import { startOpsServer } from "./ops-server.ts";
+
+const token = randomUUID();
+let environment: TestEnvironment;
+let queue: Queue;
+let server: HttpServer;
+
+beforeAll(async () => {
+  environment = await createTestEnvironment();
+  const metrics = createMetrics();
+  const connection = { url: environment.variables.REDIS_URL ?? "" };
+  queue = new Queue("counting", { connection, prefix: environment.namespace });
+  await queue.add("count", { number: 1 });
+  const operations = new Hono().get("/number", (context) => context.json({ number: 1 }));
+  const part = { name: "counting", checks: {}, queues: () => [queue], operations };
+  server = await startOpsServer({ port: 0, token, metrics, parts: () => [part] });
+});
+afterAll(async () => {
+  await server?.stop();
+  await queue?.obliterate({ force: true });
+  await queue?.close();
+  await environment?.remove();
+});
+
+const fetchOps = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`http://127.0.0.1:${server.port}${path}`, { headers });
+const bearer = { authorization: `Bearer ${token}` };
+
+describe("the ops port", () => {
+  it.each(["/live", "/ready", "/metrics"])("answers %s to whoever reaches it", async (path) => {
+    expect((await fetchOps(path)).status).toBe(200);
+  });
+
+  it.each(["/parked", "/counting/number", "/queues", "/queues/api/queues"])(
+    "asks for the token at %s",
+    async (path) => {
+      expect((await fetchOps(path)).status).toBe(401);
+      expect((await fetchOps(path, { authorization: "Bearer another-token-altogether" })).status).toBe(401);
+      expect((await fetchOps(path, bearer)).status).toBe(200);
+    },
+  );
+
+  it("takes the token as the password of a browser's log-in", async () => {
+    const credentials = Buffer.from(`anybody:${token}`).toString("base64");
+    expect((await fetchOps("/counting/number", { authorization: `Basic ${credentials}` })).status).toBe(200);
+  });
+
+  it("does nothing for pages of other origins", async () => {
+    expect((await fetchOps("/counting/number", { ...bearer, origin: "https://elsewhere.example" })).status).toBe(403);
+  });
+
+  it("shows the queues and their jobs", async () => {
+    const board = await (await fetchOps("/queues/api/queues?activeQueue=counting", bearer)).json();
+    expect(board).toMatchObject({ queues: [{ name: "counting", counts: { waiting: 1 } }] });
+    const page = await (await fetchOps("/queues", bearer)).text();
+    const script = /src="([^"]+\.js)"/.exec(page)?.[1] ?? "";
+    expect((await fetchOps(new URL(script, `http://ops/queues/`).pathname, bearer)).status).toBe(200);
+  });
+});

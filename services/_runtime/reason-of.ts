@@ -1,8 +1,0 @@
-/** What an operator is told: the error and what caused it. */
-export function reasonOf(error: unknown): string {
-  const parts: string[] = [];
-  for (let at = error; at !== undefined && parts.length < 5; at = at instanceof Error ? at.cause : undefined) {
-    parts.push(at instanceof Error ? `${at.name}: ${at.message}` : String(at));
-  }
-  return parts.join(" <- ").slice(0, 4_000);
-}

@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { createApiKey, hashApiKey, isWellFormedApiKey } from "./api-key.ts";
+
+describe("API keys", () => {
+  it("are a prefix, 43 random characters and a checksum of 6", () => {
+    const { key, prefix } = createApiKey();
+    expect(key).toMatch(/^pragma_[0-9A-Za-z]{49}$/);
+    expect(prefix).toBe(key.slice(0, 14));
+    expect(isWellFormedApiKey(key)).toBe(true);
+  });
+
+  it("are never the same twice", () => {
+    expect(new Set(Array.from({ length: 1000 }, () => createApiKey().key)).size).toBe(1000);
+  });
+
+  it("are kept as their SHA-256", () => {
+    const { key, hash } = createApiKey();
+    expect(hash).toBe(createHash("sha256").update(key).digest("hex"));
+    expect(hashApiKey(key)).toBe(hash);
+  });
+
+  it("are told from keys with any one character changed", () => {
+    const { key } = createApiKey();
+    for (let at = "pragma_".length; at < key.length; at++) {
+      const other = key[at] === "x" ? "y" : "x";
+      expect(isWellFormedApiKey(key.slice(0, at) + other + key.slice(at + 1))).toBe(false);
+    }
+  });
+
+  it.each(["", "pragma_", "pragma_short", "Bearer x"])("are told from %j", (credential) => {
+    expect(isWellFormedApiKey(credential)).toBe(false);
+  });
+
+  it("are told from keys with something before or after", () => {
+    const { key } = createApiKey();
+    for (const changed of [`${key} `, ` ${key}`, `${key}\n`, `${key}0`, key.toUpperCase()]) {
+      expect(isWellFormedApiKey(changed)).toBe(false);
+    }
+  });
+
+  it("have the checksum that other tools compute", () => {
+    const random = "0".repeat(43);
+    expect(isWellFormedApiKey(`pragma_${random}${checksumByHand(random)}`)).toBe(true);
+  });
+});
+
+/** CRC-32 (IEEE) bit by bit, written in base 62 with digits, capitals, small letters. */
+function checksumByHand(text: string): string {
+  let crc = 0xffffffff;
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  let value = (crc ^ 0xffffffff) >>> 0;
+  let digits = "";
+  for (let place = 0; place < 6; place++, value = Math.floor(value / 62)) {
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[value % 62] + digits;
+  }
+  return digits;
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from "node:crypto";
+import { request as httpRequest } from "node:http";
+import type { ApiError } from "@pragma/contracts/errors";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type HttpServer, startHttpServer } from "../http/http-server.ts";
+import type { RequestIdentity } from "../http/request-identity.ts";
+import { createTestPrincipal } from "../testing/test-service.ts";
+import { createInternalRequestSigner, createInternalRequestVerifier } from "./internal-request-signing.ts";
+
+const createSecret = (name: string) => `k:${name.repeat(40).slice(0, 40)}`;
+const keys = {
+  GATEWAY_TO_ACCOUNTS_KEYS: createSecret("ga"),
+  TILL_INGEST_TO_ACCOUNTS_KEYS: createSecret("ta"),
+  ORDER_LIVE_TO_ACCOUNTS_KEYS: createSecret("oa"),
+  REPORTING_TO_ACCOUNTS_KEYS: createSecret("ra"),
+  CATALOG_TO_ACCOUNTS_KEYS: createSecret("ca"),
+  WEBHOOKS_TO_ACCOUNTS_KEYS: createSecret("wa"),
+  JOBS_TO_ACCOUNTS_KEYS: createSecret("ja"),
+};
+const principal = createTestPrincipal({ scopes: ["reports:read"] });
+const signed = { method: "GET", target: "/v1/locations/own?devices=true", origin: "https://api.example" };
+const traceparent = undefined;
+
+let accounts: HttpServer;
+beforeAll(async () => {
+  const verify = createInternalRequestVerifier(keys, "accounts");
+  accounts = await startHttpServer(
+    (_, { incoming }) => {
+      try {
+        return Response.json(verify(incoming));
+      } catch (error) {
+        return Response.json({ code: (error as ApiError).code }, { status: (error as ApiError).status });
+      }
+    },
+    { port: 0 },
+  );
+});
+afterAll(() => accounts.stop());
+
+type Headers = Record<string, string | string[]>;
+
+function sendRequest({
+  method = signed.method,
+  path = signed.target,
+  headers,
+}: {
+  method?: string;
+  path?: string;
+  headers: Headers;
+}) {
+  return new Promise<RequestIdentity & { code?: string }>((resolve, reject) => {
+    httpRequest({ port: accounts.port, method, path, headers }, async (response) => {
+      let text = "";
+      for await (const chunk of response) text += chunk;
+      resolve(JSON.parse(text));
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
+const gatewayHeaders = (requestId = randomUUID()) =>
+  createInternalRequestSigner(keys, "gateway", "accounts")({ ...signed, requestId, traceparent, principal });
+
+describe("a signed request", () => {
+  it("tells the service who asks for whom, and where the client asked", async () => {
+    const requestId = randomUUID();
+    expect(await sendRequest({ headers: gatewayHeaders(requestId) })).toEqual({
+      principal,
+      requestId,
+      origin: "https://api.example",
+    });
+  });
+
+  it.each<[string, { method?: string; path?: string; headers?: Headers }]>([
+    ["another method", { method: "DELETE" }],
+    ["another path", { path: "/v1/auth/keys/" }],
+    ["another query", { path: "/v1/locations/own?devices=false" }],
+    ["another request id", { headers: { "x-request-id": randomUUID() } }],
+    ["another host", { headers: { "x-forwarded-host": "evil.example" } }],
+    [
+      "another principal",
+      {
+        headers: {
+          "x-pragma-principal": Buffer.from(JSON.stringify(createTestPrincipal({ scopes: ["admin"] }))).toString(
+            "base64url",
+          ),
+        },
+      },
+    ],
+    ["no principal", { headers: { "x-pragma-principal": "" } }],
+    ["no signature", { headers: { "x-pragma-signature": "" } }],
+  ])("is refused with %s", async (_, { headers = {}, ...change }) => {
+    const answer = await sendRequest({ ...change, headers: { ...gatewayHeaders(), ...headers } });
+    expect(answer.code).toBe("key_missing");
+  });
+
+  it("is refused once its minute is over, and when it claims a longer life", async () => {
+    const headers = gatewayHeaders();
+    for (const expires of [-1, 600]) {
+      const parts = String(headers["x-pragma-signature"]).split(";");
+      parts[2] = String(Math.floor(Date.now() / 1000) + expires);
+      expect((await sendRequest({ headers: { ...headers, "x-pragma-signature": parts.join(";") } })).code).toBe(
+        "key_missing",
+      );
+    }
+  });
+
+  it.each(["x-forwarded-host", "x-forwarded-proto", "x-request-id", "x-pragma-principal", "x-pragma-signature"])(
+    "is refused when %s comes twice",
+    async (name) => {
+      const headers = gatewayHeaders();
+      const twice = { ...headers, [name]: [String(headers[name]), String(headers[name])] };
+      expect((await sendRequest({ headers: twice })).code).toBe("invalid_request");
+    },
+  );
+
+  it("gives a part that asks for itself the rights of its name, whatever it claims", async () => {
+    const sign = createInternalRequestSigner(keys, "catalog", "accounts");
+    const asAdmin = createTestPrincipal({ scopes: ["admin", "internal:keys"] });
+    const answer = await sendRequest({
+      headers: sign({ ...signed, requestId: randomUUID(), traceparent, principal: asAdmin }),
+    });
+    expect(answer.principal).toMatchObject({ consumer: "catalog", scopes: ["internal:locations"], location: null });
+  });
+
+  it("is refused when a part signs in the gateway's name with its own key", async () => {
+    const stolen = { ...keys, GATEWAY_TO_ACCOUNTS_KEYS: keys.CATALOG_TO_ACCOUNTS_KEYS };
+    const sign = createInternalRequestSigner(stolen, "gateway", "accounts");
+    const answer = await sendRequest({ headers: sign({ ...signed, requestId: randomUUID(), traceparent, principal }) });
+    expect(answer.code).toBe("key_missing");
+  });
+
+  it("cannot be made or checked without a key", () => {
+    expect(() => createInternalRequestSigner({}, "gateway", "accounts")).toThrow("GATEWAY_TO_ACCOUNTS_KEYS");
+    expect(() => createInternalRequestVerifier({ ...keys, JOBS_TO_ACCOUNTS_KEYS: undefined }, "accounts")).toThrow(
+      "JOBS_TO_ACCOUNTS_KEYS",
+    );
+  });
+});

@@ -1,0 +1,140 @@
+import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
+import { readConfig, runtimeConfig } from "../config/runtime-config.ts";
+import { createLeaderElection } from "../database/leader-election.ts";
+import { prepareDatabaseSchema } from "../database/migrate.ts";
+import { createDatabasePool } from "../database/postgres.ts";
+import { createIdempotencyHandler } from "../http/idempotency.ts";
+import { setMinBodyRate } from "../http/read-body.ts";
+import { createServiceApp } from "../http/service-app.ts";
+import { UnreadResponseLimit } from "../http/unread-response-limit.ts";
+import { setRequestBodyMemoryLimit } from "../limits/request-body-memory.ts";
+import { type DeadLetter, deleteDeadLetter, findDeadLetters, listDeadLetters } from "../messaging/dead-letters.ts";
+import { createEventBus } from "../messaging/event-bus.ts";
+import { startEventConsumer } from "../messaging/event-consumer.ts";
+import { handleEvent, parseEventEnvelope, runInEventContext } from "../messaging/handle-event.ts";
+import { startOutboxRelay } from "../messaging/outbox-relay.ts";
+import { describeErrorChain } from "../observability/describe-error.ts";
+import type { ProcessDependencies } from "../process/run-process.ts";
+import { createEncryption } from "../security/encryption.ts";
+import type { ServiceRegistry } from "../service-calls/service-registry.ts";
+import type { AnyServiceDefinition } from "./define-service.ts";
+import { removeExpiredRowsTask, startPeriodicTask } from "./periodic-tasks.ts";
+import { registerServiceMetrics } from "./service-metrics.ts";
+
+/** A service that is up: its HTTP side as a function, and everything behind it running. */
+export type RunningService = Awaited<ReturnType<typeof startService>>;
+
+/** The schema of a service: its name in the installation's namespace. */
+export function buildServiceSchemaName(namespace: string, name: string): string {
+  return `${namespace}_${name.replaceAll("-", "_")}`;
+}
+
+/** Starts a service: reads its configuration, migrates its schema, connects, and begins to handle events. */
+export async function startService(
+  definition: AnyServiceDefinition,
+  { environment, log: processLog, metrics, registry }: ProcessDependencies & { registry: ServiceRegistry },
+) {
+  const config = readConfig(runtimeConfig, environment);
+  const serviceConfig = readConfig(definition.config, environment);
+  setRequestBodyMemoryLimit(config.RECEIVING_BUDGET_MB);
+  setMinBodyRate({ bytes: config.BODY_MIN_KB * 1024, windowSeconds: config.BODY_WINDOW_SECONDS });
+  const { name } = definition;
+  const log = processLog.child({ service: name });
+  const closers: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const close of closers.splice(0).reverse()) {
+      await close().catch((error) => log.error({ err: error }, "did not close cleanly"));
+    }
+  };
+  try {
+    const db = createDatabasePool(config, { schema: buildServiceSchemaName(config.NAMESPACE, name), log });
+    closers.push(() => db.close());
+    await prepareDatabaseSchema(db, { module: definition.module, mayMigrate: config.MIGRATE === "on", log });
+
+    const bus = createEventBus(config, { name, log });
+    closers.push(() => bus.close());
+    const signals = bus.createInstanceNotifier(name);
+    const resources = await definition.createResources({ db, log, metrics, signals, registry }, serviceConfig);
+    const { services, checks = {}, beforeStop = () => {}, close, ...part } = resources;
+    if (close) closers.push(close);
+
+    const leadership = createLeaderElection(config, db.schema);
+    closers.push(() => leadership.close());
+    const relay = startOutboxRelay({ service: name, database: db, leadership, bus, log });
+    closers.push(() => relay.stop());
+    const subscriptions = definition.subscriptions ?? [];
+    registerServiceMetrics(metrics, { service: name, db, poolSize: config.DATABASE_POOL, bus, subscriptions });
+
+    const eventConsumers = subscriptions.map((subscription) =>
+      startEventConsumer({ service: name, subscription, database: db, services, bus, log, metrics }),
+    );
+    closers.push(() => Promise.all(eventConsumers.map((each) => each.stop())));
+    const tasks = [
+      startPeriodicTask(removeExpiredRowsTask, {
+        leadership,
+        services: { db, inboxKeptDays: config.INBOX_KEPT_DAYS },
+        log,
+      }),
+      ...(definition.periodic ?? []).map((task) => startPeriodicTask(task, { leadership, services, log })),
+    ];
+    closers.push(() => Promise.all(tasks.map((task) => task.stop())));
+
+    const replies = new UnreadResponseLimit(config);
+    const unreadBytesHelp = "Bytes of large replies that clients have not taken yet";
+    metrics.observeGauge("unread_reply_bytes", unreadBytesHelp, () => replies.heldBytes, { service: name });
+    const app = createServiceApp({
+      service: name,
+      routes: definition.routes,
+      services,
+      handleOnce: createIdempotencyHandler(db, createEncryption(config.DATA_KEYS), config),
+      replies,
+      writes: createKeyedSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
+      log,
+      metrics,
+    });
+
+    const retryDeadLetter = async (message: DeadLetter) => {
+      const { subscription: type } = message;
+      const subscription = subscriptions.find((each) => each.type === type);
+      try {
+        if (!subscription) throw new Error(`This version has no subscription to ${type}.`);
+        const envelope = parseEventEnvelope(message.body);
+        await runInEventContext(envelope, name, (context) =>
+          handleEvent(envelope, { service: name, subscription, database: db, services, context }),
+        );
+        await deleteDeadLetter(db, message);
+        log.info({ eventId: message.eventId, event: type }, "parked message handled");
+        return { subscription: type, done: true };
+      } catch (error) {
+        return { subscription: type, done: false, reason: describeErrorChain(error) };
+      }
+    };
+
+    return {
+      name,
+      fetch: app,
+      checks: {
+        postgres: async () => {
+          await db.sql`select 1`;
+        },
+      },
+      optionalChecks: {
+        nats: async () => {
+          if (!bus.currentConnection()) throw new Error("not connected");
+          await relay.check();
+        },
+        ...checks,
+      },
+      deadLetters: {
+        list: () => listDeadLetters(db),
+        retry: async (eventId: string) => Promise.all((await findDeadLetters(db, eventId)).map(retryDeadLetter)),
+      },
+      ...part,
+      beforeStop,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

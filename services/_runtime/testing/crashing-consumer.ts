@@ -1,0 +1,39 @@
+import type { EventData } from "@pragma/contracts/events";
+import { z } from "zod";
+import { sleep } from "../concurrency/sleep.ts";
+import { onEvent } from "../messaging/subscription.ts";
+import { createLogger } from "../observability/logger.ts";
+import { createMetrics } from "../observability/metrics.ts";
+import { defineService } from "../service/define-service.ts";
+import { startService } from "../service/start-service.ts";
+import { createServiceRegistry } from "../service-calls/service-registry.ts";
+
+/** Started as a process: handles locations for half a second each, prints when, and dies of those of legacyId 666. */
+async function handle({ locationId, legacyId }: EventData<"location.updated">): Promise<void> {
+  process.stdout.write(`begin ${locationId}\n`);
+  await sleep(500);
+  if (legacyId === 666) process.kill(process.pid, "SIGKILL");
+  process.stdout.write(`end ${locationId}\n`);
+}
+
+const service = defineService<z.ZodObject, object>({
+  name: "accounts",
+  module: import.meta.url,
+  config: z.object({}),
+  createResources: () => ({ services: {} }),
+  routes: [],
+  subscriptions: [
+    onEvent<object, "location.updated">("location.updated", async ({ data, once }) => {
+      await handle(data);
+      await once(async () => {});
+    }),
+  ],
+});
+
+await startService(service, {
+  environment: process.env,
+  log: createLogger({ name: "fatal-consumer", level: "silent" }),
+  metrics: createMetrics(),
+  registry: createServiceRegistry(process.env),
+});
+process.stdout.write("started\n");

@@ -1,0 +1,34 @@
+import { randomUUID } from "node:crypto";
+import type { Principal } from "@pragma/contracts/principal";
+import { createLogger } from "../observability/logger.ts";
+import { createMetrics } from "../observability/metrics.ts";
+import { startService } from "../service/start-service.ts";
+import { createServiceRegistry } from "../service-calls/service-registry.ts";
+import { createIncomingRequest } from "./incoming-request.ts";
+import { createThingsService } from "./things-service.ts";
+
+/** What the process is given on its command line. */
+export interface CrashingRequest {
+  /** The step at which it dies. */
+  diesAt: string;
+  principal: Principal;
+  key: string;
+  body: object;
+}
+
+// Started as a process: handles one request, and dies of SIGKILL before it is answered.
+const { diesAt, principal, key, body } = JSON.parse(process.argv[2] ?? "") as CrashingRequest;
+const service = createThingsService((step) => {
+  if (step === diesAt) process.kill(process.pid, "SIGKILL");
+});
+const { fetch } = await startService(service, {
+  environment: process.env,
+  log: createLogger({ name: "fatal-request", level: "silent" }),
+  metrics: createMetrics(),
+  registry: createServiceRegistry(process.env),
+});
+const headers = { "content-type": "application/json", "idempotency-key": key };
+await fetch(new Request("http://pragma.test/v1/things/", { method: "POST" }), {
+  incoming: createIncomingRequest({ method: "POST", headers, body: [Buffer.from(JSON.stringify(body))] }),
+  caller: { principal, requestId: randomUUID(), traceparent: undefined, origin: "http://pragma.test" },
+});

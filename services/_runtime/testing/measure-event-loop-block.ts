@@ -1,0 +1,12 @@
+/** Returns the longest that this thread was kept from anything else during some work, in milliseconds. */
+export async function measureLongestEventLoopBlockMs(work: () => Promise<unknown>): Promise<number> {
+  let last = performance.now();
+  let longest = 0;
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 1);
+  await work();
+  clearInterval(timer);
+  return Math.max(longest, performance.now() - last);
+}

@@ -1,0 +1,188 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "../object-store/object-store.ts";
+
+const allByteValues = Uint8Array.from({ length: 256 }, (_, value) => value);
+const large = new Uint8Array(randomBytes(5_000_000));
+
+const invalidKeys = [
+  "",
+  "/",
+  "/absolute",
+  "folder/",
+  "a//b",
+  ".",
+  "..",
+  "a/../b",
+  "a/./b",
+  "a\\b",
+  "nul\0",
+  "a b",
+  "é",
+  "~incoming/a",
+  `${"s".repeat(256)}/a`,
+  Array.from({ length: 300 }, () => "a").join("/"),
+];
+
+/** What every object store does; `openStore` opens the same store on every call. */
+export function testObjectStoreConformance(openStore: () => ObjectStore): void {
+  const newKey = () => `tills/${randomUUID().slice(0, 2)}/${randomUUID()}`;
+
+  async function withStore(act: (store: ObjectStore) => Promise<void>): Promise<void> {
+    const store = openStore();
+    try {
+      await act(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  test.each([
+    ["no bytes", new Uint8Array()],
+    ["one byte", Uint8Array.of(0)],
+    ["every byte value", allByteValues],
+    ["5 MB", large],
+    ["a view into a larger buffer", large.subarray(1_000, 2_000)],
+  ])("gives back %s as it was put, to another instance too", (_, bytes) =>
+    withStore(async (store) => {
+      const key = newKey();
+      await store.put(key, bytes);
+      expect(sameBytes(await store.get(key), bytes)).toBe(true);
+      await withStore(async (other) => expect(sameBytes(await other.get(key), bytes)).toBe(true));
+    }),
+  );
+
+  test.each(["a", "one/level", "a.b-c_D/9", ".hidden/..odd", `${"s".repeat(255)}/a`])("takes the key %s", (key) =>
+    withStore(async (store) => {
+      await store.put(key, allByteValues);
+      expect(sameBytes(await store.get(key), allByteValues)).toBe(true);
+      await store.delete(key);
+    }),
+  );
+
+  test.each(invalidKeys)("refuses the key %j", (key) =>
+    withStore(async (store) => {
+      await expect(store.put(key, allByteValues)).rejects.toThrow(TypeError);
+      await expect(store.get(key)).rejects.toThrow(TypeError);
+      await expect(store.stream(key)).rejects.toThrow(TypeError);
+      await expect(store.delete(key)).rejects.toThrow(TypeError);
+    }),
+  );
+
+  test("takes the same object twice", () =>
+    withStore(async (store) => {
+      const key = newKey();
+      await store.put(key, allByteValues);
+      await store.put(key, allByteValues);
+      expect(sameBytes(await store.get(key), allByteValues)).toBe(true);
+    }));
+
+  test("says that an object is not there", () =>
+    withStore(async (store) => {
+      const key = newKey();
+      const absent = expect.objectContaining({ name: "ObjectNotFound", message: `no object ${key}` });
+      await expect(store.get(key)).rejects.toEqual(absent);
+      await expect(store.stream(key)).rejects.toEqual(absent);
+      await expect(store.get(key)).rejects.toBeInstanceOf(ObjectNotFound);
+    }));
+
+  test("does not take the start of a key for an object", () =>
+    withStore(async (store) => {
+      const key = newKey();
+      await store.put(`${key}/object`, allByteValues);
+      await expect(store.get(key)).rejects.toBeInstanceOf(ObjectNotFound);
+      await expect(store.stream(key)).rejects.toBeInstanceOf(ObjectNotFound);
+      await store.delete(key);
+      expect(sameBytes(await store.get(`${key}/object`), allByteValues)).toBe(true);
+    }));
+
+  test("keeps one whole object when many put the same key at once, and shows none half written", () =>
+    withStore(async (store) => {
+      const key = newKey();
+      const bytes = large.subarray(0, 300_000);
+      const seen: (Uint8Array | undefined)[] = [];
+      const puts = Promise.all(Array.from({ length: 8 }, () => store.put(key, bytes)));
+      for (let reads = 0; reads < 8; reads++) seen.push(await store.get(key).catch(ignoreObjectNotFound));
+      await puts;
+      seen.push(await store.get(key));
+      expect(seen.filter((read) => read !== undefined && !sameBytes(read, bytes))).toEqual([]);
+    }));
+
+  test("keeps every object when many keys are put at once", () =>
+    withStore(async (store) => {
+      const objects = Array.from({ length: 20 }, (_, index) => ({
+        key: newKey(),
+        bytes: large.subarray(0, index + 1),
+      }));
+      await Promise.all(objects.map(({ key, bytes }) => store.put(key, bytes)));
+      const kept = await Promise.all(objects.map(async ({ key, bytes }) => sameBytes(await store.get(key), bytes)));
+      expect(kept.every(Boolean)).toBe(true);
+    }));
+
+  test("deletes an object, and again without an error", () =>
+    withStore(async (store) => {
+      const key = newKey();
+      await store.put(key, allByteValues);
+      await store.delete(key);
+      await expect(store.get(key)).rejects.toBeInstanceOf(ObjectNotFound);
+      await store.delete(key);
+    }));
+
+  test.each([
+    ["no bytes", new Uint8Array()],
+    ["every byte value", allByteValues],
+    ["5 MB", large],
+  ])("streams %s as get gives them, with their number", (_, bytes) =>
+    withStore(async (store) => {
+      const key = newKey();
+      await store.put(key, bytes);
+      const { body, size } = await store.stream(key);
+      expect(size).toBe(bytes.byteLength);
+      expect(sameBytes(new Uint8Array(await new Response(body).arrayBuffer()), await store.get(key))).toBe(true);
+    }),
+  );
+
+  test("serves on after streams that are given up, read in part or not at all", () =>
+    withStore(async (store) => {
+      const key = newKey();
+      await store.put(key, large);
+      for (let times = 0; times < 5; times++) {
+        const unread = await store.stream(key);
+        await unread.body.cancel();
+        const reader = (await store.stream(key)).body.getReader();
+        expect((await reader.read()).value?.byteLength).toBeGreaterThan(0);
+        await reader.cancel();
+      }
+      expect(sameBytes(await store.get(key), large)).toBe(true);
+    }));
+
+  test("answers a check", () => withStore((store) => store.check()));
+}
+
+/** What every object store does when it cannot be used: each call says so, within a bounded time. */
+export async function expectStoreUnavailable(store: ObjectStore, withinMs: number): Promise<void> {
+  const start = performance.now();
+  const calls = [
+    () => store.put("a/b", allByteValues),
+    () => store.get("a/b"),
+    () => store.stream("a/b"),
+    () => store.delete("a/b"),
+    () => store.check(),
+  ];
+  for (const call of calls) {
+    await expect(call()).rejects.toSatisfy(
+      (error: unknown) => error instanceof ObjectStoreUnavailable && error.cause !== undefined,
+    );
+  }
+  await store.close();
+  expect(performance.now() - start).toBeLessThan(withinMs);
+}
+
+/** Compares without vitest's element-by-element walk, which takes seconds for megabytes. */
+function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0;
+}
+
+function ignoreObjectNotFound(error: unknown): undefined {
+  if (!(error instanceof ObjectNotFound)) throw error;
+}

@@ -1,0 +1,34 @@
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { type EventData, type EventEnvelope, type EventType, eventDataSchemas } from "@pragma/contracts/events";
+import { parseEventEnvelope } from "../messaging/handle-event.ts";
+import type { TestEnvironment } from "./test-environment.ts";
+
+/** Every event in a test's stream, oldest first. */
+export async function readPublishedEnvelopes({ variables, namespace }: TestEnvironment): Promise<EventEnvelope[]> {
+  const connection = await connect({ servers: variables.NATS_URL ?? "" });
+  try {
+    const manager = await jetstreamManager(connection);
+    const stream = `${namespace}_events`;
+    const { state } = await manager.streams.info(stream);
+    const found: EventEnvelope[] = [];
+    for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
+      const message = await manager.streams.getMessage(stream, { seq });
+      if (message) found.push(parseEventEnvelope(message.string()));
+    }
+    return found;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The events of a type in a test's stream that are about something, oldest first. */
+export async function readPublishedEvents<Type extends EventType>(
+  environment: TestEnvironment,
+  type: Type,
+  subject: string,
+): Promise<EventData<Type>[]> {
+  return (await readPublishedEnvelopes(environment))
+    .filter((envelope) => envelope.type === type && envelope.subject === subject)
+    .map(({ data }) => eventDataSchemas[type].parse(data) as EventData<Type>);
+}

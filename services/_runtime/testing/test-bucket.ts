@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import {
+  CreateBucketCommand,
+  DeleteBucketCommand,
+  DeleteObjectCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from "@aws-sdk/client-s3";
+import { installSwift, startSwiftServer } from "./swift-server.ts";
+
+/** An empty bucket of the test's own on a real S3 server. */
+export interface TestBucket {
+  /** The URL to open an object store with. */
+  url: string;
+  /** The AWS_* variables that a process needs to use it; none when its environment has them already. */
+  variables: Record<string, string>;
+  /** Removes the bucket with all it holds, and ends the server if this started it. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Makes a bucket on the server that S3_TEST_ENDPOINT names (with the credentials of the usual AWS_* environment), else on a
+ * private OpenStack Swift, installed with apt-get when this is root on Debian. Answers `missing`, the reason, when there is
+ * neither.
+ */
+export async function createTestBucket(): Promise<TestBucket | { missing: string }> {
+  const endpoint = process.env.S3_TEST_ENDPOINT;
+  if (endpoint) return createBucketOn(endpoint);
+  const obstacle = await installSwift();
+  return obstacle ? { missing: `S3_TEST_ENDPOINT is not set, and ${obstacle}` } : createBucketOnSwift();
+}
+
+async function createBucketOnSwift(): Promise<TestBucket> {
+  const { endpoint, accessKeyId, secretAccessKey, stop } = await startSwiftServer();
+  try {
+    const bucket = await createBucketOn(endpoint, { accessKeyId, secretAccessKey });
+    const variables = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
+    return { ...bucket, variables, remove: stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function createBucketOn(
+  endpoint: string,
+  credentials?: { accessKeyId: string; secretAccessKey: string },
+): Promise<TestBucket> {
+  const name = `test-${randomUUID()}`;
+  const region = (!credentials && process.env.AWS_REGION) || "us-east-1";
+  const client = new S3Client({
+    endpoint,
+    region,
+    forcePathStyle: true,
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    ...(credentials && { credentials }),
+  });
+  await client.send(new CreateBucketCommand({ Bucket: name }));
+  return {
+    url: `s3://${name}/objects?${new URLSearchParams({ endpoint, region, forcePathStyle: "true" })}`,
+    variables: {},
+    async remove() {
+      await removeBucket(client, name);
+      client.destroy();
+    },
+  };
+}
+
+async function removeBucket(client: S3Client, name: string): Promise<void> {
+  for (;;) {
+    const { Contents: page = [] } = await client.send(new ListObjectsV2Command({ Bucket: name }));
+    if (page.length === 0) break;
+    for (const { Key } of page) await client.send(new DeleteObjectCommand({ Bucket: name, Key }));
+  }
+  await client.send(new DeleteBucketCommand({ Bucket: name }));
+}

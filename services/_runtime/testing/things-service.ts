@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto";
+import { ApiError, type ErrorCode } from "@pragma/contracts/errors";
+import { z } from "zod";
+import { type Database, runAfterCommit } from "../database/postgres.ts";
+import { createRouteDefiner, jsonBodyParser } from "../http/define-route.ts";
+import { jsonResponse } from "../http/route-response.ts";
+import { defineService } from "../service/define-service.ts";
+
+/** How far a request has come: its key is reserved, its work is done but not committed, or both are committed. */
+export type RequestStep = "reserved" | "worked" | "committed";
+
+const bodySchema = z.object({ name: z.string(), fails: z.boolean().default(false), size: z.int().default(0) });
+
+const definition = {
+  method: "post",
+  audience: "public",
+  tag: "Things",
+  scope: "tills:write",
+  summary: "",
+  description: "",
+  request: { body: jsonBodyParser(bodySchema) },
+  responses: {},
+  errors: [] as ErrorCode[],
+} as const;
+
+/** Returns a service with a POST that inserts a row, where `onStep` may hold it up or end the process, and one of two. */
+export function createThingsService(onStep: (step: RequestStep) => Promise<void> | void) {
+  const defineRoute = createRouteDefiner<{ db: Database }>();
+  return defineService<z.ZodObject, { db: Database }>({
+    name: "accounts",
+    module: import.meta.url,
+    config: z.object({}),
+    async createResources({ db }) {
+      await db.sql`create table if not exists things (id uuid primary key, name text not null)`;
+      return { services: { db } };
+    },
+    routes: [
+      defineRoute({
+        ...definition,
+        path: "/v1/things/",
+        operationId: "createThing",
+        async handle({ body, services: { db } }) {
+          await onStep("reserved");
+          const id = randomUUID();
+          await db.transaction(async (tx) => {
+            runAfterCommit(tx, () => void onStep("committed"));
+            await tx`insert into things ${tx({ id, name: body.name })}`;
+            await onStep("worked");
+          });
+          if (body.fails) throw new ApiError("overloaded");
+          return jsonResponse(201, { id, filler: "x".repeat(body.size) }, { location: `/v1/things/${id}` });
+        },
+      }),
+      defineRoute({
+        ...definition,
+        path: "/v1/pairs/",
+        operationId: "createPair",
+        isIdempotent: true,
+        async handle({ body: { name }, services: { db } }) {
+          const insert = () => db.transaction((tx) => tx`insert into things ${tx({ id: randomUUID(), name })}`);
+          await Promise.all([insert(), insert()]);
+          return jsonResponse(201, {});
+        },
+      }),
+    ],
+  });
+}

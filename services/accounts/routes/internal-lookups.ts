@@ -1,0 +1,81 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { integerQueryParameter } from "@pragma/contracts/pagination";
+import { posApplicationSchema } from "@pragma/contracts/pos-application";
+import { LocationRef, ResolvedKey } from "@pragma/contracts/principal";
+import { jsonResponse } from "@pragma/runtime/http/route-response";
+import { z } from "zod";
+import { defineRoute } from "../context.ts";
+import { locationNotFoundError } from "../locations.ts";
+import { recordApiKeyUse, resolveApiKey } from "../queries/consumers.ts";
+import { findLocationRef, findLocationRefByLegacyId } from "../queries/locations.ts";
+import { locationParams } from "./locations.ts";
+
+const minuteMs = 60_000;
+
+export const findApiKeyRoute = defineRoute({
+  method: "get",
+  path: "/internal/keys/{hash}",
+  operationId: "findApiKey",
+  tag: "Internal",
+  audience: "internal",
+  scope: "internal:keys",
+  summary: "Find what a key stands for",
+  description:
+    "The consumer, scopes, location and rate limit of the key with this SHA-256, revoked or not. Asking counts as using the key.",
+  request: { params: z.object({ hash: z.string().regex(/^[0-9a-f]{64}$/, "must be a SHA-256 in hexadecimal") }) },
+  responses: { 200: { description: "What the key stands for", schema: ResolvedKey } },
+  errors: ["key_not_found"],
+  async handle({ params, services }) {
+    const key = await resolveApiKey(services.db, params.hash);
+    if (!key) throw new ApiError("key_not_found");
+    const { lastUsedAt, ...resolvedKey } = key;
+    const isNotedLately = lastUsedAt !== null && lastUsedAt.getTime() >= Date.now() - minuteMs;
+    if (!key.revokedAt && !isNotedLately) {
+      // A key is good whether or not its use can be noted.
+      await recordApiKeyUse(services.db, key.keyId).catch((error) =>
+        services.log.warn({ err: error, keyId: key.keyId }, "use of a key was not noted"),
+      );
+    }
+    return jsonResponse(200, resolvedKey, { "cache-control": "no-store" });
+  },
+});
+
+export const findLocationRoute = defineRoute({
+  method: "get",
+  path: "/internal/locations/{id}",
+  operationId: "findLocation",
+  tag: "Internal",
+  audience: "internal",
+  scope: "internal:locations",
+  summary: "Find the facts of a location",
+  description: "The application, legacyId and time zone of a location.",
+  request: { params: locationParams },
+  responses: { 200: { description: "The facts", schema: LocationRef } },
+  errors: ["location_not_found"],
+  async handle({ params, services }) {
+    const location = await findLocationRef(services.db.sql, params.id);
+    if (!location) throw locationNotFoundError(params.id);
+    return jsonResponse(200, location);
+  },
+});
+
+export const findLegacyLocationRoute = defineRoute({
+  method: "get",
+  path: "/internal/locations/",
+  operationId: "findLegacyLocation",
+  tag: "Internal",
+  audience: "internal",
+  scope: "internal:locations",
+  summary: "Find the facts of a location by its legacyId",
+  description: "The location that the legacy backoffice of this application knows by this id.",
+  request: { query: z.object({ application: posApplicationSchema, legacyId: integerQueryParameter(z.int().min(1)) }) },
+  responses: { 200: { description: "The facts", schema: LocationRef } },
+  errors: ["location_not_found"],
+  async handle({ query: { application, legacyId }, services }) {
+    const location = await findLocationRefByLegacyId(services.db, { application, legacyId });
+    if (!location) {
+      throw new ApiError("location_not_found", { detail: `There is no location ${legacyId} of ${application}.` });
+    }
+    return jsonResponse(200, location);
+  },
+});

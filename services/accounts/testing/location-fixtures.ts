@@ -1,0 +1,39 @@
+import { CreatedLocation, LocationDetails } from "@pragma/contracts/location";
+import type { TestAccountsService } from "./start-test-accounts.ts";
+
+/** A location with nothing but what is required. */
+export const minimalLocationBody = {
+  application: "popina",
+  organizationId: "12",
+  agencyId: "3",
+  locationSettings: { locationName: "Le Bistrot" },
+};
+
+let lastLegacyId = 0;
+
+/** A location of a legacy backoffice, with a legacyId that no other call gave. */
+export const legacyLocationBody = (changes: object = {}) => ({
+  application: "POPINA",
+  organizationId: "12",
+  agencyId: "3",
+  legacyId: ++lastLegacyId,
+  ...changes,
+});
+
+/** Makes a location as the operator, and gives its id. */
+export async function createTestLocation(
+  accounts: TestAccountsService,
+  body: unknown = minimalLocationBody,
+): Promise<string> {
+  const request = { method: "POST", path: "/v1/locations/", body };
+  return (await accounts.sendJson(request, { status: 201, schema: CreatedLocation })).id;
+}
+
+/** Imports a location as the operator, and gives its id. */
+export async function importTestLocation(accounts: TestAccountsService, body: unknown, status = 201): Promise<string> {
+  const request = { method: "POST", path: "/v1/locations/import", body };
+  return (await accounts.sendJson(request, { status, schema: CreatedLocation })).id;
+}
+
+export const getLocationDetails = (accounts: TestAccountsService, id: string) =>
+  accounts.getJson(`/v1/locations/${id}`, LocationDetails);

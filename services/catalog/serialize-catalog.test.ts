@@ -1,0 +1,46 @@
+import { catalogListNames } from "@pragma/contracts/catalog";
+import { describe, expect, it } from "vitest";
+import { parseCatalogBody } from "./parse-catalog-body.ts";
+import { emptyCatalog, serializeCatalog } from "./serialize-catalog.ts";
+import { createTestCatalog } from "./testing/catalog-fixture.ts";
+
+const parseCatalog = (body: unknown, indent?: number) => {
+  const texts = parseCatalogBody(new TextEncoder().encode(JSON.stringify(body, undefined, indent)));
+  if ("issues" in texts) throw new Error("It has faults.");
+  return texts;
+};
+const reversed = (object: object) => Object.fromEntries(Object.entries(object).reverse());
+
+describe("the entity tags of a catalogue", () => {
+  it("are the same however its JSON is written", () => {
+    const catalog = createTestCatalog();
+    const other = { ...reversed(catalog), products: catalog.products.map(reversed), extra: 1 };
+    expect(parseCatalog(other, 2)).toEqual(serializeCatalog(catalog));
+  });
+
+  it("change with their list, and the catalogue's with any of them", () => {
+    const one = parseCatalog(createTestCatalog());
+    for (const list of catalogListNames) {
+      const items = createTestCatalog()[list];
+      const [first, ...rest] = items as { name: string }[];
+      const other = parseCatalog({ ...createTestCatalog(), [list]: [{ ...first, name: "another" }, ...rest] });
+      expect(other.etag).not.toBe(one.etag);
+      const changed = catalogListNames.filter((name) => other.lists[name].etag !== one.lists[name].etag);
+      expect(changed).toEqual([list]);
+    }
+  });
+
+  it("change with the order of items", () => {
+    const { products, ...rest } = createTestCatalog();
+    expect(parseCatalog({ ...rest, products: products.toReversed() }).etag).not.toBe(
+      parseCatalog(createTestCatalog()).etag,
+    );
+  });
+});
+
+describe("an empty catalogue", () => {
+  it("has five empty lists", () => {
+    expect(Object.values(emptyCatalog.lists).map(({ body }) => body)).toEqual(["[]", "[]", "[]", "[]", "[]"]);
+    expect(emptyCatalog.counts).toEqual({ products: 0, payments: 0, taxes: 0, modifiers: 0, categories: 0 });
+  });
+});

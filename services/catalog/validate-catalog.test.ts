@@ -1,0 +1,177 @@
+import { Catalog } from "@pragma/contracts/catalog";
+import { catalogExample } from "@pragma/contracts/examples/catalog";
+import { describe, expect, it } from "vitest";
+import { createTestCatalog } from "./testing/catalog-fixture.ts";
+import { validateCatalog } from "./validate-catalog.ts";
+
+/** The faults of a body, as `path code`. */
+function findIssues(body: unknown): string[] {
+  const checked = validateCatalog(body);
+  return "issues" in checked ? checked.issues.map(({ path, code }) => `${path} ${code}`) : [];
+}
+
+const [product] = createTestCatalog().products;
+const withProduct = (changes: object) => ({ ...createTestCatalog(), products: [{ ...product, ...changes }] });
+
+describe("a catalogue without faults", () => {
+  it.each([
+    ["of the documentation", catalogExample],
+    ["of a few products", createTestCatalog()],
+    ["of nothing", { products: [], payments: [], taxes: [], modifiers: [], categories: [] }],
+  ])("%s comes back as its schema reads it", (_, body) => {
+    expect(validateCatalog(body)).toEqual({ catalog: Catalog.parse(body) });
+  });
+
+  it("loses the fields that are not known", () => {
+    const { id, name, enabled } = { id: "1", name: "Cash", enabled: true };
+    const checked = validateCatalog({
+      ...createTestCatalog(),
+      payments: [{ enabled, colour: "red", id, name }],
+      extra: [],
+    });
+    expect(checked).toEqual({ catalog: { ...createTestCatalog(), payments: [{ id, name, enabled }] } });
+  });
+
+  it("has null for a sku that is left out", () => {
+    const { sku, ...rest } = product ?? {};
+    expect(validateCatalog({ ...createTestCatalog(), products: [rest] })).toMatchObject({
+      catalog: { products: [{ sku: null }] },
+    });
+  });
+});
+
+describe("references", () => {
+  it("to a category that is not there are faults", () => {
+    expect(validateCatalog(withProduct({ categoryId: "elsewhere" }))).toMatchObject({
+      count: 1,
+      faults: [
+        {
+          in: "body",
+          path: "products[0].categoryId",
+          code: "unknown_reference",
+          message: 'Must be the id of one of the categories; got "elsewhere"',
+        },
+      ],
+    });
+  });
+
+  it("to a tax that is not there are faults, for each price", () => {
+    const priceList = [1000, 1100, 0, 550, 700].map((taxRate, index) => ({
+      priceTypeId: `price-${index}`,
+      priceTypeName: "Normal",
+      unitPrice: 100,
+      taxRate,
+    }));
+    expect(findIssues(withProduct({ priceList }))).toEqual([
+      "products[0].priceList[1].taxRate unknown_reference",
+      "products[0].priceList[4].taxRate unknown_reference",
+    ]);
+  });
+
+  it("of archived products have to lead somewhere, too", () => {
+    expect(findIssues(withProduct({ subCategories: [], categoryId: "gone" }))).toEqual([
+      "products[0].categoryId unknown_reference",
+    ]);
+  });
+
+  it("to sub-categories and price lists are none", () => {
+    const subCategories = [{ name: "Anything", id: "known-to-nobody" }];
+    expect(findIssues(withProduct({ subCategories }))).toEqual([]);
+  });
+
+  it("to a list that is missing are not named one by one", () => {
+    const { categories, ...rest } = createTestCatalog();
+    expect(findIssues(rest)).toEqual(["categories required"]);
+  });
+});
+
+describe("ids", () => {
+  it("that come twice are faults in every list, and inside an item", () => {
+    const twice = <Item>(items: Item[]) => [...items, ...items.slice(0, 1)];
+    const { products, payments, taxes, modifiers, categories } = createTestCatalog();
+    const faulty = {
+      products: twice(products),
+      payments: twice(payments),
+      taxes: twice(taxes),
+      modifiers: twice(modifiers.map((modifier) => ({ ...modifier, options: twice(modifier.options) }))),
+      categories: twice(categories),
+    };
+    expect(findIssues(faulty)).toEqual([
+      "products[4].id duplicate",
+      "payments[2].id duplicate",
+      "taxes[3].id duplicate",
+      "modifiers[1].id duplicate",
+      "modifiers[0].options[1].id duplicate",
+      "modifiers[1].options[1].id duplicate",
+      "categories[3].id duplicate",
+    ]);
+    const { subCategories = [], priceList = [] } = product ?? {};
+    expect(findIssues(withProduct({ subCategories: twice(subCategories), priceList: twice(priceList) }))).toEqual([
+      "products[0].subCategories[1].id duplicate",
+      "products[0].priceList[2].priceTypeId duplicate",
+    ]);
+  });
+
+  it("may be the same in two lists", () => {
+    const payments = [{ id: "tax-1000", name: "Cash", enabled: true }];
+    expect(findIssues({ ...createTestCatalog(), payments })).toEqual([]);
+  });
+});
+
+describe("faults", () => {
+  it("of every kind are found at once", () => {
+    const catalog = createTestCatalog();
+    const faulty = {
+      products: [
+        { ...product, id: "", name: 7, categoryId: "gone" },
+        { ...product, priceList: [{ ...product?.priceList[0], unitPrice: 9.5, taxRate: 10 }] },
+      ],
+      payments: [{ id: "1", name: "Cash" }],
+      taxes: "none",
+      modifiers: [{ id: "1", name: "Cooking", options: [{ id: "1", name: "Rare", price: "0" }] }],
+      categories: [...catalog.categories, { id: "x", name: "X", index: -1 }],
+    };
+    expect(findIssues(faulty)).toEqual([
+      "products[0].id too_small",
+      "products[0].name invalid_type",
+      "products[1].priceList[0].unitPrice invalid_type",
+      "payments[0].enabled required",
+      "taxes invalid_type",
+      "modifiers[0].options[0].price invalid_type",
+      "categories[3].index too_small",
+      "products[0].categoryId unknown_reference",
+    ]);
+  });
+
+  it.each([
+    ["no object", [], " invalid_type"],
+    ["null", null, " invalid_type"],
+    ["an item that is no object", { ...createTestCatalog(), payments: [null] }, "payments[0] invalid_type"],
+    ["too many taxes", { ...createTestCatalog(), taxes: Array.from({ length: 1_001 }, () => ({})) }, "taxes too_big"],
+    ["too many rows in one product", withProduct({ priceList: Array.from({ length: 1_001 }) }), "products[0] too_big"],
+    ["too long a name", withProduct({ name: "x".repeat(1_025) }), "products[0].name too_big"],
+  ])("are few for %s", (_, body, fault) => {
+    expect(findIssues(body)[0]).toBe(fault);
+  });
+
+  it("are those that the schema finds", () => {
+    const { products, ...rest } = createTestCatalog();
+    const bodies = [
+      rest,
+      { ...rest, products: [...products, ...products] },
+      { ...rest, products: [{ ...product, priceList: {} }] },
+      { ...rest, products: [{ ...product, sku: 5 }], payments: [{ id: null, name: null, enabled: null }] },
+    ];
+    for (const body of bodies) {
+      const found = Catalog.safeParse(body).error?.issues.length;
+      expect(validateCatalog(body)).toMatchObject({ count: found });
+    }
+  });
+
+  it("are counted no further than a reply tells apart", () => {
+    const products = Array.from({ length: 20_000 }, () => ({}));
+    const checked = validateCatalog({ ...createTestCatalog(), products });
+    expect("count" in checked && checked.count).toBeLessThan(11_000);
+    expect("issues" in checked && checked.issues).toHaveLength(100);
+  });
+});

@@ -1,0 +1,86 @@
+/**
+ * Makes everything that services run on which may make nothing themselves, and ends: `node services/dist/migrate.js`, with
+ * SERVICE for one of them only.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import {
+  ConfigError,
+  type EnvironmentVariables,
+  readConfig,
+  runtimeConfig,
+} from "@pragma/runtime/config/runtime-config";
+import { serverTlsConfig } from "@pragma/runtime/config/server-tls";
+import { prepareDatabaseSchema } from "@pragma/runtime/database/migrate";
+import { createDatabasePool } from "@pragma/runtime/database/postgres";
+import { createEventBus } from "@pragma/runtime/messaging/event-bus";
+import { createLogger, type Logger } from "@pragma/runtime/observability/logger";
+import { buildServiceSchemaName } from "@pragma/runtime/service/start-service";
+import { z } from "zod";
+import { loadServiceDefinition } from "../definitions.ts";
+import { grantSchemaToRole } from "./database-role.ts";
+
+/** `till-ingest` logs in with TILL_INGEST_DATABASE_URL. */
+const databaseUrlVariable = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_DATABASE_URL`;
+
+const migrateConfig = z.object({
+  ...runtimeConfig.pick({
+    ...{ DATABASE_URL: true, NATS_URL: true, NAMESPACE: true },
+    ...{ STREAM_REPLICAS: true, EVENT_STREAM_MAX_BYTES: true },
+  }).shape,
+  ...serverTlsConfig.shape,
+});
+const roleUrlConfig = z.object(
+  Object.fromEntries(
+    serviceNames.map((name) => [databaseUrlVariable(name), runtimeConfig.shape.DATABASE_URL.optional()]),
+  ),
+);
+
+/**
+ * Makes what services run on that may make nothing themselves (MIGRATE=off): the tables of every service, or of the one
+ * given, as the role of DATABASE_URL, which owns them; the role that a service logs in with, where
+ * `<SERVICE>_DATABASE_URL` names one; and the event stream. Done again, it does what is new.
+ *
+ * @throws `ConfigError` naming every fault of the environment.
+ */
+async function migrateAll(
+  environment: EnvironmentVariables,
+  { only, log }: { only: ServiceName | undefined; log: Logger },
+): Promise<void> {
+  const config = readConfig(migrateConfig, environment);
+  const urls = readConfig(roleUrlConfig, environment);
+  for (const name of only === undefined ? serviceNames : [only]) {
+    const schema = buildServiceSchemaName(config.NAMESPACE, name);
+    const db = createDatabasePool({ ...config, DATABASE_POOL: 3 }, { schema, log });
+    try {
+      await prepareDatabaseSchema(db, { module: (await loadServiceDefinition(name)).module, mayMigrate: true, log });
+      const url = urls[databaseUrlVariable(name)];
+      if (url !== undefined) await grantSchemaToRole(db, { url, tls: config, log });
+    } finally {
+      await db.close();
+    }
+    log.info({ schema }, "the schema is up to date");
+  }
+  const bus = createEventBus(config, { name: "migrate", log });
+  try {
+    await Promise.race([bus.ensureStream(), rejectAfter(60_000, "NATS was not reached within a minute.")]);
+    log.info({ stream: bus.stream }, "the event stream is up to date");
+  } finally {
+    await bus.close();
+  }
+}
+
+async function rejectAfter(milliseconds: number, message: string): Promise<never> {
+  await sleep(milliseconds, undefined, { ref: false });
+  throw new Error(message);
+}
+
+const log = createLogger({ name: "migrate", level: "info" });
+try {
+  const { SERVICE: only } = readConfig(z.object({ SERVICE: z.enum(serviceNames).optional() }), process.env);
+  await migrateAll(process.env, { only, log });
+} catch (error) {
+  if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
+  else log.fatal({ err: error }, "could not migrate");
+  process.exitCode = 1;
+}

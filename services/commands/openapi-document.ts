@@ -1,0 +1,200 @@
+import { OpenAPIHono } from "@hono/zod-openapi";
+import { apiErrorDefinitions, type ErrorCode, problemSchema } from "@pragma/contracts/errors";
+import { type Scope, scopeDescriptions } from "@pragma/contracts/scopes";
+import type { OperationDefinition, RouteAudience } from "@pragma/runtime/http/define-route";
+import { z } from "zod";
+
+/** An OpenAPI 3.1 document. */
+export type OpenApiDocument = ReturnType<OpenAPIHono["getOpenAPI31Document"]>;
+
+interface OpenApiDocumentOptions {
+  info: { title: string; version: string; description: string };
+  servers: { url: string; description: string }[];
+  tags: { name: string; description: string }[];
+  /** Routes of these audiences are in the document. */
+  audiences: RouteAudience[];
+  webhooks?: WebhookDocumentation[];
+}
+
+/** A message that this product posts to whoever asked for it. */
+interface WebhookDocumentation {
+  name: string;
+  tag: string;
+  summary: string;
+  description: string;
+  headers: z.ZodObject;
+  /** Carries an example. */
+  body: z.ZodType;
+  /** What a receiver may answer, and what follows from it. */
+  responses: Record<string, { description: string }>;
+}
+
+/** What any operation may answer besides its own errors. */
+const commonErrors: ErrorCode[] = [
+  "key_missing",
+  "key_invalid",
+  "key_revoked",
+  "scope_missing",
+  "rate_limited",
+  "internal_error",
+  "service_unavailable",
+];
+const bodyErrors: ErrorCode[] = [
+  "invalid_request",
+  "malformed_json",
+  "malformed_body",
+  "request_timeout",
+  "body_too_large",
+  "unsupported_media_type",
+  "unsupported_encoding",
+  "overloaded",
+];
+
+const idempotencyHeaders = z.object({
+  "Idempotency-Key": z.string().max(255).optional().meta({
+    description:
+      "Any text of your own, such as a uuid: the same request under the same key has its effect once in 24 hours. Repeated, it gets the first reply; a reply of more than 64 KB is not kept, and the answer is 204 without a body",
+    example: "5f0f9c0e-3a57-4a2e-8a55-7d4b7b4b1d33",
+  }),
+});
+
+const conditionalRequestHeaders = z.object({
+  "If-None-Match": z.string().optional().meta({
+    description:
+      "The ETag of the reply that you have: when nothing has changed since, the answer is 304 without a body",
+    example: '"8k0GvXkP2mT4qYw1Zc5uRA"',
+  }),
+});
+
+/** Describes operations as OpenAPI 3.1. Throws when two of them have one path and method, or one operation id. */
+export function createOpenApiDocument(
+  operations: OperationDefinition[],
+  options: OpenApiDocumentOptions,
+): OpenApiDocument {
+  throwOnCollisions(operations);
+  const app = new OpenAPIHono();
+  const { openAPIRegistry: registry } = app;
+  registry.registerComponent("securitySchemes", "apiKey", {
+    type: "http",
+    scheme: "bearer",
+    description: "An API key of your location, as `Authorization: Bearer <key>` or the key alone.",
+  });
+  for (const route of operations.filter(({ audience }) => options.audiences.includes(audience))) {
+    const { params, query, body } = route.request ?? {};
+    registry.registerPath({
+      method: route.method,
+      // Both forms are served; the usual rules for OpenAPI documents want the one without the trailing slash.
+      path: route.path.replace(/(?<=.)\/$/, ""),
+      operationId: route.operationId,
+      tags: [route.tag],
+      summary: route.summary,
+      description: descriptionOf(route),
+      ...(route.deprecation && { deprecated: true }),
+      security: route.scope === null ? [] : [{ apiKey: [] }],
+      request: {
+        ...(params && { params }),
+        ...(query && { query }),
+        headers: requestHeadersOf(route),
+        ...(body && {
+          body: {
+            required: !body.isOptional,
+            content: {
+              "application/json": { schema: body.schema, ...(body.example !== undefined && { example: body.example }) },
+            },
+          },
+        }),
+      },
+      responses: { ...successResponsesOf(route), ...errorResponsesOf(route) },
+    });
+  }
+  for (const { name, tag, summary, description, headers, body, responses } of options.webhooks ?? []) {
+    registry.registerWebhook({
+      method: "post",
+      path: name,
+      operationId: `receive ${name}`.replaceAll(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      tags: [tag],
+      summary,
+      description,
+      security: [],
+      request: { headers, body: { required: true, content: { "application/json": { schema: body } } } },
+      responses,
+    });
+  }
+  const { info, servers, tags } = options;
+  return app.getOpenAPI31Document({ openapi: "3.1.0", info, servers, tags });
+}
+
+function descriptionOf({ description: text, scope, deprecation }: OperationDefinition): string {
+  const successorNotice = deprecation?.successor ? ` Use \`${deprecation.successor}\` instead.` : "";
+  const deprecationNotice = deprecation
+    ? `\n\nDeprecated: may be gone from ${deprecation.sunset} on.${successorNotice}`
+    : "";
+  const description = `${text}${deprecationNotice}`;
+  if (scope === null) return `${description}\n\nNo key is needed.`;
+  const meaning = !(scope in scopeDescriptions) ? "" : ` (${scopeDescriptions[scope as Scope].toLowerCase()})`;
+  return `${description}\n\nScope: \`${scope}\`${meaning}.`;
+}
+
+function requestHeadersOf({ method, scope, request, responses }: OperationDefinition): z.ZodObject {
+  return z.object({
+    ...(method === "post" && scope !== null && idempotencyHeaders.shape),
+    ...(responses[304] && conditionalRequestHeaders.shape),
+    ...request?.headers?.shape,
+  });
+}
+
+function successResponsesOf({ responses }: OperationDefinition) {
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, { description, schema, example, contentType = "application/json" }]) => [
+      status,
+      {
+        description,
+        ...(schema && { content: { [contentType]: { schema, ...(example !== undefined && { example }) } } }),
+      },
+    ]),
+  );
+}
+
+/** One response for each status, naming the codes that it may carry. */
+function errorResponsesOf({ errors, request, scope, method }: OperationDefinition) {
+  const hasInput = request?.params || request?.query;
+  const idempotencyErrors: ErrorCode[] = [
+    "invalid_request",
+    "idempotency_key_in_use",
+    "idempotency_key_reused",
+    "quota_exceeded",
+  ];
+  const codes = new Set<ErrorCode>([
+    ...(method === "post" ? idempotencyErrors : []),
+    ...(request?.body ? bodyErrors : []),
+    ...(hasInput ? (["invalid_request"] as const) : []),
+    ...errors,
+    ...(scope === null ? [] : commonErrors),
+  ]);
+  const byStatus: Record<number, ErrorCode[]> = {};
+  for (const code of codes) {
+    const { status } = apiErrorDefinitions[code];
+    byStatus[status] = [...(byStatus[status] ?? []), code];
+  }
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, of]) => [
+      status,
+      {
+        description: of.map((code) => `\`${code}\`: ${apiErrorDefinitions[code].title}.`).join("\n\n"),
+        content: { "application/problem+json": { schema: problemSchema } },
+      },
+    ]),
+  );
+}
+
+function throwOnCollisions(operations: OperationDefinition[]): void {
+  const seen = new Map<string, string>();
+  for (const { method, path, operationId } of operations) {
+    const address = `${method} ${path.replaceAll(/\{\w+\}/g, "{}").replace(/\/$/, "")}`;
+    for (const name of [address, `operation ${operationId}`]) {
+      const other = seen.get(name);
+      if (other) throw new Error(`${operationId} and ${other} collide on ${name}.`);
+      seen.set(name, operationId);
+    }
+  }
+}

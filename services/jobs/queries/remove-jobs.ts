@@ -1,0 +1,53 @@
+import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
+import { deleteRowsInBatches } from "@pragma/runtime/service/periodic-tasks";
+import type { JobsConfig } from "../context.ts";
+import { deleteJob, type JobRow } from "./jobs.ts";
+
+/** A hundred years, in seconds: an age that no job reaches, and that a date can be before another by. */
+const maxAgeSeconds = 100 * 365 * 24 * 60 * 60;
+
+/** Removes what need not be kept now that this job has finished: the rule of removeOnComplete or removeOnFail. */
+export async function applyJobRetention(
+  tx: SqlTransaction,
+  { locationId, id, options }: JobRow,
+  outcome: NonNullable<JobRow["outcome"]>,
+): Promise<void> {
+  const retention = (outcome === "completed" ? options.removeOnComplete : options.removeOnFail) ?? false;
+  if (retention === false) return;
+  const {
+    age,
+    count,
+    limit = 1_000,
+  } = typeof retention === "object" ? retention : { count: Number(retention !== true && retention) };
+  if (count === 0) return deleteJob(tx, { locationId, id });
+  const sameOutcomeCondition = tx`location_id = ${locationId} and outcome = ${outcome}`;
+  if (age !== undefined) {
+    const olderCondition = tx`finished_at <= now() - make_interval(secs => ${Math.min(age, maxAgeSeconds)})`;
+    const old = tx`
+      select location_id, id from jobs where ${sameOutcomeCondition} and id <> ${id} and ${olderCondition}
+      order by finished_at limit ${limit}`;
+    await tx`delete from jobs where (location_id, id) in (${old})`;
+  }
+  if (count !== undefined) {
+    const excess = tx`
+      select location_id, id from jobs where ${sameOutcomeCondition} order by finished_at desc, created_at desc offset ${count}`;
+    await tx`delete from jobs where (location_id, id) in (${excess})`;
+  }
+}
+
+/** Removes jobs that finished long ago, and the oldest of locations that have too many. */
+export async function removeOldJobs(
+  sql: SqlClient,
+  { JOBS_KEPT_DAYS: retentionDays, JOBS_KEPT_PER_LOCATION: maxPerLocation }: JobsConfig,
+): Promise<void> {
+  await deleteRowsInBatches(sql, "jobs", sql`finished_at < now() - make_interval(days => ${retentionDays})`);
+  const excess = sql`
+    select location_id, id from (
+      select location_id, id, row_number() over (partition by location_id order by finished_at desc) as place
+      from jobs
+      where finished_at is not null and location_id in (
+        select location_id from jobs where finished_at is not null group by location_id having count(*) > ${maxPerLocation})
+    ) as finished
+    where place > ${maxPerLocation}`;
+  await deleteRowsInBatches(sql, "jobs", sql`(location_id, id) in (${excess})`);
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from "node:crypto";
+import { type Problem, problemSchema } from "@pragma/contracts/errors";
+import { Job, type JobOptions, JobStatus } from "@pragma/contracts/job";
+import type { Principal } from "@pragma/contracts/principal";
+import { sleep } from "@pragma/runtime/concurrency/sleep";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
+import { Queue, type Job as QueuedJob } from "bullmq";
+import { Redis } from "ioredis";
+import { expect } from "vitest";
+import { bullEventStreamOptions, bullQueueName, toBullJobId } from "../job-queue.ts";
+import { type PerformJob, waitForJobDuration } from "../run-job.ts";
+import { defineJobsService } from "../service.ts";
+
+/** A location with a key of its own. */
+export interface TestJobsLocation {
+  principal: Principal;
+  locationId: string;
+  /** The job as BullMQ has it. */
+  getQueuedJob(id: string): Promise<QueuedJob | undefined>;
+  /** Creates a job that has to be new. */
+  createJob(body: TestJobBody): Promise<Job>;
+  postJob(body: TestJobBody): Promise<Response>;
+  postJobProblem(body: TestJobBody): Promise<Problem>;
+  getStatus(id: string): Promise<JobStatus>;
+  /** The job, once it is in this state. */
+  waitForState(id: string, state: JobStatus["state"], withinSeconds?: number): Promise<JobStatus>;
+  isJobRemoved(id: string): Promise<boolean>;
+  /** When the next run of a repeating job is due. */
+  nextRunAt(id: string): Promise<Date | undefined>;
+}
+
+interface TestJobBody {
+  message: string;
+  duration?: number;
+  jobOptions?: JobOptions;
+}
+
+export interface TestJobs extends TestService {
+  /** The messages of jobs in the order in which they were begun, each time that they were. */
+  startedMessages: string[];
+  /** The messages of jobs that begin with `held` and need be held no longer. */
+  releasedMessages: Set<string>;
+  redis: Redis;
+  /** The queue as BullMQ sees it. */
+  queue: Queue;
+  createTestLocation(): TestJobsLocation;
+  /** Starts another process of the service beside. */
+  startAnotherInstance(): Promise<TestService>;
+  /** What Redis knows of the queues is gone. */
+  flushRedis(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/**
+ * The jobs service for one test file, one job of a location at a time. A job fails whose message begins with `fail`,
+ * and one that begins with `fail once` the first time; one that begins with `held` lasts until it is released, and
+ * then fails when it begins with `held, then fail`.
+ */
+export async function startTestJobs(variables: Record<string, string> = {}): Promise<TestJobs> {
+  const environment = await createTestEnvironment({
+    JOBS_CONCURRENCY: "1",
+    JOBS_SHORTEST_REPEAT: "100",
+    ...variables,
+  });
+  const startedMessages: string[] = [];
+  const releasedMessages = new Set<string>();
+  const perform: PerformJob = async (payload, controls) => {
+    startedMessages.push(payload.message);
+    const { message } = payload;
+    const attemptNumber = startedMessages.filter((each) => each === message).length;
+    if (message.startsWith("fail") && (attemptNumber === 1 || !message.startsWith("fail once")))
+      throw new Error(message);
+    while (message.startsWith("held") && !releasedMessages.has(message) && !controls.signal.aborted) await sleep(25);
+    if (message.startsWith("held, then fail")) throw new Error(message);
+    return waitForJobDuration(payload, controls);
+  };
+  const definition = defineJobsService(perform);
+  const service = await startTestService(definition, environment);
+  const redis = new Redis(environment.variables.REDIS_URL ?? "");
+  redis.on("error", () => {});
+  const prefix = environment.namespace;
+  const queue = new Queue(bullQueueName, { connection: redis, prefix, streams: bullEventStreamOptions });
+  queue.on("error", () => {});
+
+  function createTestLocation(): TestJobsLocation {
+    const principal = createTestPrincipal({ scopes: ["jobs:write"] });
+    const locationId = principal.location?.id ?? "";
+    const postJob = (body: TestJobBody) => service.request("POST", "/v1/jobs/", { principal, body });
+    const getStatus = async (id: string) => {
+      const response = await service.request("GET", `/v1/jobs/${encodeURIComponent(id)}`, { principal });
+      const text = await response.text();
+      expect(response.status, text).toBe(200);
+      return JobStatus.parse(JSON.parse(text));
+    };
+    return {
+      principal,
+      locationId,
+      getQueuedJob: (id) => queue.getJob(toBullJobId({ locationId, id })),
+      postJob,
+      getStatus,
+      async createJob(body) {
+        const response = await postJob(body);
+        const text = await response.text();
+        expect(response.status, text).toBe(201);
+        return Job.parse(JSON.parse(text));
+      },
+      async postJobProblem(body) {
+        const response = await postJob(body);
+        const problem = problemSchema.parse(await response.json());
+        expect(problem.status).toBe(response.status);
+        return problem;
+      },
+      waitForState(id, state, withinSeconds = 20) {
+        const isInState = async () => {
+          const job = await getStatus(id);
+          return job.state === state && job;
+        };
+        return eventually(`${id} to be ${state}`, isInState, { withinSeconds });
+      },
+      async nextRunAt(id) {
+        const [run] = await service.db.sql<{ dueAt: Date }[]>`
+          select due_at from jobs
+          where location_id = ${locationId} and run_of = ${id} and queued_at is null order by due_at desc limit 1`;
+        return run?.dueAt;
+      },
+      async isJobRemoved(id) {
+        const response = await service.request("GET", `/v1/jobs/${encodeURIComponent(id)}`, { principal });
+        return response.status === 404;
+      },
+    };
+  }
+
+  async function flushRedis(): Promise<void> {
+    const keys = await redis.keys(`${prefix}:*`);
+    if (keys.length > 0) await redis.unlink(...keys);
+  }
+
+  return {
+    ...service,
+    startedMessages,
+    releasedMessages,
+    redis,
+    queue,
+    createTestLocation,
+    startAnotherInstance: () => startTestService(definition, environment),
+    flushRedis,
+    async remove() {
+      await service.stop();
+      await queue.close();
+      await flushRedis();
+      redis.disconnect();
+      await environment.remove();
+    },
+  };
+}
+
+/** A message that no other job has. */
+export const uniqueMessage = (message: string) => `${message} ${randomUUID()}`;

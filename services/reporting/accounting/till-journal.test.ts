@@ -1,0 +1,314 @@
+import { type AccountingRules, ReplaceAccountingConfig } from "@pragma/contracts/accounting-config";
+import type { TillV2Input } from "@pragma/contracts/till-v2";
+import { describe, expect, it } from "vitest";
+import type { z } from "zod";
+import { computeReport } from "../calculation/compute-report.ts";
+import {
+  createTestDiscountRow,
+  createTestMenuRow,
+  createTestOrder,
+  createTestPaymentRow,
+  createTestProductRow,
+  createTestTill,
+} from "../testing/till-fixtures.ts";
+import { computeTillAccountingData } from "./till-accounting-data.ts";
+import { createTillJournal } from "./write-till-entries.ts";
+
+type Rules = z.input<typeof ReplaceAccountingConfig>;
+type Orders = TillV2Input["orderList"];
+
+function createJournal(orders: Orders, fields: Partial<TillV2Input> = {}, rules: Rules = {}) {
+  const till = createTestTill(orders, fields);
+  const report = computeReport(till, { locationId: "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11" })?.reportV2;
+  if (!report) throw new Error("A till made in school mode has no report");
+  const config: AccountingRules = ReplaceAccountingConfig.parse(rules);
+  return createTillJournal(
+    report,
+    computeTillAccountingData(till, (instant) => instant.slice(0, 10)),
+    config,
+  );
+}
+
+/** Each line as its account, what it says, and its amount, above 0 for debit. */
+function journalLines(...given: Parameters<typeof createJournal>): [string, string, number][][] {
+  const { entries, gaps } = createJournal(...given);
+  if (!entries) throw new Error(JSON.stringify(gaps));
+  return entries.map(({ lines }) =>
+    lines.map(({ account, text, debit, credit }) => [account, text.replace("Caisse Z1 ", ""), debit - credit]),
+  );
+}
+
+/** Sold for 11.00 with 10% of VAT, and paid by card, but for what a test is about. */
+const createSoldOrder = (fields: Parameters<typeof createTestOrder>[0] = {}) =>
+  createTestOrder({
+    total: 1100,
+    productRowList: [createTestProductRow()],
+    paymentRowList: [createTestPaymentRow()],
+    ...fields,
+  });
+
+const salesLines: [string, string, number][] = [
+  ["70610", "Prestations de services 10 %", -1000],
+  ["4457110", "TVA collectée 10 %", -100],
+];
+const cardLine: [string, string, number] = ["5115", "Carte bancaire", 1100];
+
+describe("what was sold", () => {
+  it("is credited without VAT and as VAT, and debited as it was paid", () => {
+    expect(journalLines([createSoldOrder()])).toEqual([[cardLine, ...salesLines]]);
+  });
+
+  it("is on the accounts of its rates, and on the others' where a rate has none", () => {
+    const row = createTestProductRow({
+      taxRate: 8.5,
+      taxName: "TVA 8,5%",
+      totalRow: 1085,
+      taxAmount: 85,
+      taxableAmount: 1000,
+    });
+    const order = createSoldOrder({
+      total: 1085,
+      productRowList: [row],
+      paymentRowList: [createTestPaymentRow({ amount: 1085 })],
+    });
+    expect(journalLines([order])[0]?.slice(1)).toEqual([
+      ["706", "Prestations de services", -1000],
+      ["44571", "TVA collectée", -85],
+    ]);
+    const own = { sales: [{ taxRate: 850, account: "7078", label: "Antilles" }] };
+    expect(journalLines([order], {}, own)[0]?.[1]).toEqual(["7078", "Antilles", -1000]);
+  });
+
+  it("in a menu counts once", () => {
+    const menu = createTestMenuRow({ productRowList: [createTestProductRow()] });
+    expect(journalLines([createSoldOrder({ productRowList: [], menuRowList: [menu] })])).toEqual([
+      [cardLine, ...salesLines],
+    ]);
+  });
+
+  it("is debited when it was taken back", () => {
+    const row = createTestProductRow({ quantity: -1, totalRow: -1100, taxAmount: -100, taxableAmount: -1000 });
+    const back = { total: -1100, productRowList: [row] };
+    expect(
+      journalLines([createSoldOrder({ ...back, paymentRowList: [createTestPaymentRow({ amount: -1100 })] })]),
+    ).toEqual([[cardLine, ...salesLines].map(([account, text, amount]) => [account, text, -Number(amount)])]);
+    const owed = journalLines([createSoldOrder({ ...back, paymentRowList: [], leftToPay: 0 })])[0];
+    expect(owed).toContainEqual(["4197", "Remboursements dus", -1100]);
+  });
+
+  it("is not there when nothing happened", () => {
+    expect(journalLines([])).toEqual([]);
+  });
+});
+
+describe("discounts", () => {
+  const discounted = createSoldOrder({
+    total: 990,
+    productRowList: [
+      createTestProductRow({
+        totalRow: 990,
+        totalDiscount: 110,
+        taxAmount: 90,
+        taxableAmount: 900,
+        discountRowList: [createTestDiscountRow()],
+      }),
+    ],
+    paymentRowList: [createTestPaymentRow({ amount: 990 })],
+  });
+  const vat = ["4457110", "TVA collectée 10 %", -90];
+
+  it("are nowhere when sales are net of them", () => {
+    expect(journalLines([discounted])[0]?.slice(1)).toEqual([["70610", "Prestations de services 10 %", -900], vat]);
+  });
+
+  it("are on 709 when sales are gross, and VAT is the same", () => {
+    expect(journalLines([discounted], {}, { discountBooking: "gross" })[0]?.slice(1)).toEqual([
+      ["709", "Remises sur ventes à 10 %", 100],
+      ["70610", "Prestations de services 10 %", -1000],
+      vat,
+    ]);
+  });
+});
+
+describe("how it was paid", () => {
+  const paidBy = (...payments: Parameters<typeof createTestPaymentRow>[0][]) =>
+    createSoldOrder({ paymentRowList: payments.map((payment) => createTestPaymentRow(payment)) });
+
+  it("is on the account of the mode, or of the method where its name has one", () => {
+    const order = paidBy({ name: "Ticket Restaurant", paymentMode: "restaurantCheck" });
+    expect(journalLines([order])[0]?.[0]).toEqual(["5118", "Ticket Restaurant", 1100]);
+    const paymentMethods = [{ name: "Ticket Restaurant", account: "51182", label: "Titres" }];
+    expect(journalLines([order], {}, { paymentMethods })[0]?.[0]).toEqual(["51182", "Ticket Restaurant", 1100]);
+    const payments = { restaurantCheck: { account: "51183" } };
+    expect(journalLines([order], {}, { payments })[0]?.[0]).toEqual(["51183", "Ticket Restaurant", 1100]);
+  });
+
+  it("is 411 for what is left open, owed or put on an account", () => {
+    expect(journalLines([createSoldOrder({ leftToPay: 1100, paymentRowList: [] })])[0]?.[0]).toEqual([
+      "411",
+      "Reste à payer",
+      1100,
+    ]);
+    const onAccount = paidBy({ name: "Compte", paymentMode: "debt", paymentType: "customerAccount" });
+    expect(journalLines([onAccount])[0]?.[0]).toEqual(["411", "Compte", 1100]);
+    expect(journalLines([paidBy({ name: "Dette", paymentMode: "debt" })])[0]?.[0]).toEqual(["411", "Dette", 1100]);
+  });
+
+  it("is 4191 when a deposit is used up", () => {
+    expect(journalLines([paidBy({ name: "Arrhes", paymentMode: "deposit" })])[0]?.[0]).toEqual([
+      "4191",
+      "Arrhes",
+      1100,
+    ]);
+  });
+
+  it("has tips on 467, on top of payments and as payments of their own", () => {
+    const tip = { amount: 150, name: "Pourboire", paymentType: "tip", paymentMode: "cash" } as const;
+    expect(journalLines([paidBy({ tipAmount: 200 }, tip)])).toEqual([
+      [
+        cardLine,
+        ["5115", "Pourboires Carte bancaire", 200],
+        ["531", "Pourboire", 150],
+        ...salesLines,
+        ["467", "Pourboires", -350],
+      ],
+    ]);
+  });
+
+  it("leaves out what was not validated, and rows that only tell of change and discounts", () => {
+    const order = paidBy(
+      {},
+      { status: "pending" },
+      { status: "cancelled" },
+      { paymentType: "change", amount: 400, name: "Rendu" },
+      { paymentType: "discount", amount: 300, name: "Remise" },
+    );
+    expect(journalLines([order])).toEqual([[cardLine, ...salesLines]]);
+  });
+
+  it("is owed to the customer when the order was canceled after all", () => {
+    expect(journalLines([createSoldOrder({ isCanceled: true })])).toEqual([
+      [cardLine, ["4197", "Commandes annulées déjà payées", -1100]],
+    ]);
+  });
+
+  it("carries the customers' auxiliary account where the config has one", () => {
+    const customerAuxiliary = { account: "CLIDIVERS", label: "Clients divers" };
+    const { entries } = createJournal(
+      [createSoldOrder({ leftToPay: 1100, paymentRowList: [] })],
+      {},
+      { customerAuxiliary },
+    );
+    expect(entries?.[0]?.lines.map(({ auxiliary }) => auxiliary)).toEqual([customerAuxiliary, null, null]);
+  });
+});
+
+describe("the drawer", () => {
+  const movement = (type: string, amount: number, more: object = {}) => ({ type, amount, name: "Motif", ...more });
+  const moved = (...movements: object[]) => journalLines([], { financialMovementList: movements as never });
+
+  it.each([
+    ["cash-in", 2000, "580"],
+    ["cash-out", -2000, "471"],
+    ["deposit", 2000, "4191"],
+    ["customerAccount", 2000, "411"],
+  ])("has a %s of %i on 531 and %s", (type, amount, account) => {
+    const lines = [
+      ["531", "Motif", amount],
+      [account, "Motif", -amount],
+    ];
+    expect(moved(movement(type, amount))).toEqual([lines]);
+  });
+
+  it("has a deposit that was paid by card on the card's account", () => {
+    expect(moved(movement("deposit", 5000, { paymentMode: "card" }))[0]?.[0]).toEqual(["5115", "Motif", 5000]);
+  });
+
+  const counted = (finalCashBalance: number | null, initialCashBalance: number | null = 10_000, rules: Rules = {}) =>
+    journalLines(
+      [createSoldOrder({ paymentRowList: [createTestPaymentRow({ name: "Espèces", paymentMode: "cash" })] })],
+      { initialCashBalance, finalCashBalance },
+      rules,
+    )[1];
+
+  it("has missing cash on 658, and cash too much on 758", () => {
+    expect(counted(11_000)).toEqual([
+      ["531", "Écart de caisse", -100],
+      ["658", "Écart de caisse", 100],
+    ]);
+    expect(counted(11_150)).toEqual([
+      ["531", "Écart de caisse", 50],
+      ["758", "Écart de caisse", -50],
+    ]);
+  });
+
+  it("has no difference when there is none, when the cash was not counted, and when none is wanted", () => {
+    expect(counted(11_100)).toBeUndefined();
+    expect(counted(null)).toBeUndefined();
+    expect(counted(11_000, null)).toBeUndefined();
+    expect(counted(11_000, 10_000, { cashDifference: false })).toBeUndefined();
+  });
+});
+
+describe("figures that contradict each other", () => {
+  const gapsOf = (...given: Parameters<typeof createJournal>) => {
+    const { entries, gaps } = createJournal(...given);
+    expect(entries).toBeNull();
+    return gaps;
+  };
+
+  it("are put right by a cent of rounding for each VAT rate", () => {
+    const low = createTestProductRow({ taxableAmount: 999 });
+    const high = createTestProductRow({ taxRate: 20, taxName: "TVA 20%", taxAmount: 184, taxableAmount: 917 });
+    const order = createSoldOrder({
+      total: 2200,
+      productRowList: [low, high],
+      paymentRowList: [createTestPaymentRow({ amount: 2200 })],
+    });
+    expect(journalLines([order])[0]).toEqual([
+      ["5115", "Carte bancaire", 2200],
+      ["70610", "Prestations de services 10 %", -999],
+      ["4457110", "TVA collectée 10 %", -100],
+      ["70620", "Prestations de services 20 %", -917],
+      ["4457120", "TVA collectée 20 %", -184],
+      ["758", "Arrondi de TVA", -1],
+      ["658", "Arrondi de TVA", 1],
+    ]);
+  });
+
+  it("are named when they are two cents of a VAT rate", () => {
+    expect(gapsOf([createSoldOrder({ productRowList: [createTestProductRow({ taxableAmount: 998 })] })])).toEqual([
+      {
+        code: "vat",
+        amount: 2,
+        message: "At 10 % products cost 11.00, but are 9.98 without VAT and 1.00 of VAT: 0.02 is missing.",
+      },
+    ]);
+  });
+
+  it("are named when an order was not sold for what its products cost", () => {
+    expect(gapsOf([createSoldOrder({ total: 1200, leftToPay: 100 })])).toEqual([
+      {
+        code: "products",
+        amount: 100,
+        message: "Orders were sold for 12.00, their products cost 11.00: 1.00 is missing.",
+      },
+    ]);
+  });
+
+  it("are named when more or less was paid than was sold, all gaps at once", () => {
+    const paid = createSoldOrder({ total: 1050, paymentRowList: [createTestPaymentRow({ amount: 1350 })] });
+    expect(gapsOf([paid])).toEqual([
+      {
+        code: "products",
+        amount: -50,
+        message: "Orders were sold for 10.50, their products cost 11.00: 0.50 is too much.",
+      },
+      {
+        code: "payments",
+        amount: -300,
+        message: "Orders were sold for 10.50, 13.50 is paid or left to pay: 3.00 is too much.",
+      },
+    ]);
+  });
+});

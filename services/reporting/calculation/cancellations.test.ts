@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import { computeTestReport } from "../testing/compute-test-report.ts";
+import { createTestMenuRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
+
+function computeCancellations(...orders: Parameters<typeof createTestOrder>[0][]) {
+  return computeTestReport(orders.map((order) => createTestOrder(order))).reportV2.reportCancellations;
+}
+
+const canceled = { isCanceled: true, canceledReason: "Rupture" };
+
+test("a canceled order cancels all its rows under its own reason: lost, canceled and in menus too", () => {
+  const order = {
+    isCanceled: true,
+    canceledReason: "Client parti",
+    productRowList: [
+      createTestProductRow({ quantity: 2 }),
+      createTestProductRow({ isLoss: true }),
+      createTestProductRow(canceled),
+    ],
+    menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow()] })],
+  };
+  expect(computeCancellations(order)).toEqual([
+    { name: "Client parti", afterFinalization: false, quantity: 5, amount: 4400 },
+  ]);
+});
+
+test("an order that stands cancels its canceled rows under theirs, lost ones too", () => {
+  const order = {
+    canceledReason: "Not this one",
+    productRowList: [
+      createTestProductRow(canceled),
+      createTestProductRow({ ...canceled, isLoss: true }),
+      createTestProductRow(),
+    ],
+    menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow(canceled)] })],
+  };
+  expect(computeCancellations(order)).toEqual([
+    { name: "Rupture", afterFinalization: false, quantity: 3, amount: 3300 },
+  ]);
+});
+
+test("the child of a split bill counts like any row", () => {
+  const child = createTestProductRow({ ...canceled, parentProductRowId: "parent" });
+  expect(computeCancellations({ productRowList: [createTestProductRow(canceled), child] })[0]).toMatchObject({
+    quantity: 2,
+    amount: 2200,
+  });
+});
+
+test("what was transferred is not canceled: a row, or an order with all its rows", () => {
+  const row = createTestProductRow({ ...canceled, isTransferred: true });
+  expect(computeCancellations({ productRowList: [row] })).toEqual([]);
+  expect(computeCancellations({ isCanceled: true, productRowList: [row] })).toEqual([]);
+  expect(computeCancellations({ isTransferred: true, productRowList: [createTestProductRow(canceled)] })).toEqual([]);
+  expect(
+    computeCancellations({ isTransferred: true, isCanceled: true, productRowList: [createTestProductRow(canceled)] }),
+  ).toEqual([]);
+});
+
+test("no reason is an empty name, the same as an empty reason", () => {
+  const rows = [
+    createTestProductRow({ isCanceled: true, canceledReason: null }),
+    createTestProductRow({ isCanceled: true, canceledReason: "" }),
+  ];
+  expect(computeCancellations({ productRowList: rows })).toEqual([
+    { name: "", afterFinalization: false, quantity: 2, amount: 2200 },
+  ]);
+});
+
+describe("after finalization", () => {
+  const printed = "2026-05-29T12:30:00.000Z";
+  test.each([
+    ["later", "2026-05-29T12:30:00.001Z", true],
+    ["later by less than a millisecond", "2026-05-29T12:30:00.0001Z", true],
+    ["later, in another time zone", "2026-05-29T12:31:00+00:00", true],
+    ["at the same moment", "2026-05-29T14:30:00+02:00", false],
+    ["earlier, though its clock shows a later hour", "2026-05-29T14:00:00+02:00", false],
+    ["at an unknown time", null, false],
+  ])("a row and an order canceled %s than the first bill", (_, time, afterFinalization) => {
+    const row = {
+      firstBillPrintDate: printed,
+      productRowList: [createTestProductRow({ ...canceled, modifiedAt: time })],
+    };
+    const order = {
+      ...row,
+      isCanceled: true,
+      canceledAt: time,
+      productRowList: [createTestProductRow({ modifiedAt: null })],
+    };
+    expect(computeCancellations(row)[0]?.afterFinalization).toBe(afterFinalization);
+    expect(computeCancellations(order)[0]?.afterFinalization).toBe(afterFinalization);
+  });
+
+  test("nothing is when no bill was printed", () => {
+    const row = createTestProductRow({ ...canceled, modifiedAt: printed });
+    expect(computeCancellations({ firstBillPrintDate: null, productRowList: [row] })[0]?.afterFinalization).toBe(false);
+  });
+
+  test("is apart from before", () => {
+    const rows = [
+      createTestProductRow({ ...canceled, modifiedAt: "2026-05-29T12:31:00.000Z" }),
+      createTestProductRow({ ...canceled, modifiedAt: "2026-05-29T12:29:00.000Z" }),
+    ];
+    const cancellations = computeCancellations({ firstBillPrintDate: printed, productRowList: rows });
+    expect(cancellations.map(({ afterFinalization }) => afterFinalization)).toEqual([true, false]);
+  });
+});
+
+test("a canceled refund is written as one", () => {
+  const refund = createTestProductRow({ ...canceled, quantity: -1, totalRow: -1100 });
+  expect(computeCancellations({ productRowList: [refund] })[0]).toMatchObject({ quantity: 1, amount: -1100 });
+});
+
+test("a canceled sale and refund that come to nothing are left out", () => {
+  const rows = [createTestProductRow(canceled), createTestProductRow({ ...canceled, quantity: -1, totalRow: -1100 })];
+  expect(computeCancellations({ productRowList: rows })).toEqual([]);
+});
+
+test("a canceled gift is listed with its quantity", () => {
+  expect(
+    computeCancellations({ productRowList: [createTestProductRow({ ...canceled, totalRow: 0 })] })[0],
+  ).toMatchObject({
+    quantity: 1,
+    amount: 0,
+  });
+});

@@ -1,0 +1,51 @@
+import { isUtcBefore } from "@pragma/contracts/date-time";
+import { addAmounts } from "@pragma/contracts/money";
+import type { OrderData } from "@pragma/contracts/order-data";
+import { allProductRows, type ProductRow } from "@pragma/contracts/order-rows";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
+import { AggregateMap, type CountedOrder, toReportLines } from "./counted-orders.ts";
+
+type Cancellation = ReportV2["reportCancellations"][number];
+
+/** A row that was canceled, by itself or with its order. */
+interface CanceledRow {
+  row: ProductRow;
+  reason: string | null;
+  canceledAt: string | null;
+}
+
+/**
+ * The canceled rows of an order: all of them under the order's reason when it is canceled itself, else those that are.
+ * What was transferred went elsewhere and is not canceled here.
+ */
+export function listCanceledRows(order: OrderData): CanceledRow[] {
+  if (order.isTransferred) return [];
+  const rows = allProductRows(order).filter((row) => !row.isTransferred);
+  if (order.isCanceled) {
+    return rows.map((row) => ({ row, reason: order.canceledReason, canceledAt: order.canceledAt }));
+  }
+  return rows
+    .filter((row) => row.isCanceled)
+    .map((row) => ({ row, reason: row.canceledReason, canceledAt: row.modifiedAt }));
+}
+
+/** Canceled rows by reason, those canceled after their order's bill was first printed apart. */
+export function groupCancellations(orders: CountedOrder[]): Cancellation[] {
+  const groups = new AggregateMap<Cancellation>();
+  for (const { order } of orders) {
+    for (const { row, reason, canceledAt } of listCanceledRows(order)) {
+      const name = reason ?? "";
+      const afterFinalization =
+        order.firstBillPrintDate !== null && canceledAt !== null && isUtcBefore(order.firstBillPrintDate, canceledAt);
+      const group = groups.getOrCreate([name, afterFinalization], () => ({
+        quantity: 0,
+        amount: 0,
+        afterFinalization,
+        name,
+      }));
+      group.quantity = addAmounts(group.quantity, row.quantity);
+      group.amount = addAmounts(group.amount, row.totalRow);
+    }
+  }
+  return toReportLines(groups.values(), (group) => [group.amount]);
+}

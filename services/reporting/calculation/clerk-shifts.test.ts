@@ -1,0 +1,197 @@
+import type { TillV2Input } from "@pragma/contracts/till-v2";
+import { describe, expect, test } from "vitest";
+import { computeTestReport } from "../testing/compute-test-report.ts";
+import {
+  createTestDiscountRow,
+  createTestOrder,
+  createTestPaymentRow,
+  createTestProductRow,
+} from "../testing/till-fixtures.ts";
+
+const day = "2026-05-29";
+const morning = { id: "alice", name: "Alice", clockInDate: `${day}T08:00:00Z`, clockOutDate: `${day}T15:00:00Z` };
+const evening = { ...morning, clockInDate: `${day}T15:00:00Z`, clockOutDate: `${day}T23:00:00Z` };
+const bruno = { ...morning, id: "bruno", name: "Bruno" };
+
+function computeShifts(
+  clerkShiftList: TillV2Input["clerkShiftList"],
+  ...orders: Parameters<typeof createTestOrder>[0][]
+) {
+  return computeTestReport(
+    orders.map((order) => createTestOrder(order)),
+    { clerkShiftList },
+  ).reportV2.reportClerksShift;
+}
+
+const emptyFigures = {
+  orderCount: 0,
+  guestCount: 0,
+  totalDiscount: 0,
+  quantityDiscounted: 0,
+  cancellations: 0,
+  paymentsOwner: 0,
+  paymentsOperator: 0,
+  losses: 0,
+};
+
+test("every shift is listed in the till's order, also without orders", () => {
+  expect(computeShifts([evening, morning, evening])).toEqual([
+    {
+      id: "alice",
+      name: "Alice",
+      clockInDate: `${day}T15:00:00.000Z`,
+      clockOutDate: `${day}T23:00:00.000Z`,
+      ...emptyFigures,
+    },
+    {
+      id: "alice",
+      name: "Alice",
+      clockInDate: `${day}T08:00:00.000Z`,
+      clockOutDate: `${day}T15:00:00.000Z`,
+      ...emptyFigures,
+    },
+    {
+      id: "alice",
+      name: "Alice",
+      clockInDate: `${day}T15:00:00.000Z`,
+      clockOutDate: `${day}T23:00:00.000Z`,
+      ...emptyFigures,
+    },
+  ]);
+});
+
+describe("an order belongs to", () => {
+  function shiftOfOrderAt(time: string, shifts: TillV2Input["clerkShiftList"], operatorId: string | null = "alice") {
+    return computeShifts(shifts, { operatorId, openedAt: time }).map((shift) => shift.orderCount);
+  }
+
+  test.each([
+    ["when it was opened as the shift began", `${day}T15:00:00Z`, [0, 1]],
+    ["and not when as it ended", `${day}T14:59:59.999Z`, [1, 0]],
+    ["whatever the time zone", `${day}T16:59:00+02:00`, [1, 0]],
+    ["or else the first shift: opened before any", `${day}T07:00:00Z`, [1, 0]],
+    ["or else the first shift: opened after all", `${day}T23:00:00Z`, [1, 0]],
+  ])("its clerk's shift that contains its opening, %s", (_, time, counts) => {
+    expect(shiftOfOrderAt(time, [morning, evening])).toEqual(counts);
+  });
+
+  test("the first in the till's order of those that contain it", () => {
+    const whole = { ...morning, clockOutDate: null };
+    expect(shiftOfOrderAt(`${day}T16:00:00Z`, [morning, evening, whole])).toEqual([0, 1, 0]);
+    expect(shiftOfOrderAt(`${day}T16:00:00Z`, [morning, whole, evening])).toEqual([0, 1, 0]);
+  });
+
+  test("the first in the till's order, not in time, when none contains it", () => {
+    expect(shiftOfOrderAt(`${day}T07:00:00Z`, [evening, morning])).toEqual([1, 0]);
+  });
+
+  test("a shift that has not ended, or whose beginning is not known", () => {
+    const open = { ...evening, clockOutDate: null };
+    expect(shiftOfOrderAt("2026-06-30T00:00:00Z", [morning, open])).toEqual([0, 1]);
+    expect(shiftOfOrderAt("2026-01-01T00:00:00Z", [evening, { ...morning, clockInDate: null }])).toEqual([0, 1]);
+  });
+
+  test("no shift when its clerk has none, or it has no clerk", () => {
+    expect(shiftOfOrderAt(`${day}T12:00:00Z`, [morning], "zoe")).toEqual([0]);
+    expect(shiftOfOrderAt(`${day}T12:00:00Z`, [morning], null)).toEqual([0]);
+  });
+
+  test("one shift only, when two are alike", () => {
+    expect(shiftOfOrderAt(`${day}T12:00:00Z`, [morning, morning])).toEqual([1, 0]);
+  });
+});
+
+test("counts the orders that count, their guests, and the discounts given in them", () => {
+  const discounted = createTestProductRow({
+    discountRowList: [createTestDiscountRow({ discountGroupId: "a" }), createTestDiscountRow({ discountGroupId: "a" })],
+  });
+  const pending = createTestProductRow({ discountRowList: [createTestDiscountRow({ status: "pending" })] });
+  const lost = createTestProductRow({ isLoss: true, discountRowList: [createTestDiscountRow()] });
+  const alice = { operatorId: "alice", guestsCount: 2, productRowList: [discounted, pending, lost] };
+  expect(
+    computeShifts([morning], alice, { ...alice, isCanceled: true }, { ...alice, isTransferred: true })[0],
+  ).toMatchObject({
+    orderCount: 1,
+    guestCount: 2,
+    totalDiscount: 220,
+    quantityDiscounted: 2,
+  });
+});
+
+test("sums cancellations as the report does, by the order's shift", () => {
+  const rows = [createTestProductRow({ isCanceled: true, operatorId: "bruno" }), createTestProductRow()];
+  const alice = { operatorId: "alice", productRowList: rows };
+  const shifts = computeShifts(
+    [morning, bruno],
+    alice,
+    { ...alice, isCanceled: true },
+    { ...alice, isTransferred: true },
+  );
+  expect(shifts.map(({ cancellations }) => cancellations)).toEqual([3300, 0]);
+});
+
+test("sums what was lost in orders that count", () => {
+  const productRowList = [
+    createTestProductRow({ isLoss: true }),
+    createTestProductRow({ isLoss: true, isCanceled: true }),
+    createTestProductRow({ isLoss: true, isTransferred: true }),
+    createTestProductRow(),
+  ];
+  const menuRowList = [
+    { id: "m", totalRow: 0, productRowList: [createTestProductRow({ isLoss: true, totalRow: 700 })] },
+  ];
+  const alice = { operatorId: "alice", productRowList, menuRowList };
+  expect(computeShifts([morning], alice, { ...alice, isCanceled: true })[0]?.losses).toBe(1800);
+});
+
+describe("payments", () => {
+  const payment = createTestPaymentRow({ operatorId: "bruno", recordedAt: `${day}T12:30:00Z` });
+
+  test("are the owner's by the order and the operator's by the payment", () => {
+    const shifts = computeShifts([morning, bruno], { operatorId: "alice", paymentRowList: [payment] });
+    expect(shifts.map(({ paymentsOwner, paymentsOperator }) => [paymentsOwner, paymentsOperator])).toEqual([
+      [1100, 0],
+      [0, 1100],
+    ]);
+  });
+
+  test("go to the shift of their own moment", () => {
+    const late = createTestPaymentRow({ operatorId: "alice", recordedAt: `${day}T15:00:00Z` });
+    const order = { operatorId: "alice", openedAt: `${day}T14:00:00Z`, paymentRowList: [late] };
+    const shifts = computeShifts([morning, evening], order);
+    expect(shifts.map(({ paymentsOwner, paymentsOperator }) => [paymentsOwner, paymentsOperator])).toEqual([
+      [1100, 0],
+      [0, 1100],
+    ]);
+  });
+
+  test.each([{ isCanceled: true }, { isTransferred: true }])("of an order that was %o count", (state) => {
+    const [shift] = computeShifts([morning], { ...state, operatorId: "alice", paymentRowList: [payment] });
+    expect(shift?.paymentsOwner).toBe(1100);
+  });
+
+  test("count when validated and of type payment, without tips", () => {
+    const paymentRowList = [
+      createTestPaymentRow({ operatorId: "alice", tipAmount: 50 }),
+      createTestPaymentRow({ operatorId: "alice", status: "pending" }),
+      createTestPaymentRow({ operatorId: "alice", paymentType: "tip" }),
+      createTestPaymentRow({ operatorId: "alice", paymentType: "customerAccount" }),
+    ];
+    expect(computeShifts([morning], { operatorId: "alice", paymentRowList })[0]).toMatchObject({
+      paymentsOwner: 1100,
+      paymentsOperator: 1100,
+    });
+  });
+
+  test("of an order that nobody owns are the operator's all the same", () => {
+    const [shift] = computeShifts([bruno], { operatorId: null, paymentRowList: [payment] });
+    expect(shift).toMatchObject({ paymentsOwner: 0, paymentsOperator: 1100, orderCount: 0 });
+  });
+});
+
+test("the first shape has who and when", () => {
+  const { reportV0 } = computeTestReport([], { clerkShiftList: [morning] });
+  expect(reportV0.reportClerksShift).toEqual([
+    { id: "alice", name: "Alice", clockInDate: `${day}T08:00:00.000Z`, clockOutDate: `${day}T15:00:00.000Z` },
+  ]);
+});

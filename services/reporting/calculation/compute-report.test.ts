@@ -1,0 +1,67 @@
+import { orderV1Example } from "@pragma/contracts/examples/order-v1";
+import { reportV0Example } from "@pragma/contracts/examples/report-v0";
+import { reportV2Example } from "@pragma/contracts/examples/report-v2";
+import { tillV2Example } from "@pragma/contracts/examples/till-v2";
+import { OrderV2 } from "@pragma/contracts/order-data";
+import { OrderV1 } from "@pragma/contracts/order-v1";
+import { ReportV0 } from "@pragma/contracts/report-v0";
+import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
+import { TillV2 } from "@pragma/contracts/till-v2";
+import { describe, expect, test } from "vitest";
+import { findFirstDifference } from "../testing/first-difference.ts";
+import { readSample } from "../testing/read-sample.ts";
+import { type ComputedReport, computeReport } from "./compute-report.ts";
+
+const locationId = "7d0c1c1e-4f6f-4c8b-9c53-0f8f4c1f9a11";
+const timestamps = { createdAt: "2026-06-01T00:00:00.000Z", updatedAt: "2026-06-01T00:00:00.000Z" };
+
+function computeSampleReport(name: string): ComputedReport {
+  const report = computeReport(TillV2.parse(readSample(`${name}.till`)), { locationId });
+  if (!report) throw new Error(`${name} has no report`);
+  return report;
+}
+
+describe.each(["small-v2", "shift-v2"])("%s", (name) => {
+  const report = computeSampleReport(name);
+
+  test("yields its report", () => {
+    expect(findFirstDifference(readSample(`${name}.report-v2`), report.reportV2)).toBeNull();
+  });
+
+  test("yields its report in the first shape", () => {
+    expect(findFirstDifference(readSample(`${name}.report-v0`), report.reportV0)).toBeNull();
+  });
+
+  test("yields its orders in the first shape", () => {
+    const orders = report.orders.map((order) => order.v1);
+    expect(findFirstDifference(readSample(`${name}.orders-v1`), orders)).toBeNull();
+  });
+
+  test("yields the orders that are not training as they were sent", () => {
+    const sent = TillV2.parse(readSample(`${name}.till`)).orderList.filter((order) => !order.isTraining);
+    const orders = report.orders.map((order) => order.v2);
+    expect(findFirstDifference(sent, orders)).toBeNull();
+  });
+
+  test("keeps to the schemas of replies", () => {
+    ReportV2.strict().parse(report.reportV2);
+    ReportV0.strict().parse({ ...report.reportV0, ...timestamps });
+    ReportListItem.strict().parse(report.listItem);
+    for (const { v1, v2 } of report.orders) {
+      OrderV1.strict().parse({ ...v1, ...timestamps });
+      OrderV2.strict().parse({ ...v2, ...timestamps });
+    }
+  });
+});
+
+test("a till made in school mode yields no report", () => {
+  expect(computeReport(TillV2.parse(readSample("training-v2.till")), { locationId })).toBeNull();
+});
+
+test("the documentation's example till yields the documentation's example reports and orders", () => {
+  const report = computeReport(TillV2.parse(tillV2Example), { locationId });
+  expect(report?.reportV2).toEqual(reportV2Example);
+  expect(findFirstDifference(report?.reportV0, reportV0Example)).toBeNull();
+  expect(findFirstDifference(report?.orders[0]?.v1, orderV1Example)).toBeNull();
+  expect(findFirstDifference(report?.orders[0]?.v2, OrderV2.meta()?.example)).toBeNull();
+});

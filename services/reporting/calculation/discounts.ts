@@ -1,0 +1,76 @@
+import { addAmounts, amountWithoutTax, percentToBasisPoints } from "@pragma/contracts/money";
+import type { DiscountRow, ProductRow } from "@pragma/contracts/order-rows";
+import type { ReportV0 } from "@pragma/contracts/report-v0";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
+import type { CountedRow } from "./counted-orders.ts";
+import { AggregateMap } from "./counted-orders.ts";
+
+type Discount = ReportV2["reportDiscounts"][number];
+type DiscountTax = Discount["taxRepartition"][number];
+
+interface DiscountGroup {
+  discount: Omit<Discount, "quantity" | "taxRepartition">;
+  /** One for each discount over several products, and one for each row that stands alone. */
+  distinctDiscounts: Set<string | symbol>;
+  taxes: AggregateMap<DiscountTax>;
+}
+
+/** The discounts on a product row that count: the validated ones. */
+export function listValidatedDiscounts(row: ProductRow): DiscountRow[] {
+  return row.discountRowList.filter((discount) => discount.status === "validated");
+}
+
+/** Discounts on products sold, by name, catalogue id and whether they made the product free. */
+export function groupDiscounts(rows: CountedRow[]): Discount[] {
+  const groups = new AggregateMap<DiscountGroup>();
+  for (const { row } of rows) {
+    const gifted = row.totalRow === 0;
+    for (const { name, discountId, discountGroupId, amount } of listValidatedDiscounts(row)) {
+      const { discount, distinctDiscounts, taxes } = groups.getOrCreate([name, discountId, gifted], () => ({
+        discount: { discountName: name, discountValue: 0, discountCatalogId: discountId, vatAmount: 0, gifted },
+        distinctDiscounts: new Set(),
+        taxes: new AggregateMap(),
+      }));
+      const withoutTax = amountWithoutTax(amount, row.taxRate);
+      const vat = amount - withoutTax;
+      distinctDiscounts.add(discountGroupId ?? Symbol());
+      discount.discountValue = addAmounts(discount.discountValue, amount);
+      discount.vatAmount = addAmounts(discount.vatAmount, vat);
+
+      const taxRate = percentToBasisPoints(row.taxRate);
+      const tax = taxes.getOrCreate([row.taxName, taxRate], () => ({
+        quantity: 0,
+        discountValue: 0,
+        taxableAmount: 0,
+        taxAmount: 0,
+        taxName: row.taxName,
+        taxRate,
+      }));
+      tax.quantity += 1;
+      tax.discountValue = addAmounts(tax.discountValue, amount);
+      tax.taxableAmount = addAmounts(tax.taxableAmount, withoutTax);
+      tax.taxAmount = addAmounts(tax.taxAmount, vat);
+    }
+  }
+  return groups.values().map(({ discount, distinctDiscounts, taxes }) => ({
+    ...discount,
+    quantity: distinctDiscounts.size,
+    taxRepartition: taxes.values(),
+  }));
+}
+
+/** The same discounts in the report's first shape: by name and catalogue id alone. */
+export function groupDiscountsV0(rows: CountedRow[]): ReportV0["reportDiscounts"] {
+  const groups = new AggregateMap<ReportV0["reportDiscounts"][number]>();
+  for (const { row } of rows) {
+    for (const { name, discountId, amount } of listValidatedDiscounts(row)) {
+      const group = groups.getOrCreate([name, discountId], () => ({
+        discountName: name,
+        discountValue: 0,
+        discountCatalogId: discountId,
+      }));
+      group.discountValue = addAmounts(group.discountValue, amount);
+    }
+  }
+  return groups.values();
+}

@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { computeTestReport } from "../testing/compute-test-report.ts";
+import { createTestMenuRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
+
+const starter = { menuStepName: "Entrée", menuStepIndex: 0, name: "Soupe" };
+const main = { menuStepName: "Plat", menuStepIndex: 1, name: "Pizza" };
+
+function computeMenus(...menus: Parameters<typeof createTestMenuRow>[0][]) {
+  return computeTestReport([createTestOrder({ menuRowList: menus.map((menu) => createTestMenuRow(menu)) })]).reportV2
+    .reportMenus;
+}
+
+test("sums the menus sold, with their steps in course order", () => {
+  const menu = {
+    totalRow: 1990,
+    productRowList: [createTestProductRow(main), createTestProductRow({ ...starter, taxableAmount: 500 })],
+  };
+  const other = { totalRow: 1500, productRowList: [createTestProductRow({ ...main, name: "Regina", quantity: 2 })] };
+  expect(computeMenus(menu, other)).toEqual([
+    {
+      name: "Formule midi",
+      coursesDescription: "Entrée + Plat",
+      quantity: 2,
+      totalSales: 3490,
+      totalExcludingTax: 2500,
+      steps: [
+        { stepName: "Entrée", quantity: 1, products: [{ name: "Soupe", quantity: 1 }] },
+        {
+          stepName: "Plat",
+          quantity: 3,
+          products: [
+            { name: "Pizza", quantity: 1 },
+            { name: "Regina", quantity: 2 },
+          ],
+        },
+      ],
+    },
+  ]);
+});
+
+test("only the products that count are in its steps and its total without tax", () => {
+  const rows = [
+    createTestProductRow(starter),
+    createTestProductRow({ ...main, isCanceled: true }),
+    createTestProductRow({ ...main, isLoss: true }),
+  ];
+  expect(computeMenus({ productRowList: rows })[0]).toMatchObject({
+    quantity: 1,
+    totalSales: 1100,
+    totalExcludingTax: 1000,
+    coursesDescription: "Entrée",
+  });
+});
+
+test("the child of a split bill adds money and no quantity to menus and their steps", () => {
+  const parent = {
+    totalRow: 550,
+    productRowList: [createTestProductRow({ ...main, totalRow: 550, taxableAmount: 500 })],
+  };
+  const child = {
+    parentMenuRowId: "parent",
+    totalRow: 550,
+    productRowList: [createTestProductRow({ ...main, parentProductRowId: "p", totalRow: 550, taxableAmount: 500 })],
+  };
+  const [menu] = computeMenus(parent, child);
+  expect(menu).toMatchObject({ quantity: 1, totalSales: 1100, totalExcludingTax: 1000 });
+  expect(menu?.steps).toEqual([{ stepName: "Plat", quantity: 1, products: [{ name: "Pizza", quantity: 1 }] }]);
+
+  const [alone] = computeMenus(child);
+  expect(alone).toMatchObject({ quantity: 1, totalSales: 550 });
+  expect(alone?.steps).toEqual([{ stepName: "Plat", quantity: 1, products: [{ name: "Pizza", quantity: 1 }] }]);
+});
+
+test("steps without an index come first, and steps of one index in order of appearance", () => {
+  const rows = [
+    createTestProductRow({ menuStepName: "Dessert", menuStepIndex: 1 }),
+    createTestProductRow({ menuStepName: "Café", menuStepIndex: 1 }),
+    createTestProductRow({ menuStepName: "Pain", menuStepIndex: null }),
+    createTestProductRow({ menuStepName: "Eau", menuStepIndex: 0 }),
+    createTestProductRow({ menuStepName: "Apéritif", menuStepIndex: -1 }),
+  ];
+  expect(computeMenus({ productRowList: rows })[0]?.coursesDescription).toBe("Apéritif + Pain + Eau + Dessert + Café");
+});
+
+test("a step without a name is a step, and has no part in the description", () => {
+  const rows = [createTestProductRow({ menuStepName: null }), createTestProductRow(main)];
+  const [menu] = computeMenus({ productRowList: rows });
+  expect(menu?.coursesDescription).toBe("Plat");
+  expect(menu?.steps.map((step) => step.stepName)).toEqual([null, "Plat"]);
+});
+
+test("menus are the same by catalogue id and name", () => {
+  const productRowList = [createTestProductRow(main)];
+  const menus = computeMenus(
+    { productRowList },
+    { menuId: null, productRowList },
+    { name: null, productRowList },
+    { menuId: null, productRowList },
+  );
+  expect(menus.map(({ name, quantity }) => [name, quantity])).toEqual([
+    ["Formule midi", 1],
+    ["Formule midi", 2],
+    [null, 1],
+  ]);
+});
+
+test("a refunded product's quantity in a step is at least 1", () => {
+  const [menu] = computeMenus({
+    totalRow: -1100,
+    productRowList: [createTestProductRow({ ...main, quantity: -1, taxableAmount: -1000 })],
+  });
+  expect(menu).toMatchObject({ quantity: 1, totalSales: -1100, totalExcludingTax: -1000 });
+  expect(menu?.steps).toEqual([{ stepName: "Plat", quantity: 1, products: [{ name: "Pizza", quantity: 1 }] }]);
+});

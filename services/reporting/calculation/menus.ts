@@ -1,0 +1,70 @@
+import { addAmounts } from "@pragma/contracts/money";
+import type { ProductRow } from "@pragma/contracts/order-rows";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
+import { AggregateMap, atLeastOneUnit, type CountedMenu, soldQuantity, toReportLines } from "./counted-orders.ts";
+
+type Menu = ReportV2["reportMenus"][number];
+
+interface MenuGroup {
+  name: string | null;
+  quantity: number;
+  totalExcludingTax: number;
+  totalSales: number;
+  steps: AggregateMap<StepGroup>;
+}
+
+interface StepGroup {
+  stepName: string | null;
+  index: number;
+  quantity: number;
+  products: AggregateMap<{ name: string | null; quantity: number }>;
+}
+
+/** Menus sold, by catalogue id and name, with what was chosen in each of their steps. */
+export function groupMenus(counted: CountedMenu[]): Menu[] {
+  const groups = new AggregateMap<MenuGroup>();
+  for (const { menuRow, rows } of counted) {
+    const group = groups.getOrCreate([menuRow.menuId, menuRow.name], () => ({
+      name: menuRow.name,
+      quantity: 0,
+      totalExcludingTax: 0,
+      totalSales: 0,
+      steps: new AggregateMap(),
+    }));
+    group.quantity += menuRow.parentMenuRowId === null ? 1 : 0;
+    group.totalSales = addAmounts(group.totalSales, menuRow.totalRow);
+    for (const row of rows) {
+      group.totalExcludingTax = addAmounts(group.totalExcludingTax, row.taxableAmount);
+      addToStep(row, group.steps);
+    }
+  }
+  return toReportLines(groups.values(), (group) => [group.totalExcludingTax, group.totalSales]).map(toReportMenu);
+}
+
+function addToStep(row: ProductRow, steps: AggregateMap<StepGroup>): void {
+  const step = steps.getOrCreate([row.menuStepName], () => ({
+    stepName: row.menuStepName,
+    index: row.menuStepIndex ?? 0,
+    quantity: 0,
+    products: new AggregateMap(),
+  }));
+  const product = step.products.getOrCreate([row.name], () => ({ name: row.name, quantity: 0 }));
+  step.quantity = addAmounts(step.quantity, soldQuantity(row));
+  product.quantity = addAmounts(product.quantity, soldQuantity(row));
+}
+
+function toReportMenu({ name, quantity, totalExcludingTax, totalSales, steps }: MenuGroup): Menu {
+  const orderedSteps = steps.values().sort((one, other) => one.index - other.index);
+  return {
+    name,
+    coursesDescription: orderedSteps.flatMap((step) => step.stepName ?? []).join(" + "),
+    quantity,
+    totalExcludingTax,
+    totalSales,
+    steps: orderedSteps.map((step) => ({
+      stepName: step.stepName,
+      quantity: atLeastOneUnit(step.quantity),
+      products: step.products.values().map((product) => ({ ...product, quantity: atLeastOneUnit(product.quantity) })),
+    })),
+  };
+}

@@ -1,0 +1,121 @@
+import { expect, test } from "vitest";
+import { computeTestReport } from "../testing/compute-test-report.ts";
+import {
+  createTestDiscountRow,
+  createTestMenuRow,
+  createTestModifierRow,
+  createTestOrder,
+  createTestPaymentRow,
+  createTestProductRow,
+} from "../testing/till-fixtures.ts";
+
+function computeOrderV1(fields: Parameters<typeof createTestOrder>[0]) {
+  const order = computeTestReport([createTestOrder(fields)]).orders[0]?.v1;
+  if (!order) throw new Error("The order is not there");
+  return order;
+}
+
+test("names the customer, place and reasons as the first shape does", () => {
+  expect(
+    computeOrderV1({
+      firebaseCustomerRefKey: "-Mkw",
+      deviceIdentifier: "ipad",
+      roomName: "Salle",
+      tableName: "12",
+      guestsCount: 3,
+      transferredTo: "Mews",
+      canceledReason: "Rupture",
+      openedAt: "2026-05-29T12:00:00+02:00",
+    }),
+  ).toMatchObject({
+    customerId: "-Mkw",
+    deviceId: "ipad",
+    orderPlace: "Salle",
+    orderNumber: "12",
+    guests: 3,
+    transferReason: "Mews",
+    cancelReason: "Rupture",
+    channel: "unknown",
+    serviceType: "unknown",
+    source: "unknown",
+    openedAt: "2026-05-29T10:00:00.000Z",
+    closedAt: null,
+  });
+});
+
+test("shows every row, also those that do not count", () => {
+  const { items, menus } = computeOrderV1({
+    productRowList: [
+      createTestProductRow({ taxRate: 5.5, weight: 1.2, pricingName: "Bar", unitPriceRow: 7 }),
+      createTestProductRow({ isCanceled: true, canceledReason: "Rupture", parentProductRowId: "p" }),
+      createTestProductRow({ isLoss: true, lossReason: "Casse", productId: null, taxId: null }),
+    ],
+    menuRowList: [
+      createTestMenuRow({ productRowList: [createTestProductRow({ isTransferred: true, transferredTo: "Table 12" })] }),
+    ],
+  });
+  expect(items).toMatchObject([
+    {
+      weight: 1.2,
+      tier: "Bar",
+      unitPrice: 7,
+      total: 1100,
+      stockImpactIndicator: true,
+      tax: { taxRate: 550, taxCatalogId: "ten" },
+    },
+    { isCanceled: true, cancelReason: "Rupture", stockImpactIndicator: false },
+    { isLoss: true, lossReason: "Casse", itemCatalogId: null, tax: { taxCatalogId: null } },
+  ]);
+  expect(menus).toMatchObject([
+    { name: "Formule midi", amount: 1100, items: [{ isTransferred: true, transferReason: "Table 12" }] },
+  ]);
+});
+
+test("shows validated discounts and all modifiers of an item", () => {
+  const { items } = computeOrderV1({
+    productRowList: [
+      createTestProductRow({
+        discountRowList: [createTestDiscountRow(), createTestDiscountRow({ status: "pending" })],
+        modifierRowList: [createTestModifierRow({ modifierId: "m", modifierGroupId: "g" })],
+      }),
+    ],
+  });
+  expect(items[0]?.discountsApplied).toEqual([
+    { discountName: "Personnel", discountValue: 110, discountCatalogId: "staff" },
+  ]);
+  expect(items[0]?.modifiers).toEqual([{ modifierGroupId: "g", modifierId: "m", name: "Bacon" }]);
+});
+
+test("payments are the validated ones of type payment or customerAccount", () => {
+  const { payments } = computeOrderV1({
+    paymentRowList: (["payment", "change", "discount", "customerAccount", "tip"] as const).flatMap((paymentType) => [
+      createTestPaymentRow({ paymentType, name: paymentType }),
+      createTestPaymentRow({ paymentType, status: "pending" }),
+    ]),
+  });
+  expect(payments).toEqual([
+    { paymentName: "payment", paymentAmount: 1100, paymentCatalogId: "card" },
+    { paymentName: "customerAccount", paymentAmount: 1100, paymentCatalogId: "card" },
+  ]);
+});
+
+test("tips are the validated rows of type tip, and the tips on top of others", () => {
+  const { tips } = computeOrderV1({
+    paymentRowList: [
+      createTestPaymentRow({ name: "a", tipAmount: 50 }),
+      createTestPaymentRow({ name: "b", paymentType: "tip", amount: 200, tipAmount: 9 }),
+      createTestPaymentRow({ name: "c", tipAmount: 0 }),
+      createTestPaymentRow({ name: "d", tipAmount: -5 }),
+      createTestPaymentRow({ name: "e", paymentType: "customerAccount", tipAmount: 7, paymentId: null }),
+      createTestPaymentRow({ name: "f", paymentType: "tip", amount: 200, status: "cancelled" }),
+      createTestPaymentRow({ name: "g", tipAmount: 50, status: "pending" }),
+      createTestPaymentRow({ name: "h", paymentType: "tip", amount: 0 }),
+    ],
+  });
+  expect(tips).toEqual([
+    { tipName: "a", tipAmount: 50, tipCatalogId: "card" },
+    { tipName: "b", tipAmount: 200, tipCatalogId: "card" },
+    { tipName: "e", tipAmount: 7, tipCatalogId: null },
+    { tipName: "h", tipAmount: 0, tipCatalogId: "card" },
+  ]);
+});

@@ -1,0 +1,103 @@
+import { percentToBasisPoints } from "@pragma/contracts/money";
+import type { OrderData } from "@pragma/contracts/order-data";
+import type { PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
+import type { OrderV1 } from "@pragma/contracts/order-v1";
+import { isSettlingPayment } from "./counted-orders.ts";
+import { listValidatedDiscounts } from "./discounts.ts";
+
+/** An order as `/v1/orders/` shows it, as it is known before it is stored. */
+export type OrderV1WithoutTimestamps = Omit<OrderV1, "createdAt" | "updatedAt">;
+
+/** An order in its first shape: with all its rows, and with its validated payments, tips and discounts. */
+export function toOrderV1(
+  order: OrderData,
+  { locationId, reportId }: Pick<OrderV1, "locationId" | "reportId">,
+): OrderV1WithoutTimestamps {
+  const payments = order.paymentRowList.filter((payment) => payment.status === "validated");
+  return {
+    id: order.id,
+    customerId: order.firebaseCustomerRefKey,
+    deviceId: order.deviceIdentifier,
+    deviceName: order.deviceName,
+    locationId,
+    reportId,
+    openedAt: order.openedAt,
+    closedAt: order.closedAt,
+    guests: order.guestsCount,
+    orderPlace: order.roomName,
+    orderNumber: order.tableName,
+    operatorId: order.operatorId,
+    operatorName: order.operatorName,
+    total: order.total,
+    totalTax: order.totalTax,
+    totalDiscount: order.totalDiscount,
+    items: order.productRowList.map(toItemV1),
+    menus: order.menuRowList.map(({ name, totalRow, productRowList }) => ({
+      name,
+      amount: totalRow,
+      items: productRowList.map(toItemV1),
+    })),
+    payments: payments.filter(isSettlingPayment).map(({ name, amount, paymentId }) => ({
+      paymentName: name,
+      paymentAmount: amount,
+      paymentCatalogId: paymentId,
+    })),
+    tips: payments.flatMap(toTipsV1),
+    isCanceled: order.isCanceled,
+    isTransferred: order.isTransferred,
+    transferReason: order.transferredTo,
+    cancelReason: order.canceledReason,
+    channel: order.channel,
+    serviceType: order.serviceType,
+    isTraining: order.isTraining,
+    source: order.source,
+    externalOrderId: order.externalOrderId,
+    externalLocationId: order.externalLocationId,
+  };
+}
+
+function toItemV1(row: ProductRow): OrderV1["items"][number] {
+  return {
+    description: row.name,
+    category: row.categoryName,
+    subCategory: row.subCategoryName,
+    quantity: row.quantity,
+    total: row.totalRow,
+    unitPrice: row.unitPriceRow,
+    weight: row.weight,
+    isCanceled: row.isCanceled,
+    isTransferred: row.isTransferred,
+    transferReason: row.transferredTo,
+    cancelReason: row.canceledReason,
+    discountsApplied: listValidatedDiscounts(row).map(({ name, amount, discountId }) => ({
+      discountName: name,
+      discountValue: amount,
+      discountCatalogId: discountId,
+    })),
+    modifiers: row.modifierRowList.map(({ modifierGroupId, modifierId, name }) => ({
+      modifierGroupId,
+      modifierId,
+      name,
+    })),
+    tax: {
+      taxName: row.taxName,
+      taxRate: percentToBasisPoints(row.taxRate),
+      taxAmount: row.taxAmount,
+      taxableAmount: row.taxableAmount,
+      taxCatalogId: row.taxId,
+    },
+    itemCatalogId: row.productId,
+    stockImpactIndicator: row.parentProductRowId === null,
+    sku: row.sku,
+    isLoss: row.isLoss,
+    lossReason: row.lossReason,
+    tier: row.pricingName,
+  };
+}
+
+/** The tip in a payment row: the row itself when it is one, else what was given on top of it. */
+function toTipsV1({ paymentType, name, amount, tipAmount, paymentId }: PaymentRow): OrderV1["tips"] {
+  const tipGiven = paymentType === "tip" ? amount : (tipAmount ?? 0);
+  if (paymentType !== "tip" && tipGiven <= 0) return [];
+  return [{ tipName: name, tipAmount: tipGiven, tipCatalogId: paymentId }];
+}

@@ -1,0 +1,121 @@
+import { expect, test } from "vitest";
+import { computeTestReport } from "../testing/compute-test-report.ts";
+import { createTestOrder, createTestPaymentRow } from "../testing/till-fixtures.ts";
+
+function computeRecordedPayments(...payments: Parameters<typeof createTestPaymentRow>[0][]) {
+  const paymentRowList = payments.map((payment) => createTestPaymentRow(payment));
+  return computeTestReport([createTestOrder({ paymentRowList })]).reportV2.reportRecordedPayments;
+}
+
+test("sums payments, change and tips by name, mode and type", () => {
+  const cash = { name: "Espèces", paymentMode: "cash", changeAmount: 140 } as const;
+  expect(computeRecordedPayments(cash, { tipAmount: 200 }, { ...cash, tipAmount: null }, {})).toEqual([
+    {
+      name: "Espèces",
+      paymentMode: "cash",
+      paymentType: "payment",
+      quantity: 2,
+      totalAmount: 2200,
+      changeAmount: 280,
+      tipsAmount: 0,
+    },
+    {
+      name: "Carte bancaire",
+      paymentMode: "card",
+      paymentType: "payment",
+      quantity: 2,
+      totalAmount: 2200,
+      changeAmount: 0,
+      tipsAmount: 200,
+    },
+  ]);
+});
+
+test("tells apart what differs in name, mode or type alone", () => {
+  const groups = computeRecordedPayments(
+    {},
+    { name: null },
+    { name: "null" },
+    { paymentMode: "cash" },
+    { paymentType: "tip" },
+    { paymentId: "other" },
+  );
+  expect(groups.map(({ quantity }) => quantity)).toEqual([2, 1, 1, 1, 1]);
+});
+
+test("only validated payments count", () => {
+  expect(computeRecordedPayments({ status: "pending" }, { status: "cancelled" })).toEqual([]);
+});
+
+test("a payment of nothing is listed, and a refund keeps its sign", () => {
+  expect(computeRecordedPayments({ amount: 0 })[0]).toMatchObject({ quantity: 1, totalAmount: 0 });
+  expect(computeRecordedPayments({ amount: -500 })[0]).toMatchObject({ quantity: 1, totalAmount: -500 });
+});
+
+test.each([{ isCanceled: true }, { isTransferred: true }])(
+  "the payment of an order that was %o is in the drawer",
+  (state) => {
+    const { reportV2, orders } = computeTestReport([
+      createTestOrder({ ...state, paymentRowList: [createTestPaymentRow()] }),
+    ]);
+    expect(reportV2.reportRecordedPayments[0]).toMatchObject({ quantity: 1, totalAmount: 1100 });
+    expect(orders[0]?.v1.payments).toHaveLength(1);
+  },
+);
+
+test("declared payments are summed by name, mode and catalogue id, also when they come to nothing", () => {
+  const cash = { paymentName: "Espèces", paymentMode: "cash", paymentId: "cash", quantity: 3 } as const;
+  const { reportV2, reportV0 } = computeTestReport([], {
+    declaredPaymentList: [
+      { ...cash, paymentAmount: 1000 },
+      { ...cash, paymentAmount: 0, paymentId: null },
+      { ...cash, paymentAmount: -250 },
+      { ...cash, paymentAmount: 5, paymentMode: "card" },
+    ],
+  });
+  expect(reportV2.reportPayments).toEqual([
+    { paymentName: "Espèces", paymentMode: "cash", paymentCatalogId: "cash", paymentAmount: 750 },
+    { paymentName: "Espèces", paymentMode: "cash", paymentCatalogId: null, paymentAmount: 0 },
+    { paymentName: "Espèces", paymentMode: "card", paymentCatalogId: "cash", paymentAmount: 5 },
+  ]);
+  expect(reportV0.reportPayments).toEqual([
+    { paymentName: "Espèces", paymentCatalogId: "cash", paymentAmount: 750 },
+    { paymentName: "Espèces", paymentCatalogId: null, paymentAmount: 0 },
+    { paymentName: "Espèces", paymentCatalogId: "cash", paymentAmount: 5 },
+  ]);
+});
+
+test("each movement of the drawer is an entry, also when it is like another", () => {
+  const movement = {
+    id: "m",
+    amount: -2350,
+    name: "Achat pain",
+    type: "cash-out",
+    recordedAt: "2026-05-29T11:00:00+02:00",
+  } as const;
+  const { reportV2, reportV0 } = computeTestReport([], { financialMovementList: [movement, movement] });
+  expect(reportV2.reportEntries).toHaveLength(2);
+  expect(reportV2.reportEntries[0]).toEqual({
+    entryCatalogId: "m",
+    entryAmount: -2350,
+    entryName: "Achat pain",
+    entryType: "cash-out",
+    recordedAt: "2026-05-29T09:00:00.000Z",
+    deviceIdentifier: null,
+    deviceName: null,
+    operatorId: null,
+    operatorName: null,
+    currencyCode: null,
+    paymentMode: null,
+    paymentId: null,
+    paymentName: null,
+    customerId: null,
+    customerName: null,
+  });
+  expect(reportV0.reportEntries[0]).toEqual({
+    entryCatalogId: "m",
+    entryAmount: -2350,
+    entryName: "Achat pain",
+    entryType: "cash-out",
+  });
+});

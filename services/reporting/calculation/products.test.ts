@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import { computeTestReport } from "../testing/compute-test-report.ts";
+import { createTestMenuRow, createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
+
+function computeProducts(...rows: Parameters<typeof createTestProductRow>[0][]) {
+  return computeTestReport([createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) })]).reportV2
+    .reportProducts;
+}
+
+test("sums what the point of sale declared for each product", () => {
+  expect(
+    computeProducts(
+      { quantity: 2, totalRow: 2199, taxableAmount: 2000 },
+      { quantity: 3, totalRow: 5, taxableAmount: 7 },
+    ),
+  ).toEqual([
+    {
+      productCatalogId: "pizza",
+      productName: "Pizza",
+      category: "Cuisine",
+      subCategory: "Pizze",
+      inMenu: false,
+      productQuantity: 5,
+      productSales: 2204,
+      excludingTax: 2007,
+    },
+  ]);
+});
+
+test.each([
+  ["id", [{ productId: null }, { productId: "null" }, { productId: "" }]],
+  ["name", [{ name: null }, { name: "null" }, { name: "" }]],
+  ["category", [{ categoryName: null }, { categoryName: "null" }, { categoryName: "cuisine" }]],
+  ["sub-category", [{ subCategoryName: null }, { subCategoryName: "null" }, { subCategoryName: "Pizze " }]],
+])("products that differ in %s stay apart, and null is a value", (_, rows) => {
+  expect(computeProducts(...rows)).toHaveLength(3);
+  expect(computeProducts(rows[0], rows[0])).toHaveLength(1);
+});
+
+test("keys that only look alike when put together stay apart", () => {
+  const products = computeProducts({ name: 'A","B', categoryName: "C" }, { name: "A", categoryName: 'B","C' });
+  expect(products).toHaveLength(2);
+});
+
+describe("the child of a split bill", () => {
+  const child = { parentProductRowId: "parent", quantity: 1, totalRow: 550, taxableAmount: 500 };
+
+  test("adds to sales and not to quantities", () => {
+    expect(computeProducts({ totalRow: 550, taxableAmount: 500 }, child)[0]).toMatchObject({
+      productQuantity: 1,
+      productSales: 1100,
+      excludingTax: 1000,
+    });
+  });
+
+  test("counts once when its parent does not count, because quantities are at least 1", () => {
+    expect(computeProducts({ isCanceled: true }, child, child)[0]).toMatchObject({
+      productQuantity: 1,
+      productSales: 1100,
+    });
+  });
+
+  test("of a child is no more than a child", () => {
+    const grandchild = { ...child, parentProductRowId: "child" };
+    expect(computeProducts({}, child, grandchild)[0]).toMatchObject({ productQuantity: 1, productSales: 2200 });
+  });
+});
+
+describe("quantities below 1", () => {
+  test("become 1 where there is an amount", () => {
+    expect(computeProducts({ quantity: -2, totalRow: -2200, taxableAmount: -2000 })[0]).toMatchObject({
+      productQuantity: 1,
+      productSales: -2200,
+      excludingTax: -2000,
+    });
+    expect(computeProducts({ quantity: 0, totalRow: 0, taxableAmount: 1 })[0]).toMatchObject({ productQuantity: 1 });
+  });
+
+  test("leave out what was sold and refunded entirely", () => {
+    const refund = { quantity: -1, totalRow: -1100, taxableAmount: -1000 };
+    expect(computeProducts({}, refund)).toEqual([]);
+    expect(computeProducts({}, refund, { ...refund, quantity: 1, totalRow: 0, taxableAmount: 0 })[0]).toMatchObject({
+      productQuantity: 1,
+      productSales: 0,
+    });
+  });
+
+  test("subtract before they become 1", () => {
+    expect(computeProducts({ quantity: 5 }, { quantity: -2, totalRow: -500, taxableAmount: -455 })[0]).toMatchObject({
+      productQuantity: 3,
+      productSales: 600,
+      excludingTax: 545,
+    });
+  });
+});
+
+test("a gift is a sale of nothing", () => {
+  expect(computeProducts({ totalRow: 0, taxableAmount: 0 })[0]).toMatchObject({ productQuantity: 1, productSales: 0 });
+});
+
+test("products in menus are apart in the report, and together with the others in its first shape", () => {
+  const order = createTestOrder({
+    productRowList: [createTestProductRow()],
+    menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow({ totalRow: 900, taxableAmount: 818 })] })],
+  });
+  const { reportV2, reportV0 } = computeTestReport([order]);
+  expect(reportV2.reportProducts.map(({ inMenu, productSales }) => [inMenu, productSales])).toEqual([
+    [false, 1100],
+    [true, 900],
+  ]);
+  expect(reportV0.reportProducts).toEqual([
+    {
+      productCatalogId: "pizza",
+      productName: "Pizza",
+      category: "Cuisine",
+      subCategory: "Pizze",
+      productQuantity: 2,
+      productSales: 2000,
+    },
+  ]);
+});

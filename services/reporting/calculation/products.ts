@@ -1,0 +1,52 @@
+import { addAmounts } from "@pragma/contracts/money";
+import type { ReportV0 } from "@pragma/contracts/report-v0";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
+import { AggregateMap, type CountedRow, soldQuantity, toReportLines } from "./counted-orders.ts";
+
+interface ProductSales {
+  first: CountedRow;
+  quantity: number;
+  sales: number;
+  withoutTax: number;
+}
+
+/** Sales by product, those in menus apart. */
+export function groupProductSales(rows: CountedRow[]): ReportV2["reportProducts"] {
+  return groupSales(rows, (counted) => [...productKey(counted), counted.inMenu]).map((group) => ({
+    productCatalogId: group.first.row.productId,
+    productQuantity: group.quantity,
+    productSales: group.sales,
+    excludingTax: group.withoutTax,
+    inMenu: group.first.inMenu,
+    subCategory: group.first.row.subCategoryName,
+    productName: group.first.row.name,
+    category: group.first.row.categoryName,
+  }));
+}
+
+/** Sales by product in the report's first shape: in menus and outside them together. */
+export function groupProductSalesV0(rows: CountedRow[]): ReportV0["reportProducts"] {
+  return groupSales(rows, productKey).map((group) => ({
+    productName: group.first.row.name,
+    productSales: group.sales,
+    category: group.first.row.categoryName,
+    subCategory: group.first.row.subCategoryName,
+    productQuantity: group.quantity,
+    productCatalogId: group.first.row.productId,
+  }));
+}
+
+function productKey({ row }: CountedRow) {
+  return [row.productId, row.name, row.categoryName, row.subCategoryName];
+}
+
+function groupSales(rows: CountedRow[], keyOf: (counted: CountedRow) => (string | boolean | null)[]): ProductSales[] {
+  const groups = new AggregateMap<ProductSales>();
+  for (const counted of rows) {
+    const group = groups.getOrCreate(keyOf(counted), () => ({ first: counted, quantity: 0, sales: 0, withoutTax: 0 }));
+    group.quantity = addAmounts(group.quantity, soldQuantity(counted.row));
+    group.sales = addAmounts(group.sales, counted.row.totalRow);
+    group.withoutTax = addAmounts(group.withoutTax, counted.row.taxableAmount);
+  }
+  return toReportLines(groups.values(), (group) => [group.sales, group.withoutTax]);
+}

@@ -1,0 +1,38 @@
+import { ReportV0 } from "@pragma/contracts/report-v0";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
+import type { z } from "zod";
+import type { CountedOrder } from "./counted-orders.ts";
+import { groupDiscountsV0 } from "./discounts.ts";
+import { groupProductSalesV0 } from "./products.ts";
+import { toUncheckedSchema } from "./unchecked-schema.ts";
+
+const reportV0Schema = ReportV0.omit({ createdAt: true, updatedAt: true });
+/** Its fields of a report that has more. */
+const uncheckedReportV0Schema = toUncheckedSchema(reportV0Schema);
+
+/** A report in its first shape, as it is known before it is stored. */
+export type ReportV0WithoutTimestamps = z.output<typeof reportV0Schema>;
+
+/** The report in its first shape: the same figures under older names, with products and discounts grouped more coarsely. */
+export function toReportV0(report: ReportV2, orders: CountedOrder[]): ReportV0WithoutTimestamps {
+  const rows = orders.flatMap((counted) => counted.rows);
+  return uncheckedReportV0Schema.parse({
+    ...report,
+    reportHeaderInfo: {
+      headerAddress: report.address1,
+      headerSiret: report.siretCode,
+      headerCity: report.city,
+      headerCountry: report.country,
+      headerNaf: report.nafCode,
+      headerName: report.establishmentName,
+      headerPhone: report.phoneNumber,
+      headerText: report.customHeader,
+      headerTva: report.tvaCode,
+      headerUrl: report.website,
+      headerZip: report.zipCode,
+    },
+    reportProducts: groupProductSalesV0(rows),
+    reportDiscounts: groupDiscountsV0(rows),
+    orders: report.orders.map((order) => order.id),
+  } satisfies z.input<typeof reportV0Schema>);
+}

@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import { computeTestReport } from "../testing/compute-test-report.ts";
+import { createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
+
+test("texts of the till that are null become empty; note, address2 and logoUrl stay null; balances become 0", () => {
+  const { reportV2, reportV0 } = computeTestReport([], { country: null });
+  const texts = {
+    deviceName: "",
+    deviceIdentifier: "",
+    clerkName: "",
+    clerkId: "",
+    establishmentName: "",
+    siretCode: "",
+    customHeader: "",
+    customFooter: "",
+    companyName: "",
+    phoneNumber: "",
+    website: "",
+    address1: "",
+    zipCode: "",
+    tvaCode: "",
+    country: "",
+    nafCode: "",
+    city: "",
+  };
+  expect(reportV2).toMatchObject({
+    ...texts,
+    address2: null,
+    logoUrl: null,
+    note: null,
+    initialCashBalance: 0,
+    finalCashBalance: 0,
+    locale: "fr_FR",
+  });
+  expect(new Set(Object.values(reportV0.reportHeaderInfo))).toEqual(new Set([""]));
+});
+
+test("an absent country is France", () => {
+  const { reportV2, reportV0 } = computeTestReport([]);
+  expect(reportV2.country).toBe("France");
+  expect(reportV0.reportHeaderInfo.headerCountry).toBe("France");
+});
+
+test("the header of the first shape is the establishment's", () => {
+  const { reportV0 } = computeTestReport([], {
+    establishmentName: "Bistro",
+    customHeader: "Bienvenue",
+    customFooter: "Merci",
+    website: "www.example.com",
+    address1: "3 rue",
+    address2: "étage 2",
+    companyName: "SARL",
+  });
+  expect(reportV0.reportHeaderInfo).toMatchObject({
+    headerName: "Bistro",
+    headerText: "Bienvenue",
+    headerUrl: "www.example.com",
+    headerAddress: "3 rue",
+  });
+});
+
+test("a till keeps its report's id, however its own id was written", () => {
+  const id = "5F67B799-163E-4208-82C1-BE6C4C4006C3";
+  for (const written of [id, `s${id}`, id.toLowerCase()]) {
+    expect(computeTestReport([], { id: written })).toMatchObject({
+      id: "1d5999d4-97fa-5579-a234-d60e0f358e57",
+      reportV2: { tillId: id.toLowerCase(), reportVersion: 1 },
+    });
+  }
+});
+
+test("orders that do not count are listed, with their own totals", () => {
+  const order = createTestOrder({
+    isCanceled: true,
+    total: 2157,
+    roomName: null,
+    tableName: "7",
+    operatorName: "Chloé",
+  });
+  expect(computeTestReport([order]).reportV2.orders).toEqual([
+    {
+      id: order.id,
+      roomName: null,
+      openedAt: "2026-05-29T12:00:00.000Z",
+      closedAt: null,
+      tableName: "7",
+      operatorName: "Chloé",
+      total: 2157,
+    },
+  ]);
+});
+
+test("the largest amounts of the longest till are summed exactly", () => {
+  const largest = 100_000_000_000;
+  const rows = Array.from({ length: 5_000 }, () =>
+    createTestProductRow({ totalRow: largest, taxableAmount: largest - 1, taxAmount: 1 }),
+  );
+  const orders = Array.from({ length: 16 }, () => createTestOrder({ productRowList: rows }));
+  expect(computeTestReport(orders).reportV2.reportProducts[0]?.productSales).toBe(80_000 * largest);
+});
+
+test("the same till yields the same report", () => {
+  const till = { id: "1ec9cf7f-f9e7-4488-8a7f-fc282b7050b9" };
+  const orders = [createTestOrder({ productRowList: [createTestProductRow()] })];
+  expect(JSON.stringify(computeTestReport(orders, till))).toBe(JSON.stringify(computeTestReport(orders, till)));
+});

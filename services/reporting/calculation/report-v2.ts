@@ -1,0 +1,206 @@
+import { addAmounts, multiplyAmount, percentToBasisPoints } from "@pragma/contracts/money";
+import type { OrderData } from "@pragma/contracts/order-data";
+import { allProductRows, type ProductRow } from "@pragma/contracts/order-rows";
+import type { ReportV2 } from "@pragma/contracts/report-v2";
+import type { TillV2 } from "@pragma/contracts/till-v2";
+import { groupCancellations } from "./cancellations.ts";
+import { computeClerkShifts } from "./clerk-shifts.ts";
+import { AggregateMap, type CountedOrder, type CountedRow, soldQuantity, toReportLines } from "./counted-orders.ts";
+import { groupDiscounts } from "./discounts.ts";
+import { groupMenus } from "./menus.ts";
+import { groupProductSales } from "./products.ts";
+
+/** Where a report belongs and which calculation made it. */
+export interface ReportIdentity {
+  id: string;
+  locationId: string;
+  reportVersion: number;
+}
+
+/** The end-of-day report of a till that is not training, from its orders as they count. */
+export function computeReportV2(till: TillV2, orders: CountedOrder[], identity: ReportIdentity): ReportV2 {
+  const sales = orders.filter((counted) => counted.isSale).map((counted) => counted.order);
+  const rows = orders.flatMap((counted) => counted.rows);
+  return {
+    ...identity,
+    tillId: till.id,
+    startedAt: till.startedAt,
+    finalizedAt: till.finalizedAt,
+    deviceName: till.deviceName ?? "",
+    deviceIdentifier: till.deviceIdentifier ?? "",
+    reportNumber: till.reportNumber,
+    guestsNumber: sales.reduce((sum, order) => addAmounts(sum, order.guestsCount), 0),
+    totalSales: sales.reduce((sum, order) => addAmounts(sum, order.total), 0),
+    clerkName: till.clerkName ?? "",
+    clerkId: till.clerkId ?? "",
+    initialCashBalance: till.initialCashBalance ?? 0,
+    finalCashBalance: till.finalCashBalance ?? 0,
+    orderCount: sales.length,
+    establishmentName: till.establishmentName ?? "",
+    siretCode: till.siretCode ?? "",
+    customHeader: till.customHeader ?? "",
+    customFooter: till.customFooter ?? "",
+    companyName: till.companyName ?? "",
+    phoneNumber: till.phoneNumber ?? "",
+    website: till.website ?? "",
+    locale: till.locale,
+    address1: till.address1 ?? "",
+    address2: till.address2,
+    logoUrl: till.logoUrl,
+    zipCode: till.zipCode ?? "",
+    tvaCode: till.tvaCode ?? "",
+    country: till.country ?? "",
+    nafCode: till.nafCode ?? "",
+    city: till.city ?? "",
+    note: till.note,
+    reportRecordedPayments: groupRecordedPayments(orders),
+    reportCancellations: groupCancellations(orders),
+    reportTransferred: groupTransfers(orders),
+    reportModifiers: groupModifiers(rows),
+    reportEntries: toReportEntries(till.financialMovementList),
+    reportDiscounts: groupDiscounts(rows),
+    reportProducts: groupProductSales(rows),
+    reportClerksShift: computeClerkShifts(till.clerkShiftList, orders),
+    reportPayments: groupDeclaredPayments(till.declaredPaymentList),
+    reportRooms: groupRooms(sales),
+    reportMenus: groupMenus(orders.flatMap((counted) => counted.menus)),
+    reportTaxes: groupTaxes(rows),
+    orders: orders.map(({ order: { id, roomName, openedAt, closedAt, tableName, operatorName, total } }) => ({
+      id,
+      roomName,
+      openedAt,
+      closedAt,
+      tableName,
+      operatorName,
+      total,
+    })),
+  };
+}
+
+/** Validated payments by name, mode and type. */
+function groupRecordedPayments(orders: CountedOrder[]): ReportV2["reportRecordedPayments"] {
+  const groups = new AggregateMap<ReportV2["reportRecordedPayments"][number]>();
+  for (const payment of orders.flatMap((order) => order.payments)) {
+    const { name, paymentMode, paymentType } = payment;
+    const group = groups.getOrCreate([name, paymentMode, paymentType], () => ({
+      quantity: 0,
+      totalAmount: 0,
+      changeAmount: 0,
+      tipsAmount: 0,
+      name,
+      paymentMode,
+      paymentType,
+    }));
+    group.quantity += 1;
+    group.totalAmount = addAmounts(group.totalAmount, payment.amount);
+    group.changeAmount = addAmounts(group.changeAmount, payment.changeAmount);
+    group.tipsAmount = addAmounts(group.tipsAmount, payment.tipAmount ?? 0);
+  }
+  return toReportLines(groups.values(), (group) => [group.totalAmount, group.changeAmount, group.tipsAmount]);
+}
+
+/** The modifiers of products sold, by group and name: how many products had them, and what they added to sales. */
+function groupModifiers(rows: CountedRow[]): ReportV2["reportModifiers"] {
+  const groups = new AggregateMap<ReportV2["reportModifiers"][number]>();
+  for (const { row } of rows) {
+    for (const { modifierGroupName: groupName, name, amount } of row.modifierRowList) {
+      const group = groups.getOrCreate([groupName, name], () => ({ quantity: 0, groupName, amount: 0, name }));
+      group.quantity = addAmounts(group.quantity, soldQuantity(row));
+      group.amount = addAmounts(group.amount, multiplyAmount(amount, row.quantity));
+    }
+  }
+  return toReportLines(groups.values(), (group) => [group.amount]);
+}
+
+/** The payments that the point of sale declares, by name, mode and catalogue id. */
+function groupDeclaredPayments(payments: TillV2["declaredPaymentList"]): ReportV2["reportPayments"] {
+  const groups = new AggregateMap<ReportV2["reportPayments"][number]>();
+  for (const { paymentName, paymentMode, paymentId, paymentAmount } of payments) {
+    const group = groups.getOrCreate([paymentName, paymentMode, paymentId], () => ({
+      paymentName,
+      paymentAmount: 0,
+      paymentMode,
+      paymentCatalogId: paymentId,
+    }));
+    group.paymentAmount = addAmounts(group.paymentAmount, paymentAmount);
+  }
+  return groups.values();
+}
+
+/** The drawer's movements other than sales, one entry each. */
+function toReportEntries(movements: TillV2["financialMovementList"]): ReportV2["reportEntries"] {
+  return movements.map(({ id, amount, name, type, ...rest }) => ({
+    entryCatalogId: id,
+    entryAmount: amount,
+    entryName: name,
+    entryType: type,
+    ...rest,
+  }));
+}
+
+/** Orders that count, by name and type of their room. */
+function groupRooms(orders: OrderData[]): ReportV2["reportRooms"] {
+  const groups = new AggregateMap<ReportV2["reportRooms"][number]>();
+  for (const order of orders) {
+    const group = groups.getOrCreate([order.roomName, order.roomType], () => ({
+      orderCount: 0,
+      guestCount: 0,
+      totalExcludingTax: 0,
+      totalWithGuest: 0,
+      total: 0,
+      type: order.roomType,
+      name: order.roomName,
+    }));
+    group.orderCount += 1;
+    group.guestCount = addAmounts(group.guestCount, order.guestsCount);
+    group.total = addAmounts(group.total, order.total);
+    group.totalExcludingTax = addAmounts(group.totalExcludingTax, order.totalWithoutTax);
+    if (order.guestsCount > 0) group.totalWithGuest = addAmounts(group.totalWithGuest, order.total);
+  }
+  return groups.values();
+}
+
+/** Sales by tax name and rate. The catalogue id is that of the group's first row. */
+function groupTaxes(rows: CountedRow[]): ReportV2["reportTaxes"] {
+  const groups = new AggregateMap<ReportV2["reportTaxes"][number]>();
+  for (const { row } of rows) {
+    const taxRate = percentToBasisPoints(row.taxRate);
+    const group = groups.getOrCreate([row.taxName, taxRate], () => ({
+      taxName: row.taxName,
+      taxRate,
+      taxAmount: 0,
+      taxableAmount: 0,
+      taxCatalogId: row.taxId,
+    }));
+    group.taxAmount = addAmounts(group.taxAmount, row.taxAmount);
+    group.taxableAmount = addAmounts(group.taxableAmount, row.taxableAmount);
+  }
+  return groups.values();
+}
+
+type Transfer = ReportV2["reportTransferred"][number];
+
+/** Transferred rows by where they went. */
+function groupTransfers(orders: CountedOrder[]): Transfer[] {
+  const groups = new AggregateMap<Transfer>();
+  for (const { order } of orders) {
+    for (const { row, destination } of listTransferredRows(order)) {
+      const name = destination ?? "";
+      const group = groups.getOrCreate([name], () => ({ amount: 0, quantity: 0, name }));
+      group.quantity = addAmounts(group.quantity, row.quantity);
+      group.amount = addAmounts(group.amount, row.totalRow);
+    }
+  }
+  return toReportLines(groups.values(), (group) => [group.amount]);
+}
+
+/**
+ * The transferred rows of an order: all of them when it is transferred itself, else those that are. What was canceled
+ * went nowhere.
+ */
+function listTransferredRows(order: OrderData): { row: ProductRow; destination: string | null }[] {
+  if (order.isCanceled) return [];
+  const rows = allProductRows(order).filter((row) => !row.isCanceled);
+  if (order.isTransferred) return rows.map((row) => ({ row, destination: order.transferredTo }));
+  return rows.filter((row) => row.isTransferred).map((row) => ({ row, destination: row.transferredTo }));
+}

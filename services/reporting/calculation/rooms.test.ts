@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { computeTestReport } from "../testing/compute-test-report.ts";
+import { createTestOrder } from "../testing/till-fixtures.ts";
+
+const diningRoomOrder = { roomName: "Salle", roomType: "room", total: 1100, totalWithoutTax: 1000 } as const;
+
+test("sums the orders that count by room, those with guests apart", () => {
+  const orders = [
+    { ...diningRoomOrder, guestsCount: 2 },
+    diningRoomOrder,
+    { ...diningRoomOrder, isCanceled: true, guestsCount: 9 },
+  ];
+  expect(computeTestReport(orders.map((order) => createTestOrder(order))).reportV2.reportRooms).toEqual([
+    {
+      name: "Salle",
+      type: "room",
+      orderCount: 2,
+      guestCount: 2,
+      total: 2200,
+      totalExcludingTax: 2000,
+      totalWithGuest: 1100,
+    },
+  ]);
+});
+
+test("rooms are the same by name and type, and null is a value", () => {
+  const orders = [
+    diningRoomOrder,
+    { ...diningRoomOrder, roomType: "bar" as const },
+    { ...diningRoomOrder, roomName: null },
+    { ...diningRoomOrder, roomType: null },
+    diningRoomOrder,
+  ];
+  const rooms = computeTestReport(orders.map((order) => createTestOrder(order))).reportV2.reportRooms;
+  expect(rooms.map(({ name, type, orderCount }) => [name, type, orderCount])).toEqual([
+    ["Salle", "room", 2],
+    ["Salle", "bar", 1],
+    [null, "room", 1],
+    ["Salle", null, 1],
+  ]);
+});
+
+test("a room whose orders come to nothing is listed", () => {
+  expect(
+    computeTestReport([createTestOrder({ ...diningRoomOrder, total: 0, totalWithoutTax: 0 })]).reportV2.reportRooms,
+  ).toHaveLength(1);
+});

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { computeTestReport } from "../testing/compute-test-report.ts";
+import { createTestOrder, createTestProductRow } from "../testing/till-fixtures.ts";
+
+function computeTaxes(...rows: Parameters<typeof createTestProductRow>[0][]) {
+  return computeTestReport([createTestOrder({ productRowList: rows.map((row) => createTestProductRow(row)) })]).reportV2
+    .reportTaxes;
+}
+
+test("sums the declared tax by name and rate, with the catalogue id of the first row", () => {
+  expect(computeTaxes({ taxId: "first", taxAmount: 101 }, { taxId: "second", taxAmount: 7 })).toEqual([
+    { taxName: "TVA 10%", taxRate: 1000, taxAmount: 108, taxableAmount: 2000, taxCatalogId: "first" },
+  ]);
+});
+
+test("one rate under two names is two taxes, and one name at two rates", () => {
+  const names = computeTaxes(
+    {},
+    { taxName: "Réduit" },
+    { taxName: null },
+    { taxRate: 5.5 },
+    { taxName: null, taxId: null },
+  );
+  expect(names.map(({ taxName, taxRate, taxCatalogId }) => [taxName, taxRate, taxCatalogId])).toEqual([
+    ["TVA 10%", 1000, "ten"],
+    ["Réduit", 1000, "ten"],
+    [null, 1000, "ten"],
+    ["TVA 10%", 550, "ten"],
+  ]);
+});
+
+test("a tax of nothing is listed, because it has no quantity to leave it out by", () => {
+  expect(computeTaxes({ totalRow: 0, taxAmount: 0, taxableAmount: 0 })).toHaveLength(1);
+});
+
+test("rates are hundredths of a percent, rounded half away from zero", () => {
+  expect(computeTaxes({ taxRate: 8.875 }, { taxRate: 19.6 }, { taxRate: 0 }).map((tax) => tax.taxRate)).toEqual([
+    888, 1960, 0,
+  ]);
+});

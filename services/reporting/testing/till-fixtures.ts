@@ -1,0 +1,120 @@
+import type { OrderData } from "@pragma/contracts/order-data";
+import type { DiscountRow, MenuRow, ModifierRow, PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
+import { TillV2, type TillV2Input } from "@pragma/contracts/till-v2";
+import type { z } from "zod";
+
+/** Makers of small tills: each takes the fields that a test is about, and fills in the rest. */
+
+type PartialInput<Schema extends z.ZodType> = Partial<z.input<Schema>>;
+
+let lastId = 0;
+
+function newId(): string {
+  lastId += 1;
+  return `00000000-0000-4000-8000-${String(lastId).padStart(12, "0")}`;
+}
+
+/** A till of these orders. */
+export function createTestTill(orderList: TillV2Input["orderList"], fields: Partial<TillV2Input> = {}): TillV2 {
+  return TillV2.parse({
+    id: newId(),
+    startedAt: "2026-05-29T08:00:00.000Z",
+    finalizedAt: "2026-05-30T00:00:00.000Z",
+    reportNumber: 1,
+    financialMovementList: [],
+    declaredPaymentList: [],
+    clerkShiftList: [],
+    orderList,
+    ...fields,
+  });
+}
+
+/** A closed order without rows, of nothing. */
+export function createTestOrder(fields: PartialInput<typeof OrderData> = {}): z.input<typeof OrderData> {
+  return {
+    id: newId(),
+    openedAt: "2026-05-29T12:00:00.000Z",
+    total: 0,
+    totalTax: 0,
+    totalDiscount: 0,
+    totalWithoutTax: 0,
+    leftToPay: 0,
+    guestsCount: 0,
+    preparationActivated: true,
+    isMerged: false,
+    manuallyClosed: false,
+    isPaid: true,
+    isCanceled: false,
+    isPrepaid: false,
+    isTransferred: false,
+    paymentRowList: [],
+    productRowList: [],
+    menuRowList: [],
+    ...fields,
+  };
+}
+
+/** A product of 11.00, of which 1.00 is VAT of 10%. */
+export function createTestProductRow(fields: PartialInput<typeof ProductRow> = {}): z.input<typeof ProductRow> {
+  return {
+    id: newId(),
+    productId: "pizza",
+    name: "Pizza",
+    categoryName: "Cuisine",
+    subCategoryName: "Pizze",
+    taxId: "ten",
+    taxName: "TVA 10%",
+    taxRate: 10,
+    taxAmount: 100,
+    taxableAmount: 1000,
+    unitPriceRow: 1100,
+    unitPriceRowWithModifier: 1100,
+    totalRowWithModifier: 1100,
+    totalDiscount: 0,
+    totalRow: 1100,
+    quantity: 1,
+    isTransferred: false,
+    isMerged: false,
+    isCustomPrice: false,
+    validated: true,
+    isCanceled: false,
+    modifierRowList: [],
+    discountRowList: [],
+    ...fields,
+  };
+}
+
+export function createTestModifierRow(fields: PartialInput<typeof ModifierRow> = {}): z.input<typeof ModifierRow> {
+  return { id: newId(), amount: 150, name: "Bacon", modifierGroupName: "Suppléments", ...fields };
+}
+
+export function createTestDiscountRow(fields: PartialInput<typeof DiscountRow> = {}): z.input<typeof DiscountRow> {
+  return {
+    id: newId(),
+    amount: 110,
+    status: "validated",
+    splitAllowed: true,
+    name: "Personnel",
+    discountId: "staff",
+    ...fields,
+  };
+}
+
+export function createTestMenuRow(fields: PartialInput<typeof MenuRow> = {}): z.input<typeof MenuRow> {
+  return { id: newId(), menuId: "lunch", name: "Formule midi", totalRow: 1100, productRowList: [], ...fields };
+}
+
+export function createTestPaymentRow(fields: PartialInput<typeof PaymentRow> = {}): z.input<typeof PaymentRow> {
+  return {
+    id: newId(),
+    recordedAt: "2026-05-29T13:00:00.000Z",
+    amount: 1100,
+    changeAmount: 0,
+    status: "validated",
+    name: "Carte bancaire",
+    paymentType: "payment",
+    paymentMode: "card",
+    paymentId: "card",
+    ...fields,
+  };
+}

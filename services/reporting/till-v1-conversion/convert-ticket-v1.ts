@@ -1,0 +1,179 @@
+import { paymentModes, paymentTypes } from "@pragma/contracts/enumerations";
+import { fieldDefaultsOf } from "@pragma/contracts/fields";
+import { addAmounts } from "@pragma/contracts/money";
+import { OrderData } from "@pragma/contracts/order-data";
+import {
+  allProductRows,
+  computeRowAmounts,
+  DiscountRow,
+  isSoldRow,
+  MenuRow,
+  ModifierRow,
+  PaymentRow,
+  ProductRow,
+} from "@pragma/contracts/order-rows";
+import type { TicketItemV1, TicketPaymentV1, TicketV1 } from "@pragma/contracts/ticket-v1";
+import { isSettlingPayment } from "../calculation/counted-orders.ts";
+import type { LocalToUtc } from "./local-to-utc.ts";
+
+/** The payment mode that the older format writes as its place in the list; `custom` past its end. */
+export function paymentModeFromV1(code: number): (typeof paymentModes)[number] {
+  return paymentModes[code] ?? "custom";
+}
+
+const paymentDefaults = fieldDefaultsOf(PaymentRow.shape);
+
+/** A payment row from one of the older format, which knows neither change nor tips on top. */
+function convertPaymentV1(payment: TicketPaymentV1, toInstant: LocalToUtc): PaymentRow {
+  const createdAt = toInstant(payment.creation_date);
+  return {
+    ...paymentDefaults,
+    id: payment.client_id,
+    recordedAt: createdAt,
+    modifiedAt: createdAt,
+    amount: payment.amount,
+    changeAmount: 0,
+    status: payment.cancelled ? "cancelled" : "validated",
+    name: payment.name,
+    paymentType: paymentTypes[payment.type] ?? "payment",
+    paymentMode: paymentModeFromV1(payment.mode),
+    paymentId: payment.payment_method_client_id,
+    currencyCode: payment.currency,
+    operatorId: payment.person_client_id,
+    operatorName: payment.person_name,
+  };
+}
+
+const productDefaults = fieldDefaultsOf(ProductRow.shape);
+const modifierDefaults = fieldDefaultsOf(ModifierRow.shape);
+const discountDefaults = fieldDefaultsOf(DiscountRow.shape);
+
+/**
+ * A product row from an item of the older format, which carries a unit price, a VAT rate, options and discounts: the
+ * row's totals and VAT follow from these.
+ */
+function convertItemV1(item: TicketItemV1, menuRowId: string | null, toInstant: LocalToUtc): ProductRow {
+  const createdAt = toInstant(item.creation_date);
+  return computeRowAmounts({
+    ...productDefaults,
+    id: item.client_id,
+    parentProductRowId: item.parent_id,
+    productId: item.item_client_id,
+    recordedAt: createdAt,
+    modifiedAt: createdAt,
+    orderedAt: toInstant(item.ordered_date),
+    taxName: item.price.tax_name,
+    taxRate: item.price.tax,
+    unitPriceRow: item.price.amount,
+    subCategoryName: item.category,
+    categoryName: item.parent_category,
+    quantity: item.quantity,
+    weight: item.weight,
+    pricingName: item.price.tier,
+    operatorName: item.waiter,
+    name: item.name,
+    canceledReason: item.motif,
+    isTransferred: item.transferred,
+    isMerged: false,
+    isCustomPrice: false,
+    validated: true,
+    isCanceled: item.cancelled,
+    currencyCode: item.price.currency,
+    menuStepName: item.step,
+    menuStepIndex: item.step_index,
+    sku: item.sku,
+    isLoss: item.is_loss,
+    lossReason: item.loss_reason,
+    menuRowId,
+    modifierRowList: item.options.map((option, index) => ({
+      ...modifierDefaults,
+      id: `${item.client_id}#${index}`,
+      recordedAt: createdAt,
+      modifiedAt: createdAt,
+      amount: option.price,
+      name: option.name,
+      modifierGroupName: option.group_name,
+      modifierId: option.client_id,
+      modifierGroupId: option.group_id,
+    })),
+    discountRowList: item.discounts.map((discount, index) => ({
+      ...discountDefaults,
+      id: `${item.client_id}#${index}`,
+      recordedAt: createdAt,
+      modifiedAt: createdAt,
+      amount: discount.amount,
+      status: "validated",
+      splitAllowed: false,
+      name: discount.name,
+      discountId: discount.client_id,
+    })),
+  });
+}
+
+const orderDefaults = fieldDefaultsOf(OrderData.shape);
+const menuDefaults = fieldDefaultsOf(MenuRow.shape);
+
+/**
+ * An order from a ticket of the older format. What that format lacks is null, or the default. Its tax and discount are
+ * those of its rows that are neither canceled, transferred nor lost, whatever became of the order.
+ */
+export function convertTicketV1(ticket: TicketV1, tillId: string, toInstant: LocalToUtc): OrderData {
+  const payments = ticket.payments.map((payment) => convertPaymentV1(payment, toInstant));
+  const products = ticket.items.map((item) => convertItemV1(item, null, toInstant));
+  const menus = ticket.menus.map((menu, index) => convertMenuV1(menu, `${ticket.order_id}#${index}`, toInstant));
+  const soldRows = allProductRows({ productRowList: products, menuRowList: menus }).filter(isSoldRow);
+  const totalTax = soldRows.reduce((sum, row) => addAmounts(sum, row.taxAmount), 0);
+  const settling = payments.filter((payment) => payment.status === "validated" && isSettlingPayment(payment));
+  const leftToPay = Math.max(
+    0,
+    addAmounts(ticket.price, -settling.reduce((sum, { amount }) => addAmounts(sum, amount), 0)),
+  );
+  return {
+    ...orderDefaults,
+    id: ticket.order_id,
+    tillId,
+    roomId: ticket.room_id,
+    deviceIdentifier: ticket.device_id,
+    deviceName: ticket.device_name,
+    openedAt: toInstant(ticket.date_begin),
+    closedAt: toInstant(ticket.date_end),
+    total: ticket.price,
+    totalTax,
+    totalDiscount: soldRows.reduce((sum, row) => addAmounts(sum, row.totalDiscount), 0),
+    totalWithoutTax: addAmounts(ticket.price, -totalTax),
+    leftToPay,
+    guestsCount: ticket.number_guests,
+    billPrintCount: ticket.prints_count,
+    roomType: "room",
+    roomName: ticket.room,
+    tableName: ticket.table,
+    preparationActivated: false,
+    isMerged: false,
+    manuallyClosed: false,
+    isPaid: leftToPay === 0,
+    isCanceled: ticket.cancelled,
+    canceledReason: ticket.motif,
+    fiscalNumber: ticket.fiscal,
+    signature: ticket.signature,
+    operatorId: ticket.waiter_id,
+    operatorName: ticket.waiter,
+    firebaseCustomerRefKey: ticket.customer_identifier,
+    isPrepaid: false,
+    isTransferred: ticket.transferred,
+    transferredTo: ticket.transferred_motif,
+    paymentRowList: payments,
+    productRowList: products,
+    menuRowList: menus,
+  };
+}
+
+function convertMenuV1(menu: TicketV1["menus"][number], id: string, toInstant: LocalToUtc): MenuRow {
+  return {
+    ...menuDefaults,
+    id,
+    menuId: menu.client_id,
+    name: menu.name,
+    totalRow: menu.price,
+    productRowList: menu.items.map((item) => convertItemV1(item, id, toInstant)),
+  };
+}

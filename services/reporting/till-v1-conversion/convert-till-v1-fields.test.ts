@@ -1,0 +1,332 @@
+import { describe, expect, test } from "vitest";
+import {
+  createTestItemV1,
+  createTestPaymentV1,
+  createTestTicketV1,
+  createTestTillV1,
+} from "../testing/till-v1-fixtures.ts";
+import { convertTillV1 } from "./convert-till-v1.ts";
+
+const tillId = "5f67b799-163e-4208-82c1-be6c4c4006c3";
+
+function convertTestTill(...args: Parameters<typeof createTestTillV1>) {
+  return convertTillV1(createTestTillV1(...args), { tillId, timeZone: "Europe/Paris" });
+}
+
+function convertTestTicket(fields: Parameters<typeof createTestTicketV1>[0]) {
+  const [order] = convertTestTill([createTestTicketV1(fields)]).orderList;
+  if (!order) throw new Error("The order is not there");
+  return order;
+}
+
+function convertTestItem(fields: Parameters<typeof createTestItemV1>[0]) {
+  return convertTestTicket({ items: [createTestItemV1(fields)] }).productRowList[0];
+}
+
+describe("an item's totals", () => {
+  test("are its unit price and options, times its quantity, less its discounts", () => {
+    const row = convertTestItem({
+      quantity: 3,
+      options: [{ price: 150 }, { price: -50 }],
+      discounts: [{ amount: 100 }, { amount: 20 }],
+    });
+    expect(row).toMatchObject({
+      unitPriceRow: 1100,
+      unitPriceRowWithModifier: 1200,
+      totalRowWithModifier: 3600,
+      totalDiscount: 120,
+      totalRow: 3480,
+      taxableAmount: 3164,
+      taxAmount: 316,
+    });
+  });
+
+  test.each([
+    [1.227, { amount: 6200, tax: 10 }, 1, 7607],
+    [0.3505, { amount: 1000, tax: 10 }, 1, 351],
+    [0.25, { amount: 333, tax: 5.5 }, 2, 167],
+    [0, { amount: 333, tax: 5.5 }, 2, 0],
+  ])("of %s kg at %o, %s times: %s", (weight, price, quantity, totalRowWithModifier) => {
+    expect(convertTestItem({ weight, price, quantity })).toMatchObject({ totalRowWithModifier });
+  });
+
+  test("weigh their options too", () => {
+    expect(convertTestItem({ weight: 0.5, options: [{ price: 101 }] })).toMatchObject({ totalRowWithModifier: 601 });
+  });
+
+  test("are negative when discounts exceed them, with VAT rounded half away from zero", () => {
+    const row = convertTestItem({ price: { amount: 0, tax: 100 }, discounts: [{ amount: 21 }] });
+    expect(row).toMatchObject({ totalRow: -21, taxableAmount: -11, taxAmount: -10 });
+  });
+});
+
+test("an item's names, steps, options and discounts are in the row", () => {
+  const row = convertTestItem({
+    client_id: "row",
+    item_client_id: "pizza",
+    parent_id: "parent",
+    category: "Pizze",
+    parent_category: "Cuisine",
+    step: "Plat",
+    step_index: 1,
+    motif: "Rupture",
+    cancelled: true,
+    is_loss: true,
+    loss_reason: "Casse",
+    waiter: "Alice",
+    sku: "SKU-1",
+    creation_date: "2026-05-29T14:00:00",
+    ordered_date: "2026-05-29T14:05:00+02:00",
+    price: { tax: 5.5, amount: 1100, tier: "Normal", tax_name: "TVA", currency: "EUR" },
+    options: [{ client_id: "o", name: "Bacon", price: 150, group_id: "g", group_name: "Suppléments" }],
+    discounts: [{ client_id: "d", name: "Personnel", amount: 10 }],
+  });
+  expect(row).toMatchObject({
+    id: "row",
+    productId: "pizza",
+    parentProductRowId: "parent",
+    subCategoryName: "Pizze",
+    categoryName: "Cuisine",
+    menuStepName: "Plat",
+    menuStepIndex: 1,
+    canceledReason: "Rupture",
+    isCanceled: true,
+    isTransferred: false,
+    isLoss: true,
+    lossReason: "Casse",
+    operatorName: "Alice",
+    sku: "SKU-1",
+    recordedAt: "2026-05-29T12:00:00.000Z",
+    modifiedAt: "2026-05-29T12:00:00.000Z",
+    orderedAt: "2026-05-29T12:05:00.000Z",
+    pricingName: "Normal",
+    taxName: "TVA",
+    taxRate: 5.5,
+    taxId: null,
+    currencyCode: "EUR",
+    modifierRowList: [
+      { amount: 150, name: "Bacon", modifierId: "o", modifierGroupId: "g", modifierGroupName: "Suppléments" },
+    ],
+    discountRowList: [{ amount: 10, name: "Personnel", discountId: "d", discountGroupId: null, status: "validated" }],
+  });
+});
+
+test("a ticket's names and places are in the order", () => {
+  expect(
+    convertTestTicket({
+      date_begin: "2026-05-29T14:00:00",
+      date_end: "2026-05-29T15:00:00",
+      waiter: "Alice",
+      waiter_id: "alice",
+      table: "12",
+      room: "Salle",
+      room_id: "salle",
+      price: 1100,
+      number_guests: 3,
+      motif: "Rupture",
+      cancelled: true,
+      transferred: true,
+      transferred_motif: "Mews",
+      prints_count: 2,
+      fiscal: 7,
+      device_id: "ipad",
+      device_name: "iPad",
+      customer_identifier: "-Mkw",
+      signature: "abc",
+    }),
+  ).toMatchObject({
+    tillId,
+    openedAt: "2026-05-29T12:00:00.000Z",
+    closedAt: "2026-05-29T13:00:00.000Z",
+    operatorName: "Alice",
+    operatorId: "alice",
+    tableName: "12",
+    roomName: "Salle",
+    roomId: "salle",
+    roomType: "room",
+    total: 1100,
+    guestsCount: 3,
+    canceledReason: "Rupture",
+    isCanceled: true,
+    isTransferred: true,
+    transferredTo: "Mews",
+    billPrintCount: 2,
+    fiscalNumber: 7,
+    deviceIdentifier: "ipad",
+    deviceName: "iPad",
+    firebaseCustomerRefKey: "-Mkw",
+    signature: "abc",
+    canceledAt: null,
+    firstBillPrintDate: null,
+    channel: "unknown",
+    serviceType: "unknown",
+    source: "unknown",
+    isTraining: false,
+  });
+});
+
+describe("an order's totals", () => {
+  const items = [
+    createTestItemV1({ discounts: [{ amount: 110 }] }),
+    createTestItemV1({ cancelled: true, discounts: [{ amount: 1 }] }),
+    createTestItemV1({ transferred: true }),
+    createTestItemV1({ is_loss: true }),
+  ];
+  const menus = [
+    { client_id: "m", name: "Menu", price: 550, items: [createTestItemV1({ price: { tax: 10, amount: 550 } })] },
+  ];
+
+  test.each([{}, { cancelled: true }, { transferred: true }])("sum the rows that stand, when it is %o", (state) => {
+    expect(convertTestTicket({ ...state, price: 2000, items, menus })).toMatchObject({
+      total: 2000,
+      totalTax: 140,
+      totalDiscount: 110,
+      totalWithoutTax: 1860,
+    });
+  });
+
+  test.each([
+    ["nothing is paid", [], 1100, false],
+    ["a part is paid", [{ amount: 100 }, { amount: 1, type: 3 }], 999, false],
+    ["it is paid", [{}], 0, true],
+    ["too much is paid", [{}, {}], 0, true],
+    ["the payment was canceled", [{ cancelled: true }], 1100, false],
+    ["only a tip, change or discount is there", [{ type: 4 }, { type: 1 }, { type: 2 }], 1100, false],
+  ])("leave to pay what is left when %s", (_, payments, leftToPay, isPaid) => {
+    const order = convertTestTicket({ price: 1100, payments: payments.map((payment) => createTestPaymentV1(payment)) });
+    expect(order).toMatchObject({ leftToPay, isPaid });
+  });
+});
+
+test("a menu has its total, and its rows know it", () => {
+  const order = convertTestTicket({
+    order_id: tillId,
+    menus: [{ client_id: "m", name: "Menu", price: 550, items: [createTestItemV1()] }],
+  });
+  expect(order.menuRowList).toMatchObject([
+    {
+      id: `${tillId}#0`,
+      menuId: "m",
+      name: "Menu",
+      totalRow: 550,
+      parentMenuRowId: null,
+      productRowList: [{ menuRowId: `${tillId}#0` }],
+    },
+  ]);
+});
+
+test.each([
+  [0, 0, "cash", "payment"],
+  [2, 1, "restaurantCheck", "change"],
+  [11, 3, "mews", "customerAccount"],
+  [22, 4, "tablePayment", "tip"],
+  [23, 5, "custom", "payment"],
+  [1_000_000, 1_000_000, "custom", "payment"],
+])("payment mode %s and type %s are %s and %s", (mode, type, paymentMode, paymentType) => {
+  const order = convertTestTicket({ payments: [createTestPaymentV1({ mode, type })] });
+  expect(order.paymentRowList[0]).toMatchObject({ paymentMode, paymentType, changeAmount: 0, tipAmount: null });
+});
+
+test("a payment keeps who took it, when and how", () => {
+  const payment = createTestPaymentV1({
+    cancelled: true,
+    name: "Carte",
+    person_client_id: "bruno",
+    person_name: "Bruno",
+    payment_method_client_id: "card",
+    creation_date: "2026-05-29T14:00:00",
+  });
+  expect(convertTestTicket({ payments: [payment] }).paymentRowList[0]).toMatchObject({
+    status: "cancelled",
+    name: "Carte",
+    operatorId: "bruno",
+    operatorName: "Bruno",
+    paymentId: "card",
+    recordedAt: "2026-05-29T12:00:00.000Z",
+    paymentProtocol: "unknown",
+  });
+});
+
+test("declared payments are named after the till's first payment of their mode, else after the mode", () => {
+  const tickets = [
+    createTestTicketV1({
+      payments: [createTestPaymentV1({ mode: 0, name: "Espèces" }), createTestPaymentV1({ mode: 0, name: "Liquide" })],
+    }),
+    createTestTicketV1({
+      payments: [createTestPaymentV1({ mode: 1, name: null }), createTestPaymentV1({ mode: 0, name: "Cash" })],
+    }),
+  ];
+  const total_payments = [0, 1, 2, 99].map((mode) => ({ mode, amount: mode }));
+  expect(convertTestTill(tickets, { total_payments }).declaredPaymentList).toEqual([
+    { paymentMode: "cash", paymentName: "Espèces", paymentAmount: 0, paymentId: null, quantity: null },
+    { paymentMode: "card", paymentName: "card", paymentAmount: 1, paymentId: null, quantity: null },
+    {
+      paymentMode: "restaurantCheck",
+      paymentName: "restaurantCheck",
+      paymentAmount: 2,
+      paymentId: null,
+      quantity: null,
+    },
+    { paymentMode: "custom", paymentName: "custom", paymentAmount: 99, paymentId: null, quantity: null },
+  ]);
+});
+
+test.each([
+  [-1, -1, "cash-out", null],
+  [0, 0, "cash-in", "cash"],
+  [500, 23, "cash-in", "custom"],
+  [500, null, "cash-in", null],
+])("a cash movement of %s in mode %s is %s in %s", (amount, payment_mode, type, paymentMode) => {
+  const cash_movements = [
+    { amount, payment_mode, name: "Fond", person: "Alice", person_id: "alice", payment_name: "Espèces" },
+  ];
+  expect(convertTestTill([], { cash_movements }).financialMovementList[0]).toMatchObject({
+    id: null,
+    amount,
+    type,
+    paymentMode,
+    name: "Fond",
+    operatorName: "Alice",
+    operatorId: "alice",
+    paymentName: "Espèces",
+  });
+});
+
+test("the ticket header, the clerk and the balances are the till's", () => {
+  const till = convertTestTill([], {
+    ticket_name: "Bistro",
+    ticket_company: "350",
+    ticket_text: "Bienvenue",
+    ticket_address: "3 rue",
+    ticket_url: "example.com",
+    person_name: "Alice",
+    person_id: "alice",
+    cash_float_initial: 100,
+    cash_float_final: null,
+    team: [{ name: "Alice", person_client_id: "alice", date_begin: "2026-05-29T10:00:00", date_end: null }],
+    date_begin: "2026-05-29T08:00:00",
+    fiscal: 24,
+    locale: "en_GB",
+  });
+  expect(till).toMatchObject({
+    id: tillId,
+    establishmentName: "Bistro",
+    siretCode: "350",
+    companyName: null,
+    customHeader: "Bienvenue",
+    customFooter: null,
+    address1: "3 rue",
+    address2: null,
+    website: "example.com",
+    country: "France",
+    clerkName: "Alice",
+    clerkId: "alice",
+    initialCashBalance: 100,
+    finalCashBalance: null,
+    clerkShiftList: [{ id: "alice", name: "Alice", clockInDate: "2026-05-29T08:00:00.000Z", clockOutDate: null }],
+    startedAt: "2026-05-29T06:00:00.000Z",
+    reportNumber: 24,
+    locale: "en_GB",
+    isTraining: false,
+  });
+});

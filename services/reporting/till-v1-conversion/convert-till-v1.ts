@@ -1,0 +1,98 @@
+import { fieldDefaultsOf } from "@pragma/contracts/fields";
+import type { TillV1 } from "@pragma/contracts/till-v1";
+import { TillV2 } from "@pragma/contracts/till-v2";
+import { convertTicketV1, paymentModeFromV1 } from "./convert-ticket-v1.ts";
+import { type LocalToUtc, localToUtcIn } from "./local-to-utc.ts";
+
+const tillDefaults = fieldDefaultsOf(TillV2.shape);
+const movementDefaults = fieldDefaultsOf(TillV2.shape.financialMovementList.element.shape);
+const declaredPaymentDefaults = fieldDefaultsOf(TillV2.shape.declaredPaymentList.element.shape);
+
+/**
+ * A till of the older format as the till of the current one that it stands for. What the older format lacks is null, or
+ * the default; a date without an offset is in the location's time zone (IANA).
+ *
+ * @throws AmountOutOfRange when a row's total is beyond what JSON numbers hold exactly
+ */
+export function convertTillV1(
+  { tillJson: till }: TillV1,
+  { tillId, timeZone }: { tillId: string; timeZone: string },
+): TillV2 {
+  const toInstant = localToUtcIn(timeZone);
+  const orderList = till.tickets.map((ticket) => convertTicketV1(ticket, tillId, toInstant));
+  return {
+    ...tillDefaults,
+    id: tillId,
+    note: till.note,
+    establishmentName: till.ticket_name,
+    siretCode: till.ticket_company,
+    address1: till.ticket_address,
+    zipCode: till.ticket_zip,
+    city: till.ticket_city,
+    country: till.ticket_country,
+    phoneNumber: till.ticket_phone,
+    website: till.ticket_url,
+    tvaCode: till.ticket_tva,
+    nafCode: till.ticket_naf,
+    customHeader: till.ticket_text,
+    deviceName: till.device_name,
+    deviceIdentifier: till.device_id,
+    startedAt: toInstant(till.date_begin),
+    finalizedAt: toInstant(till.date_end),
+    reportNumber: till.fiscal,
+    locale: till.locale,
+    clerkName: till.person_name,
+    clerkId: till.person_id,
+    initialCashBalance: till.cash_float_initial,
+    finalCashBalance: till.cash_float_final,
+    financialMovementList: till.cash_movements.map((movement) => convertCashMovement(movement, toInstant)),
+    declaredPaymentList: convertDeclaredPayments(till.total_payments, orderList),
+    clerkShiftList: till.team.map((member) => ({
+      id: member.person_client_id,
+      name: member.name,
+      clockInDate: toInstant(member.date_begin),
+      clockOutDate: toInstant(member.date_end),
+    })),
+    orderList,
+  };
+}
+
+function convertCashMovement(
+  movement: TillV1["tillJson"]["cash_movements"][number],
+  toInstant: LocalToUtc,
+): TillV2["financialMovementList"][number] {
+  const mode = movement.payment_mode;
+  return {
+    ...movementDefaults,
+    amount: movement.amount,
+    name: movement.name,
+    type: movement.amount < 0 ? "cash-out" : "cash-in",
+    recordedAt: toInstant(movement.creation_date),
+    deviceIdentifier: movement.device_id,
+    operatorId: movement.person_id,
+    operatorName: movement.person,
+    currencyCode: movement.currency,
+    paymentMode: mode === null || mode === -1 ? null : paymentModeFromV1(mode),
+    paymentName: movement.payment_name,
+  };
+}
+
+/** Total payments are by mode alone: their name is that of the till's first payment of the mode, else the mode itself. */
+function convertDeclaredPayments(
+  totals: TillV1["tillJson"]["total_payments"],
+  orders: TillV2["orderList"],
+): TillV2["declaredPaymentList"] {
+  const nameByMode = new Map<string, string | null>();
+  for (const { paymentMode, name } of orders.flatMap((order) => order.paymentRowList)) {
+    if (!nameByMode.has(paymentMode)) nameByMode.set(paymentMode, name);
+  }
+  return totals.map(({ mode, amount }) => {
+    const paymentMode = paymentModeFromV1(mode);
+    return {
+      ...declaredPaymentDefaults,
+      paymentMode,
+      paymentAmount: amount,
+      paymentName: nameByMode.get(paymentMode) ?? paymentMode,
+    };
+  });
+}

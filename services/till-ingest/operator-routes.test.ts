@@ -1,0 +1,38 @@
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createTillOperatorRoutes } from "./service.ts";
+import { startTestTillIngest, type TestTillIngest } from "./testing/start-test-till-ingest.ts";
+import { createTestTill } from "./testing/till-fixtures.ts";
+
+let service: TestTillIngest;
+const principal = createTestPrincipal();
+
+beforeAll(async () => {
+  service = await startTestTillIngest();
+});
+afterAll(() => service?.remove());
+
+/** The ids of the tills that operators are told have had no result for a minute. */
+async function listUnfinishedIds(): Promise<string[]> {
+  const log = createLogger({ name: "test", level: "silent" });
+  const operations = createTillOperatorRoutes({ db: service.db, log, sweepAfter: 300 });
+  const tills = (await (await operations.request("/unfinished?seconds=60")).json()) as { tillId: string }[];
+  return tills.map(({ tillId }) => tillId);
+}
+
+it("tells operators which tills wait for their result, reckoned from when their present revision came to be", async () => {
+  const till = createTestTill();
+  const { id } = till;
+  await service.request("POST", "/v2/tills/", { principal, body: till });
+  const { sql } = service.db;
+  await sql`update tills set created_at = now() - interval '1 day', updated_at = now() - interval '1 day' where id = ${id}`;
+  await sql`update till_versions set created_at = now() - interval '1 day' where till_id = ${id}`;
+  expect(await listUnfinishedIds()).toEqual([id]);
+
+  await service.request("POST", `/v1/tills/${id}/reprocess`, { principal });
+  expect(await listUnfinishedIds()).toEqual([]);
+
+  await sql`update till_versions set created_at = now() - interval '61 seconds' where till_id = ${id} and revision = 2`;
+  expect(await listUnfinishedIds()).toEqual([id]);
+});

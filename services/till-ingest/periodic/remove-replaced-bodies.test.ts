@@ -1,0 +1,69 @@
+import { ObjectNotFound } from "@pragma/runtime/object-store/object-store";
+import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tillIngestConfig } from "../context.ts";
+import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { createTestTill } from "../testing/till-fixtures.ts";
+import { removeReplacedBodies } from "./remove-bodies.ts";
+
+const principal = createTestPrincipal();
+let service: TestTillIngest;
+
+beforeAll(async () => {
+  service = await startTestTillIngest();
+});
+afterAll(() => service?.remove());
+
+const runRemoval = (days: string | undefined) => {
+  const config = tillIngestConfig.parse({ OBJECT_STORE: "file:/unused", REPLACED_BODIES_KEPT_DAYS: days });
+  return removeReplacedBodies.run({ db: service.db, objects: service.objects, config });
+};
+
+/** A till that was pushed and then replaced, both so long ago; the keys of its bodies, oldest first. */
+async function pushAndReplaceTill({ days }: { days: number }): Promise<{ id: string; keys: string[] }> {
+  const till = createTestTill();
+  await service.request("POST", "/v2/tills/", { principal, body: till });
+  expect(
+    (await service.request("PUT", `/v1/tills/${till.id}`, { principal, body: { ...till, note: "again" } })).status,
+  ).toBe(200);
+  const { sql } = service.db;
+  await sql`update tills set updated_at = now() - make_interval(days => ${days}) where id = ${till.id}`;
+  const versions = await sql<{ objectKey: string }[]>`
+    update till_versions set created_at = now() - make_interval(days => ${days}) where till_id = ${till.id}
+    returning object_key, revision`;
+  return { id: till.id, keys: versions.map(({ objectKey }) => objectKey) };
+}
+
+async function doObjectsExist(keys: string[]): Promise<boolean[]> {
+  return Promise.all(
+    keys.map((key) =>
+      service.objects.get(key).then(
+        () => true,
+        (error) => {
+          if (error instanceof ObjectNotFound) return false;
+          throw error;
+        },
+      ),
+    ),
+  );
+}
+
+describe("the removal of replaced bodies", () => {
+  it("removes those that were replaced too long ago, and never the one that a till has", async () => {
+    const [old, recent] = [await pushAndReplaceTill({ days: 31 }), await pushAndReplaceTill({ days: 29 })];
+    await runRemoval("30");
+    expect(await doObjectsExist(old.keys)).toEqual([false, true]);
+    expect(await doObjectsExist(recent.keys)).toEqual([true, true]);
+    expect(await (await service.request("GET", `/v1/tills/${old.id}/object`, { principal })).json()).toMatchObject({
+      note: "again",
+    });
+    await runRemoval("30");
+    expect(await doObjectsExist(old.keys)).toEqual([false, true]);
+  });
+
+  it("removes nothing where no time is set", async () => {
+    const { keys } = await pushAndReplaceTill({ days: 3_000 });
+    await runRemoval(undefined);
+    expect(await doObjectsExist(keys)).toEqual([true, true]);
+  });
+});

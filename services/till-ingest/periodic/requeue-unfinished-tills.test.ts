@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import { createLogger } from "@pragma/runtime/observability/logger";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { createTestTill } from "../testing/till-fixtures.ts";
+import { requeueUnfinishedTills } from "./requeue-unfinished-tills.ts";
+
+let service: TestTillIngest;
+const principal = createTestPrincipal();
+
+beforeAll(async () => {
+  service = await startTestTillIngest();
+});
+afterAll(() => service?.remove());
+
+async function pushTill(fields: Parameters<typeof createTestTill>[0] = {}): Promise<string> {
+  const till = createTestTill(fields);
+  await service.request("POST", "/v2/tills/", { principal, body: till });
+  return String(till.id);
+}
+
+const runRequeue = () =>
+  requeueUnfinishedTills.run({ db: service.db, log: createLogger({ name: "test", level: "silent" }), sweepAfter: 300 });
+
+const makeOverdue = (id: string) =>
+  service.db.sql`update tills set next_sweep_at = now() - interval '1 second' where id = ${id}`;
+
+async function secondsToNextRequeue(id: string): Promise<number | null> {
+  const [row] = await service.db.sql<{ seconds: number | null }[]>`
+    select extract(epoch from next_sweep_at - now())::float8 as seconds from tills where id = ${id}`;
+  return row?.seconds ?? null;
+}
+
+async function publishReportFinalized(tillId: string, revision = 1): Promise<void> {
+  const locationId = principal.location?.id ?? expect.unreachable();
+  const id = randomUUID();
+  await service.db.transaction((tx) =>
+    publishEvent(tx, "report.finalized", {
+      id,
+      traceparent: undefined,
+      subject: tillId,
+      data: {
+        locationId,
+        tillId,
+        revision,
+        reportId: randomUUID(),
+        reportVersion: 1,
+        reportNumber: 24,
+        startedAt: "2026-05-29T08:02:11.000Z",
+        finalizedAt: "2026-05-29T21:41:50.000Z",
+        totalSales: 1_100,
+        orderIds: [],
+      },
+    }),
+  );
+  await eventually("report.finalized to be handled", async () => {
+    const [handled] = await service.db.sql`select 1 from inbox where event_id = ${id}`;
+    return handled;
+  });
+}
+
+describe("the sweeper", () => {
+  it("announces a till again that has had no result for five minutes, as the same revision", async () => {
+    const id = await pushTill();
+    expect(await secondsToNextRequeue(id)).toBeGreaterThan(290);
+    await makeOverdue(id);
+    await runRequeue();
+    const [first, second, ...more] = await service.tillPushedEvents(id);
+    expect(second).toEqual(first);
+    expect(more).toEqual([]);
+  });
+
+  it("gives it twice the time each turn, a day at most", async () => {
+    const id = await pushTill();
+    const given: number[] = [];
+    for (let turn = 1; turn <= 10; turn += 1) {
+      await makeOverdue(id);
+      await runRequeue();
+      given.push(Math.round((await secondsToNextRequeue(id)) ?? 0));
+    }
+    expect(given.slice(0, 3)).toEqual([600, 1_200, 2_400]);
+    expect(given.at(-1)).toBe(24 * 60 * 60);
+  });
+
+  it("leaves a till alone whose time has not come, that is done, or that needs no result", async () => {
+    const [young, done, training] = [await pushTill(), await pushTill(), await pushTill({ isTraining: true })];
+    await makeOverdue(done);
+    await publishReportFinalized(done);
+    await runRequeue();
+    for (const id of [young, done, training]) expect(await service.tillPushedEvents(id)).toHaveLength(1);
+  });
+
+  it("announces once when two instances sweep at the same time", async () => {
+    const id = await pushTill();
+    await makeOverdue(id);
+    await Promise.all([runRequeue(), runRequeue()]);
+    expect(await service.tillPushedEvents(id)).toHaveLength(2);
+  });
+});
+
+describe("report.finalized", () => {
+  it("ends the wait for the revision that it is of", async () => {
+    const id = await pushTill();
+    await publishReportFinalized(id);
+    expect(await secondsToNextRequeue(id)).toBeNull();
+    const [row] = await service.db.sql`select result_revision, report_version from tills where id = ${id}`;
+    expect(row).toMatchObject({ resultRevision: 1, reportVersion: 1 });
+  });
+
+  it("of an earlier revision does not end the wait for a later one", async () => {
+    const id = await pushTill();
+    await service.db.sql`update tills set revision = 2 where id = ${id}`;
+    await publishReportFinalized(id, 1);
+    expect(await secondsToNextRequeue(id)).toBeGreaterThan(200);
+    await publishReportFinalized(id, 2);
+    expect(await secondsToNextRequeue(id)).toBeNull();
+  });
+
+  it("of an earlier revision that comes late changes nothing", async () => {
+    const id = await pushTill();
+    await service.db.sql`update tills set revision = 2 where id = ${id}`;
+    await publishReportFinalized(id, 2);
+    await publishReportFinalized(id, 1);
+    const [row] = await service.db.sql`select result_revision from tills where id = ${id}`;
+    expect(row).toEqual({ resultRevision: 2 });
+  });
+
+  it("of a till that nobody pushed here changes nothing", async () => {
+    await publishReportFinalized(randomUUID());
+  });
+});

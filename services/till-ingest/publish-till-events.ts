@@ -1,0 +1,34 @@
+import type { SqlTransaction } from "@pragma/runtime/database/postgres";
+import { publishEvent } from "@pragma/runtime/messaging/outbox";
+import type { RevisionReason } from "./queries/till-versions.ts";
+import type { TillRow } from "./queries/tills.ts";
+
+interface TillPushedDetails {
+  reason: RevisionReason;
+  /** Of what made the revision (W3C). */
+  traceparent: string | undefined;
+  isErasure?: boolean;
+}
+
+/** Publishes `till.pushed` for a till's current revision, in the transaction that made it or found it without result. */
+export async function publishTillPushed(
+  tx: SqlTransaction,
+  till: TillRow,
+  { reason, traceparent, isErasure = false }: TillPushedDetails,
+): Promise<void> {
+  await publishEvent(tx, "till.pushed", {
+    subject: till.id,
+    data: {
+      locationId: till.locationId,
+      tillId: till.id,
+      revision: till.revision,
+      reason,
+      pushedAt: till.createdAt.toISOString(),
+      version: till.format,
+      object: { key: till.objectKey, hash: till.hash },
+      timeZone: till.timeZone,
+      ...(isErasure && { isErasure }),
+    },
+    traceparent,
+  });
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startTestTillIngest, type TestTillIngest } from "../testing/start-test-till-ingest.ts";
+import { createTestOrder, createTestTill } from "../testing/till-fixtures.ts";
+
+let service: TestTillIngest;
+let principal = createTestPrincipal();
+
+beforeAll(async () => {
+  service = await startTestTillIngest();
+});
+afterAll(() => service?.remove());
+beforeEach(() => {
+  principal = createTestPrincipal();
+});
+
+const push = (body: unknown, headers: Record<string, string> = {}, query = "") =>
+  service.request("POST", `/v2/tills/${query}`, { principal, body, headers });
+const requestPushProblem = (body: unknown, headers: Record<string, string> = {}, query = "") =>
+  service.requestProblem("POST", `/v2/tills/${query}`, { principal, body, headers });
+
+async function readStoredRows(): Promise<unknown[]> {
+  const { sql } = service.db;
+  return [
+    await sql`select id from tills order by id`,
+    await sql`select till_id from till_versions order by till_id`,
+    await sql`select key from object_intents order by key`,
+  ];
+}
+
+/** Refused with this code, and nothing stored. */
+async function expectRefusal(code: string, body: unknown, headers: Record<string, string> = {}) {
+  const before = await readStoredRows();
+  const problem = await requestPushProblem(body, headers);
+  expect(problem.code).toBe(code);
+  expect(await readStoredRows()).toEqual(before);
+  return problem;
+}
+
+describe("POST /v2/tills/ refuses", () => {
+  it("a key without the scope", async () => {
+    principal = createTestPrincipal({ scopes: ["tills:read"] });
+    await expectRefusal("scope_missing", createTestTill());
+  });
+
+  it("a location that is not the key's", async () => {
+    expect((await requestPushProblem(createTestTill(), {}, `?locationId=${randomUUID()}`)).code).toBe(
+      "location_forbidden",
+    );
+  });
+
+  it("a location that is not there, and a key without location that names none", async () => {
+    principal = createTestPrincipal({ scopes: ["admin"], location: null });
+    expect((await requestPushProblem(createTestTill(), {}, `?locationId=${randomUUID()}`)).code).toBe(
+      "location_not_found",
+    );
+    expect(await requestPushProblem(createTestTill())).toMatchObject({
+      code: "invalid_request",
+      errors: [{ in: "query", path: "locationId", code: "required" }],
+    });
+  });
+
+  it("to look a location up while accounts are away, with 503 and when to try again", async () => {
+    const { id } = service.accounts.addLocation();
+    principal = createTestPrincipal({ scopes: ["admin"], location: null });
+    service.accounts.isUnavailable = true;
+    const response = await push(createTestTill(), {}, `?locationId=${id}`);
+    service.accounts.isUnavailable = false;
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("2");
+  });
+
+  it("malformed JSON, and says where it breaks", async () => {
+    const { detail } = await expectRefusal("malformed_json", '{\n  "id": 1,\n  "note" "x"\n}');
+    expect(detail).toContain("position 22 (line 3, column 10)");
+  });
+
+  it.each([
+    ["an empty body", "malformed_json", "", {}],
+    ["invalid UTF-8", "malformed_json", Uint8Array.of(0x7b, 0xff, 0x7d), {}],
+    [
+      "another content type",
+      "unsupported_media_type",
+      JSON.stringify(createTestTill()),
+      { "content-type": "text/xml" },
+    ],
+    ["another encoding", "unsupported_encoding", JSON.stringify(createTestTill()), { "content-encoding": "br" }],
+    ["truncated gzip", "malformed_body", gzipSync("{}".repeat(999)).subarray(0, 20), { "content-encoding": "gzip" }],
+    ["what is no gzip", "malformed_body", JSON.stringify(createTestTill()), { "content-encoding": "gzip" }],
+  ])("%s", async (_, code, body, headers) => {
+    await expectRefusal(code, body, headers as Record<string, string>);
+  });
+
+  it.each([
+    ["a list", []],
+    ["a text", "till"],
+    ["null", null],
+    ["a number", 12],
+  ])("%s in place of a till", async (_, body) => {
+    const { errors } = await expectRefusal("invalid_request", JSON.stringify(body));
+    expect(errors).toMatchObject([{ in: "body", path: "", code: "invalid_type" }]);
+  });
+
+  it("a till that lacks what identifies it", async () => {
+    const { errors } = await expectRefusal("invalid_request", {});
+    expect(errors?.map(({ path }) => path).sort()).toEqual(
+      ["id", "startedAt", "finalizedAt", "reportNumber", "orderList"]
+        .concat(["financialMovementList", "declaredPaymentList", "clerkShiftList"])
+        .sort(),
+    );
+    expect(errors?.every(({ code }) => code === "required")).toBe(true);
+  });
+
+  it("a wrong enumeration, naming what is allowed", async () => {
+    const { errors } = await expectRefusal("invalid_request", {
+      ...createTestTill(),
+      orderList: [{ ...createTestOrder(), serviceType: "drone" }],
+    });
+    expect(errors).toMatchObject([{ path: "orderList[0].serviceType", code: "invalid_value" }]);
+    expect(errors?.[0]?.message).toMatch(/"takeout"\|"eatin"\|"delivery"\|"unknown".*got "drone"/);
+  });
+
+  it("a negative guest count, a date that does not exist, and an id that is no uuid, all at once", async () => {
+    const { errors, detail } = await expectRefusal(
+      "invalid_request",
+      createTestTill({
+        id: "till-1",
+        startedAt: "2026-02-30T10:00:00Z",
+        orderList: [createTestOrder(), createTestOrder({ guestsCount: -1 })],
+      }),
+    );
+    expect(errors).toMatchObject([
+      { path: "id", code: "invalid_format" },
+      { path: "startedAt", code: "invalid_format" },
+      { path: "orderList[1].guestsCount", code: "too_small" },
+    ]);
+    expect(detail).toBe("The request has 3 faults: see errors.");
+  });
+
+  it("faults of the query together with those of the body", async () => {
+    const { errors } = await requestPushProblem(createTestTill({ reportNumber: 0 }), {}, "?locationId=here");
+    expect(errors).toMatchObject([
+      { in: "query", path: "locationId" },
+      { in: "body", path: "reportNumber" },
+    ]);
+  });
+
+  it("an order that is listed twice, also when there are other faults", async () => {
+    const order = createTestOrder();
+    const again = { ...order, id: `s${String(order.id).toUpperCase()}`, guestsCount: -1 };
+    const { errors } = await expectRefusal(
+      "invalid_request",
+      createTestTill({ orderList: [order, createTestOrder(), again] }),
+    );
+    expect(errors).toMatchObject([
+      { path: "orderList[2].id", code: "duplicate", message: expect.stringContaining("already at index 0") },
+      { path: "orderList[2].guestsCount", code: "too_small" },
+    ]);
+  });
+
+  it("40 faults, each of them listed", async () => {
+    const orderList = Array.from({ length: 40 }, () => createTestOrder({ guestsCount: -1 }));
+    const { errors } = await expectRefusal("invalid_request", createTestTill({ orderList }));
+    expect(errors?.map(({ path }) => path)).toEqual(orderList.map((_, index) => `orderList[${index}].guestsCount`));
+  });
+
+  it("150 faults, of which 100 are listed and all are counted", async () => {
+    const orderList = Array.from({ length: 150 }, () => createTestOrder({ guestsCount: -1 }));
+    const { errors, detail } = await expectRefusal("invalid_request", createTestTill({ orderList }));
+    expect(errors).toHaveLength(100);
+    expect(detail).toBe("The request has 150 faults, of which the first 100 are listed: see errors.");
+  });
+});

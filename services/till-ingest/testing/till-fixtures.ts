@@ -1,0 +1,41 @@
+import { randomUUID } from "node:crypto";
+import { tillV1Example } from "@pragma/contracts/examples/till-v1";
+import { tillV2Example } from "@pragma/contracts/examples/till-v2";
+import { TillV1 } from "@pragma/contracts/till-v1";
+import { TillV2 } from "@pragma/contracts/till-v2";
+
+type Order = TillV2["orderList"][number];
+type TillJson = TillV1["tillJson"];
+
+const tillV2 = TillV2.parse(tillV2Example);
+const tillV1 = TillV1.parse(tillV1Example);
+
+/** A till with an id of its own and one order, but for the fields that a test is about. */
+export function createTestTill(fields: Partial<TillV2> = {}): TillV2 {
+  return { ...tillV2, id: randomUUID(), orderList: [createTestOrder()], ...fields };
+}
+
+/** An order with an id of its own, but for the fields that a test is about. */
+export function createTestOrder(fields: Partial<Order> = {}): Order {
+  const [order] = tillV2.orderList;
+  if (!order) throw new Error("The example has no order.");
+  return { ...order, id: randomUUID(), ...fields };
+}
+
+/** So many orders with so many products each: 3,000 with 4 make about 35 MB. */
+export function createTestOrders(count: number, { products = 1 }: { products?: number } = {}): Order[] {
+  const [row] = createTestOrder().productRowList;
+  if (!row) throw new Error("The example has no product.");
+  const productRowList = Array.from({ length: products }, (_, index) => ({ ...row, id: `row-${index}` }));
+  return Array.from({ length: count }, () => createTestOrder({ productRowList }));
+}
+
+/** A till of the older format with an id of its own and one order, but for the fields that a test is about. */
+export function createTestTillV1(fields: Partial<TillV1> = {}, tillJson: Partial<TillJson> = {}): TillV1 {
+  const tickets = tillV1.tillJson.tickets.map((ticket) => ({ ...ticket, order_id: randomUUID() }));
+  return {
+    ...tillV1,
+    tillJson: { ...tillV1.tillJson, client_id: randomUUID(), tickets, ...tillJson },
+    ...fields,
+  };
+}

@@ -1,0 +1,121 @@
+import type { WebhookDeliveryState } from "@pragma/contracts/webhook-delivery";
+import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
+import { markSpanFailed, SpanKind, type TracedOperation } from "@pragma/runtime/observability/tracing";
+import { attemptTimeoutMs } from "../config.ts";
+import type { WebhooksBaseContext } from "../context.ts";
+import { signMessage } from "../messages/sign-message.ts";
+import type { DeliveryClaim, ReleasedClaim } from "../queries/claims.ts";
+import type { AttemptWriter } from "./attempt-writer.ts";
+import type { FindEndpoint, WebhookEndpoint } from "./endpoint-cache.ts";
+import type { EndpointAttemptResult } from "./endpoint-queue.ts";
+import { evaluateAttempt, type PostResult } from "./evaluate-attempt.ts";
+import type { WebhookHttpClient } from "./webhook-http-client.ts";
+
+/** What it takes to make an attempt. */
+export interface AttemptServices extends Pick<WebhooksBaseContext, "log" | "clock" | "config"> {
+  findEndpoint: FindEndpoint;
+  httpClient: WebhookHttpClient;
+  attemptWriter: AttemptWriter;
+  /** Gives a claim back unused. */
+  releaseClaim(claim: ReleasedClaim): Promise<unknown>;
+  /** Told how long an attempt took, how it went, and what became of its delivery: `pending` is tried again. */
+  recordDuration(seconds: number, labels: { outcome: string; delivery: WebhookDeliveryState }): void;
+  /** Told when a delivery is to be tried again. */
+  onRetry(claim: DeliveryClaim, at: Date): void;
+}
+
+/** When the endpoint could not be read here, the delivery is due again so much later. */
+const endpointReadRetryMs = 30_000;
+
+/**
+ * Makes one attempt of a delivery that was claimed: signs and posts the message, and writes down what came of it. A claim
+ * that may lapse before the attempt is over is given back instead: another would send the message a second time. Never
+ * rejects.
+ */
+export async function attemptDelivery(services: AttemptServices, claim: DeliveryClaim): Promise<EndpointAttemptResult> {
+  const { log, clock, config, findEndpoint, httpClient, attemptWriter, releaseClaim, recordDuration, onRetry } =
+    services;
+  const { deliveryId, webhookId, messageId: requestId, traceparent } = claim;
+  const releaseUnused = async (dueAt: Date, reason: string): Promise<EndpointAttemptResult> => {
+    log.warn({ deliveryId, webhookId }, `attempt not made: ${reason}`);
+    // A claim that cannot be given back lapses.
+    await releaseClaim({ ...claim, dueAt }).catch(() => {});
+    onRetry(claim, dueAt);
+    return "unknown";
+  };
+  const endpoint = await findEndpoint(webhookId, claim.revision);
+  const startedAt = clock();
+  if (!endpoint) return releaseUnused(new Date(startedAt.getTime() + endpointReadRetryMs), "its endpoint is not known");
+  if (claim.leaseExpiresAt.getTime() < startedAt.getTime() + attemptTimeoutMs(config))
+    return releaseUnused(startedAt, "its lease is too short by now");
+  const operation = attemptOperation(claim, endpoint);
+  return runWithRequestContext({ requestId, traceparent, operation }, async (context) => {
+    const { event, failures } = claim;
+    const startedAtMs = performance.now();
+    const postResult = await postToEndpoint(httpClient, { claim, endpoint, at: startedAt });
+    const milliseconds = Math.round(performance.now() - startedAtMs);
+    const endedAt = clock();
+    const isTest = event === "test";
+    const evaluation = evaluateAttempt(postResult, {
+      schedule: config.WEBHOOK_SCHEDULE,
+      failedAttempts: failures,
+      endedAt: endedAt,
+      isTest,
+    });
+    await attemptWriter.recordAttempt({
+      claim,
+      postResult,
+      evaluation,
+      startedAt: startedAt,
+      endedAt,
+      milliseconds,
+      context,
+    });
+
+    const { state, error, nextAttemptAt } = evaluation;
+    const outcome = error === null ? "succeeded" : "failed";
+    recordDuration(milliseconds / 1_000, { outcome, delivery: state });
+    const { span } = context;
+    if (postResult.status !== null) span.setAttribute("http.response.status_code", postResult.status);
+    if (error !== null) markSpanFailed(span, error);
+    if (nextAttemptAt) onRetry(claim, nextAttemptAt);
+    return isTest && outcome === "failed" ? "unknown" : outcome;
+  });
+}
+
+function attemptOperation(
+  { deliveryId, webhookId, event, generation, attempt }: DeliveryClaim,
+  { url }: WebhookEndpoint,
+): TracedOperation {
+  return {
+    name: `webhook ${event}`,
+    kind: SpanKind.CLIENT,
+    attributes: {
+      "pragma.service": "webhooks",
+      "pragma.webhook_id": webhookId,
+      "pragma.delivery_id": deliveryId,
+      "pragma.generation": generation,
+      "pragma.attempt": attempt,
+      "http.request.method": "POST",
+      "server.address": url.hostname,
+    },
+  };
+}
+
+async function postToEndpoint(
+  httpClient: WebhookHttpClient,
+  { claim, endpoint, at: startedAt }: { claim: DeliveryClaim; endpoint: WebhookEndpoint; at: Date },
+): Promise<PostResult> {
+  const { url, issue, apiKey } = endpoint;
+  const { messageId, event, body } = claim;
+  if (issue) return { status: null, reason: `The endpoint's address ${issue.message}.` };
+  const activeSecrets = endpoint.secrets.filter(({ expiresAt }) => expiresAt > startedAt.getTime());
+  const secrets = activeSecrets.map(({ secret }) => secret);
+  const headers = {
+    "content-type": "application/json; charset=utf-8",
+    "user-agent": "Pragma-Webhooks/1.0",
+    ...signMessage({ id: messageId, event, body }, { secrets, signedAt: startedAt }),
+    ...(apiKey !== null && { authorization: apiKey }),
+  };
+  return httpClient.post({ url, headers, body });
+}

@@ -1,0 +1,68 @@
+import { createHmac } from "node:crypto";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { Webhook as StandardWebhook } from "standardwebhooks";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { encodeSigningSecret } from "../messages/sign-message.ts";
+import { createOrderEventData } from "../testing/event-publisher.ts";
+import { startTestWebhooks, type TestWebhooks } from "../testing/start-test-webhooks.ts";
+import { respondWith, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+
+let service: TestWebhooks;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  [service, receiver] = await Promise.all([startTestWebhooks(), startWebhookReceiver()]);
+});
+afterAll(async () => {
+  await service?.remove();
+  await receiver?.close();
+});
+
+describe("an event of an order", () => {
+  it("is posted to the location's webhooks that listen to it, signed under both schemes", async () => {
+    const endpoint = receiver.addEndpoint();
+    const deaf = receiver.addEndpoint();
+    const subscription = await service.createSubscription(endpoint.url, { apiKey: "Bearer for-them" });
+    await service.createSubscription(deaf.url, { ...subscription, events: ["order.canceled"] });
+    const event = createOrderEventData(subscription.locationId, { sequence: 3 });
+    const id = await service.publishEvent("order.paid", event);
+
+    const message = await eventually("the message", () => endpoint.receivedWebhooks[0]);
+    const { headers, body } = message;
+    expect(message.method).toBe("POST");
+    expect(headers).toMatchObject({
+      "content-type": "application/json; charset=utf-8",
+      authorization: "Bearer for-them",
+      "webhook-id": id,
+      "x-popina-webhook-id": id,
+      "x-popina-webhook-event": "order.paid",
+      "x-popina-hmac-signature": createHmac("sha256", subscription.secret).update(body).digest("hex"),
+    });
+    const verified = new StandardWebhook(encodeSigningSecret(subscription.secret)).verify(
+      body,
+      headers as Record<string, string>,
+    );
+    expect(verified).toMatchObject({
+      meta: { id, event: "order.paid", emittedAt: expect.any(String), sequence: 3 },
+      data: { id: event.order.id, locationId: subscription.locationId, isPaid: true },
+    });
+    const delivery = await service.waitForDelivery(subscription, id, "succeeded");
+    expect(delivery.attempts).toMatchObject([{ generation: 1, number: 1, status: 204, error: null }]);
+    expect(JSON.stringify(delivery.payload)).toBe(body);
+    expect(deaf.receivedWebhooks).toEqual([]);
+  });
+
+  it("is tried again under the same id until it is answered with a 2xx", async () => {
+    const endpoint = receiver.addEndpoint(respondWith(503, { body: "not now" }));
+    const subscription = await service.createSubscription(endpoint.url);
+    const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
+    await eventually("the first attempt", () => endpoint.receivedWebhooks.length > 0);
+    endpoint.setHandler(respondWith(200));
+    const delivery = await service.waitForDelivery(subscription, id, "succeeded");
+    expect(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toEqual([id, id]);
+    expect(delivery.attempts).toMatchObject([
+      { number: 1, status: 503, response: "not now", error: "The endpoint answered 503." },
+      { number: 2, status: 200 },
+    ]);
+  });
+});

@@ -1,0 +1,30 @@
+import type { Metrics } from "@pragma/runtime/observability/metrics";
+import type { WebhooksBaseContext } from "../context.ts";
+
+/** No more deliveries than this are counted of each state. */
+const maxCountedPerState = 100_000;
+
+/** Tells how many deliveries are still to be made, by how far they are, and how many webhooks there are, by state. */
+export function registerDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }: WebhooksBaseContext): void {
+  metrics.observeAll(
+    "webhook_deliveries",
+    "Deliveries that are not settled, 100000 of each state at most",
+    async () => {
+      const now = clock();
+      const pending = sql`
+        select 1 from webhooks w join deliveries d on d.webhook_id = w.id
+        where w.state = 'active' and d.state = 'pending'`;
+      const [counts] = await sql<[{ due: number; waiting: number; sending: number }]>`
+        select
+          (select count(*) from (${pending} and d.due_at <= ${now} limit ${maxCountedPerState}) due) as due,
+          (select count(*) from (${pending} and d.due_at > ${now} limit ${maxCountedPerState}) waiting) as waiting,
+          (select count(*) from (select 1 from deliveries where state = 'sending' limit ${maxCountedPerState}) s) as sending`;
+      return Object.entries(counts).map(([state, value]) => ({ value, labels: { state } }));
+    },
+  );
+  metrics.observeAll("webhooks", "Webhooks, by state", async () => {
+    const counts = await sql<{ state: string; count: number }[]>`
+      select state, count(*) from webhooks where state <> 'deleted' group by state`;
+    return counts.map(({ state, count }) => ({ value: count, labels: { state } }));
+  });
+}

@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import { FairSemaphore } from "./fair-semaphore.ts";
+
+const asNewHolder = (wanted: number) => ({ held: 0, wanted });
+
+it("gives places as far as there are any", () => {
+  const semaphore = new FairSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 200 });
+  expect(semaphore.acquire("a", asNewHolder(60))).toBe(60);
+  expect(semaphore.acquire("b", asNewHolder(30))).toBe(30);
+  semaphore.release("a", { held: 50, released: 10 });
+  expect(semaphore.activePermits).toBe(80);
+});
+
+it("always gives each endpoint its fair share", () => {
+  const semaphore = new FairSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 200 });
+  expect(semaphore.acquire("a", asNewHolder(100))).toBe(100);
+  expect(semaphore.acquire("b", asNewHolder(100))).toBe(50);
+  expect(semaphore.acquire("c", asNewHolder(100))).toBe(33);
+  for (let other = 0; other < 200; other += 1) {
+    expect(semaphore.acquire(`other ${other}`, asNewHolder(100))).toBeGreaterThanOrEqual(1);
+  }
+});
+
+it("gives an endpoint no more than its share until others have released theirs", () => {
+  const semaphore = new FairSemaphore({ maxPermits: 10, maxPermitsPerOrigin: 20 });
+  expect(semaphore.acquire("a", asNewHolder(10))).toBe(10);
+  expect(semaphore.acquire("b", asNewHolder(7))).toBe(5);
+  expect(semaphore.acquire("b", { held: 5, wanted: 2 })).toBe(0);
+  semaphore.release("a", { held: 3, released: 7 });
+  expect(semaphore.acquire("b", { held: 5, wanted: 7 })).toBe(2);
+});
+
+it("never gives one origin all places, and keeps some for those of its endpoints that have none", () => {
+  const semaphore = new FairSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 25 });
+  expect(semaphore.acquire("dead", asNewHolder(100))).toBe(20);
+  for (let endpoint = 0; endpoint < 50; endpoint += 1) semaphore.acquire("dead", asNewHolder(20));
+  expect(semaphore.activePermits).toBe(25);
+  expect(semaphore.acquire("other", asNewHolder(20))).toBe(20);
+});

@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import type { WebhookEventName } from "@pragma/contracts/webhook";
+import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-message";
+import { claimLeaseMs } from "../config.ts";
+import type { WebhooksBaseContext } from "../context.ts";
+import { batchCalls } from "../deliveries/batch-calls.ts";
+import type { DeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
+import { insertMessages, type NewMessage } from "../queries/insert-messages.ts";
+import { type EventMatch, findSubscribedWebhookIds } from "../queries/webhooks.ts";
+
+/** What is sent to whoever listens. */
+export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
+  /** As receivers see it. */
+  messageId: string;
+  event: Event;
+  /** When it came to pass, in UTC. */
+  time: string;
+  sequence: number | null;
+  data: WebhookData<Event>;
+  /** Of its cause (W3C). */
+  traceparent: string;
+}
+
+/** Sends messages, of as many events at a time as come at a time: each by itself would cost four queries. */
+export interface MessageBatcher {
+  /** Returns the ids of the webhooks that listen to an event at a location. */
+  findSubscribedWebhookIds(match: EventMatch): Promise<string[]>;
+  /**
+   * Writes a message and a delivery of it for each webhook, and that its event was handled; then they are on their way.
+   * Those of webhooks that are paused or disabled wait.
+   *
+   * @returns false when the event was handled before.
+   */
+  enqueueMessage<Event extends WebhookEventName>(
+    webhookIds: readonly string[],
+    message: OutgoingWebhookMessage<Event>,
+  ): Promise<boolean>;
+}
+
+interface MessageBatcherOptions extends Pick<WebhooksBaseContext, "db" | "clock" | "config"> {
+  scheduler: Pick<DeliveryScheduler, "reserve" | "poll">;
+}
+
+interface AddressedMessage extends NewMessage {
+  webhookIds: readonly string[];
+}
+
+export function createMessageBatcher({ db, clock, config, scheduler }: MessageBatcherOptions): MessageBatcher {
+  const findBatched = batchCalls((matches: EventMatch[]) => findSubscribedWebhookIds(db.sql, matches), {
+    maxBatchSize: 50,
+    maxConcurrentBatches: 2,
+  });
+  const insertBatched = batchCalls(insertAll, { maxBatchSize: 50, maxConcurrentBatches: 2 });
+
+  /** Tells of each message whether it is new. */
+  async function insertAll(items: AddressedMessage[]): Promise<boolean[]> {
+    const messages = items.map(({ webhookIds: _, ...message }) => message);
+    const reservedDeliveries = items.flatMap(({ webhookIds, messageId, event, body: text, traceparent }) => {
+      const body = Buffer.from(text);
+      return webhookIds.map((webhookId) => ({
+        reservation: scheduler.reserve(webhookId),
+        delivery: { deliveryId: randomUUID(), messageId, webhookId, event, body, traceparent },
+      }));
+    });
+    const deliveries = reservedDeliveries.map(({ reservation, delivery: { deliveryId, messageId, webhookId } }) => {
+      return { deliveryId, messageId, webhookId, isClaimed: reservation !== undefined };
+    });
+    const now = clock();
+    const leaseExpiresAt = new Date(now.getTime() + claimLeaseMs(config));
+    try {
+      const inserted = await insertMessages(db.sql, { messages, deliveries }, { now, lapsesAt: leaseExpiresAt });
+      const insertedById = new Map(inserted.map((row) => [row.deliveryId, row]));
+      const dueWebhookIds: string[] = [];
+      for (const { reservation, delivery } of reservedDeliveries) {
+        const { isClaimed, isActive, revision } = insertedById.get(delivery.deliveryId) ?? {};
+        if (reservation && isClaimed && revision !== undefined) {
+          reservation.startAttempt({ ...delivery, revision, generation: 1, attempt: 1, failures: 0, leaseExpiresAt });
+        } else {
+          reservation?.cancel();
+          if (isActive) dueWebhookIds.push(delivery.webhookId);
+        }
+      }
+      if (dueWebhookIds.length > 0) scheduler.poll(dueWebhookIds);
+      const isNew = new Set(inserted.map(({ messageId }) => messageId));
+      return items.map(({ messageId }) => isNew.has(messageId));
+    } catch (error) {
+      for (const { reservation } of reservedDeliveries) reservation?.cancel();
+      throw error;
+    }
+  }
+
+  return {
+    findSubscribedWebhookIds: findBatched,
+    enqueueMessage(webhookIds, message) {
+      const { messageId, event, traceparent, data } = message;
+      const subject = "id" in data ? data.id : messageId;
+      return insertBatched({ messageId, event, subject, traceparent, body: serializeMessage(message), webhookIds });
+    },
+  };
+}
+
+/** What is sent, as JSON text. */
+export function serializeMessage<Event extends WebhookEventName>(message: OutgoingWebhookMessage<Event>): string {
+  const { messageId, event, time, sequence, data } = message;
+  return JSON.stringify({ meta: { id: messageId, event, emittedAt: time, sequence }, data } as WebhookBody);
+}

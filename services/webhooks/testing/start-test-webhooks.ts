@@ -1,0 +1,162 @@
+import { randomUUID } from "node:crypto";
+import { type Problem, problemSchema } from "@pragma/contracts/errors";
+import type { EventData, EventType } from "@pragma/contracts/events";
+import { paginatedSchema } from "@pragma/contracts/pagination";
+import type { Principal } from "@pragma/contracts/principal";
+import { Webhook } from "@pragma/contracts/webhook";
+import { WebhookDelivery, WebhookDeliveryDetails } from "@pragma/contracts/webhook-delivery";
+import { WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient";
+import { createServiceRegistry } from "@pragma/runtime/service-calls/service-registry";
+import { eventually } from "@pragma/runtime/testing/eventually";
+import { createFakeAccountsService, type FakeAccountsService } from "@pragma/runtime/testing/fake-accounts-service";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { createTestPrincipal, startTestService, type TestService } from "@pragma/runtime/testing/test-service";
+import { expect } from "vitest";
+import type { z } from "zod";
+import { defineWebhooksService } from "../service.ts";
+import { createTestEventPublisher } from "./event-publisher.ts";
+
+/** The webhooks service for one test file, beside accounts that know the locations they are told of. */
+export interface TestWebhooks extends TestService {
+  environment: TestEnvironment;
+  accounts: FakeAccountsService;
+  /** Asks, expects this status, and gives the reply, which has to be what the schema describes. */
+  sendRequest<Schema extends z.ZodType>(
+    request: TestWebhooksRequest,
+    expected: ExpectedResponse<Schema>,
+  ): Promise<z.output<Schema>>;
+  getJson<Schema extends z.ZodType>(path: string, schema: Schema, principal: Principal): Promise<z.output<Schema>>;
+  /** Asks, and gives the problem that is answered. */
+  requestProblem(request: TestWebhooksRequest): Promise<Problem>;
+  /** A location with a key, a recipient and a webhook. */
+  createSubscription(endpointUrl: string, options?: SubscribeOptions): Promise<TestWebhookSubscription>;
+  /** Says what another service would have said; gives the event's id. */
+  publishEvent<Type extends EventType>(type: Type, data: EventData<Type>, id?: string): Promise<string>;
+  /** The deliveries of a webhook, newest first. */
+  listDeliveries(subscription: TestWebhookSubscription, query?: string): Promise<WebhookDelivery[]>;
+  /** The delivery of a message, once it is in this state. */
+  waitForDelivery(
+    subscription: TestWebhookSubscription,
+    messageId: string,
+    state: WebhookDelivery["state"],
+  ): Promise<WebhookDeliveryDetails>;
+  /** The attempts that are logged of a delivery. */
+  listAttempts(deliveryId: string): Promise<readonly unknown[]>;
+  /** Another instance of the service, on the same servers. */
+  startAnotherInstance(): Promise<TestService>;
+  remove(): Promise<void>;
+}
+
+interface TestWebhooksRequest {
+  method: string;
+  path: string;
+  body?: unknown;
+  principal: Principal;
+  headers?: Record<string, string>;
+}
+
+interface ExpectedResponse<Schema> {
+  status: number;
+  schema: Schema;
+}
+
+interface SubscribeOptions {
+  events?: string[];
+  principal?: Principal;
+  recipientId?: string;
+  apiKey?: string;
+}
+
+export interface TestWebhookSubscription {
+  principal: Principal;
+  locationId: string;
+  webhook: Webhook;
+  recipientId: string;
+  /** Made for the recipient; empty when it was there before. */
+  secret: string;
+}
+
+/** A key that may manage the webhooks of a location of its own. */
+export function createWebhooksPrincipal(overrides: Partial<Principal> = {}): Principal {
+  return createTestPrincipal({ scopes: ["webhooks:write"], ...overrides });
+}
+
+export async function startTestWebhooks({
+  variables = {},
+  ...serviceOptions
+}: Parameters<typeof defineWebhooksService>[0] & { variables?: Record<string, string> } = {}): Promise<TestWebhooks> {
+  const environment = await createTestEnvironment(variables);
+  const registry = createServiceRegistry(environment.variables);
+  const accounts = createFakeAccountsService();
+  registry.registerLocalService("accounts", accounts.fetch);
+  const definition = defineWebhooksService(serviceOptions);
+  const service = await startTestService(definition, environment, registry);
+  const eventPublisher = createTestEventPublisher(environment);
+  const otherInstances: TestService[] = [];
+
+  const requestService = ({ method, path, body, principal, headers = {} }: TestWebhooksRequest) =>
+    service.request(method, path, { principal, headers, ...(body !== undefined && { body }) });
+  const sendRequest: TestWebhooks["sendRequest"] = async (request, { status, schema }) => {
+    const response = await requestService(request);
+    const text = await response.text();
+    expect(response.status, text).toBe(status);
+    return schema.parse(JSON.parse(text)) as z.output<typeof schema>;
+  };
+  const getJson: TestWebhooks["getJson"] = (path, schema, principal) =>
+    sendRequest({ method: "GET", path, principal }, { status: 200, schema });
+  const listDeliveries: TestWebhooks["listDeliveries"] = async ({ webhook, principal }, query = "?size=100") =>
+    (await getJson(`/v1/webhooks/${webhook.id}/deliveries${query}`, paginatedSchema(WebhookDelivery), principal)).data;
+
+  return {
+    ...service,
+    environment,
+    accounts,
+    sendRequest,
+    getJson,
+    listDeliveries,
+    async requestProblem(request) {
+      const response = await requestService(request);
+      const text = await response.text();
+      expect(response.headers.get("content-type"), text).toBe("application/problem+json");
+      return problemSchema.parse(JSON.parse(text));
+    },
+    async createSubscription(endpointUrl, { events: names = ["order.paid"], apiKey, ...given } = {}) {
+      const principal = given.principal ?? createWebhooksPrincipal();
+      let { recipientId } = given;
+      let secret = "";
+      if (recipientId === undefined) {
+        const body = { name: "Stock keeper", ...(apiKey && { apiKey }) };
+        const recipient = await sendRequest(
+          { method: "POST", path: "/v1/recipients/", principal, body },
+          { status: 201, schema: WebhookRecipientWithSecret },
+        );
+        recipientId = recipient.id;
+        secret = recipient.hmacSecret ?? "";
+      }
+      const body = { recipientId, endpointUrl, events: names };
+      const webhook = await sendRequest(
+        { method: "POST", path: "/v1/webhooks/", principal, body },
+        { status: 201, schema: Webhook },
+      );
+      return { principal, locationId: webhook.locationId, webhook, recipientId, secret };
+    },
+    publishEvent: (type, data, id = randomUUID()) => eventPublisher.publish(type, data, id),
+    waitForDelivery: (subscription, messageId, state) =>
+      eventually(`the delivery to be ${state}`, async () => {
+        const found = (await listDeliveries(subscription)).find((delivery) => delivery.messageId === messageId);
+        if (found?.state !== state) return undefined;
+        return getJson(`/v1/webhooks/deliveries/${found.id}`, WebhookDeliveryDetails, subscription.principal);
+      }),
+    listAttempts: (deliveryId) => service.db.sql`select * from attempts where delivery_id = ${deliveryId}`,
+    async startAnotherInstance() {
+      const other = await startTestService(definition, environment, registry);
+      otherInstances.push(other);
+      return other;
+    },
+    async remove() {
+      for (const each of [...otherInstances, service]) await each.stop();
+      await eventPublisher.close();
+      await environment.remove();
+    },
+  };
+}

@@ -1,5 +1,0 @@
-/** Writes the till of the day that the documentation draws, as a point of sale pushes it. */
-import { stdout } from "node:process";
-import { drawnDay, exampleTill } from "./demo-location.ts";
-
-stdout.write(JSON.stringify(exampleTill(drawnDay)));

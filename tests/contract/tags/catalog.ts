@@ -1,0 +1,33 @@
+import { randomUUID } from "node:crypto";
+import type { TagContract } from "../operation-contract.ts";
+
+const catalogListContract: TagContract[string] = {
+  requestsByOutcome: { 200: ({ shop }) => ({ query: { locationId: shop.locationId } }) },
+  statusForOtherLocation: 403,
+};
+
+export const catalogContract: TagContract = {
+  listProducts: catalogListContract,
+  listPayments: catalogListContract,
+  listTaxes: catalogListContract,
+  listModifiers: catalogListContract,
+  listCategories: catalogListContract,
+  replaceCatalog: {
+    requestsByOutcome: {
+      200: ({ shop, catalog }) => ({ query: { locationId: shop.locationId }, body: catalog }),
+      location_not_found: ({ product, catalog }) => ({
+        query: { locationId: randomUUID() },
+        body: catalog,
+        key: product.adminKey,
+      }),
+      precondition_failed: ({ catalog }) => ({
+        body: { ...catalog, products: [] },
+        headers: { "if-match": '"of an earlier catalogue"' },
+      }),
+    },
+    statusForOtherLocation: 403,
+    untestableOutcomes: {
+      quota_exceeded: "It takes what a location may send in a day; the service's own tests set a lower quota.",
+    },
+  },
+};

@@ -1,0 +1,107 @@
+import { tillV2Example } from "@pragma/contracts/examples/till-v2";
+import type { TillV2Input } from "@pragma/contracts/till-v2";
+import {
+  createExampleId,
+  createExampleMenuRow,
+  createExampleOrder,
+  createExamplePaymentRow,
+  createExampleProductRow,
+} from "./example-order.ts";
+
+const createDiscountRow = (number: number, amount: number, discountGroupId: string) => ({
+  id: createExampleId(number),
+  amount,
+  status: "validated" as const,
+  splitAllowed: true,
+  name: "Happy hour -20 %",
+  discountId: createExampleId(800_001),
+  discountGroupId,
+});
+
+/** The orders of a day on which everything happened that is not a plain sale, one of each. */
+export const edgeCaseOrders = {
+  /** Two guests share a bottle: a child row carries half of the money. */
+  split: createExampleOrder(101, {
+    products: [
+      createExampleProductRow(1011, "Bordeaux 75 cl", 2800, { totalRow: 1400, taxableAmount: 1273, taxAmount: 127 }),
+      createExampleProductRow(1012, "Bordeaux 75 cl", 2800, {
+        productId: createExampleId(901_011),
+        parentProductRowId: createExampleId(1011),
+        totalRow: 1400,
+        taxableAmount: 1273,
+        taxAmount: 127,
+      }),
+    ],
+    payments: [createExamplePaymentRow(1013, 1400), createExamplePaymentRow(1014, 1400)],
+  }),
+  /** Something was taken off after the bill had been printed. */
+  canceledRow: createExampleOrder(
+    102,
+    {
+      products: [
+        createExampleProductRow(1021, "Burger maison", 1650),
+        createExampleProductRow(1022, "Café", 250, {
+          isCanceled: true,
+          canceledReason: "Erreur de saisie",
+          modifiedAt: "2026-05-31T11:05:00.000Z",
+        }),
+      ],
+    },
+    { firstBillPrintDate: "2026-05-31T11:00:00.000Z" },
+  ),
+  canceled: createExampleOrder(
+    103,
+    { products: [createExampleProductRow(1031, "Salade niçoise", 1400)] },
+    { isCanceled: true, canceledAt: "2026-05-31T10:25:00.000Z", canceledReason: "Client parti" },
+  ),
+  transferred: createExampleOrder(
+    104,
+    { products: [createExampleProductRow(1041, "Petit déjeuner", 1900)] },
+    { isTransferred: true, transferredAt: "2026-05-31T11:00:00.000Z", transferredTo: "Chambre 12" },
+  ),
+  loss: createExampleOrder(105, {
+    products: [
+      createExampleProductRow(1051, "Verre de vin", 600),
+      createExampleProductRow(1052, "Verre de vin", 600, { isLoss: true, lossReason: "Cassé" }),
+    ],
+  }),
+  refund: createExampleOrder(
+    106,
+    { products: [createExampleProductRow(1061, "Tarte tatin", 850, { quantity: -1 })] },
+    { guestsCount: 0, manuallyClosed: true },
+  ),
+  weight: createExampleOrder(107, {
+    products: [createExampleProductRow(1071, "Côte de bœuf", 7900, { weight: 0.642 })],
+  }),
+  menu: createExampleOrder(108, {
+    menus: [
+      createExampleMenuRow(1081, "Formule midi", [
+        createExampleProductRow(1082, "Soupe à l'oignon", 690, { menuStepName: "Entrée", menuStepIndex: 0 }),
+        createExampleProductRow(1083, "Entrecôte frites", 1300, { menuStepName: "Plat", menuStepIndex: 1 }),
+      ]),
+    ],
+  }),
+  groupDiscount: createExampleOrder(109, {
+    products: [
+      createExampleProductRow(1091, "Pinte blonde", 800, {
+        discountRowList: [createDiscountRow(1092, 160, createExampleId(1093))],
+      }),
+      createExampleProductRow(1094, "Planche mixte", 1500, {
+        discountRowList: [createDiscountRow(1095, 300, createExampleId(1093))],
+      }),
+    ],
+  }),
+  training: createExampleOrder(110, { products: [createExampleProductRow(1101, "Essai", 1000)] }, { isTraining: true }),
+} as const;
+
+const tillHeader = { ...tillV2Example, financialMovementList: [], declaredPaymentList: [], clerkShiftList: [] };
+
+/** The till of that day. */
+export const edgeCaseTill: TillV2Input = {
+  ...tillHeader,
+  id: "0d7c1a52-6a0b-4b53-9d0c-3f6f1f3d0e31",
+  reportNumber: 25,
+  startedAt: "2026-05-31T08:00:00.000Z",
+  finalizedAt: "2026-05-31T15:05:00.000Z",
+  orderList: Object.values(edgeCaseOrders),
+} as TillV2Input;

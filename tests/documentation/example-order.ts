@@ -1,0 +1,130 @@
+import { productRowExample } from "@pragma/contracts/examples/till-v2";
+import { amountWithoutTax, priceByWeight } from "@pragma/contracts/money";
+import type { TillV2Input } from "@pragma/contracts/till-v2";
+
+type Order = TillV2Input["orderList"][number];
+type Product = Order["productRowList"][number];
+type Menu = Order["menuRowList"][number];
+type Payment = Order["paymentRowList"][number];
+
+/** An id that says what it is of, always the same. */
+export function createExampleId(number: number): string {
+  return `e0000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+}
+
+/** A product of an order at 10 % VAT, with amounts that add up; a weight is in kilograms. */
+export function createExampleProductRow(
+  number: number,
+  name: string,
+  unitPrice: number,
+  rest: Partial<Product> = {},
+): Product {
+  const { quantity = 1, weight = null, modifierRowList = [], discountRowList = [] } = rest;
+  const unitPriceRowWithModifier = unitPrice + sumAmounts(modifierRowList, ({ amount }) => amount);
+  const totalRowWithModifier = priceByWeight(unitPriceRowWithModifier, quantity, weight ?? 1);
+  const totalDiscount = sumAmounts(discountRowList, ({ amount }) => amount);
+  const totalRow = rest.totalRow ?? totalRowWithModifier - totalDiscount;
+  const taxableAmount = amountWithoutTax(totalRow, 10);
+  const { isCanceled, isTransferred, isMerged, isCustomPrice, validated, taxId, taxName, taxRate } = productRowExample;
+  return {
+    id: createExampleId(number),
+    productId: createExampleId(900_000 + number),
+    name,
+    categoryName: "Cuisine",
+    subCategoryName: "Plats",
+    ...{ isCanceled, isTransferred, isMerged, isCustomPrice, validated, taxId, taxName, taxRate },
+    recordedAt: "2026-05-31T10:20:00.000Z",
+    modifiedAt: "2026-05-31T10:20:00.000Z",
+    unitPriceRow: unitPrice,
+    unitPriceRowWithModifier,
+    totalRowWithModifier,
+    totalDiscount,
+    totalRow,
+    taxableAmount,
+    taxAmount: totalRow - taxableAmount,
+    currencyCode: "EUR",
+    ...rest,
+    quantity,
+    weight,
+    modifierRowList,
+    discountRowList,
+  };
+}
+
+/** A card payment. */
+export function createExamplePaymentRow(number: number, amount: number, rest: Partial<Payment> = {}): Payment {
+  return {
+    id: createExampleId(number),
+    recordedAt: "2026-05-31T11:10:00.000Z",
+    amount,
+    changeAmount: 0,
+    status: "validated",
+    name: "Carte bancaire",
+    paymentType: "payment",
+    paymentMode: "card",
+    currencyCode: "EUR",
+    ...rest,
+  };
+}
+
+export function createExampleMenuRow(number: number, name: string, products: Product[]): Menu {
+  const totalRow = sumAmounts(products, (row) => row.totalRow);
+  return {
+    id: createExampleId(number),
+    menuId: createExampleId(900_000 + number),
+    name,
+    totalRow,
+    productRowList: products,
+  };
+}
+
+interface ExampleOrderRows {
+  products?: Product[];
+  menus?: Menu[];
+  payments?: Payment[];
+}
+
+/** An order with amounts that add up, paid unless `rest` says otherwise. */
+export function createExampleOrder(
+  number: number,
+  { products = [], menus = [], payments }: ExampleOrderRows,
+  rest: Partial<Order> = {},
+): Order {
+  const rows = [...products, ...menus.flatMap(({ productRowList }) => productRowList)].filter(
+    ({ isCanceled, isTransferred, isLoss }) => !isCanceled && !isTransferred && !isLoss,
+  );
+  const total = sumAmounts(rows, ({ totalRow }) => totalRow);
+  const totalTax = sumAmounts(rows, ({ taxAmount }) => taxAmount);
+  const paid =
+    payments ?? (rest.isCanceled || rest.isTransferred ? [] : [createExamplePaymentRow(500_000 + number, total)]);
+  return {
+    id: createExampleId(number),
+    openedAt: "2026-05-31T10:15:00.000Z",
+    closedAt: "2026-05-31T11:10:00.000Z",
+    total,
+    totalTax,
+    totalDiscount: sumAmounts(rows, ({ totalDiscount }) => totalDiscount),
+    totalWithoutTax: total - totalTax,
+    leftToPay: total - sumAmounts(paid, ({ amount }) => amount),
+    guestsCount: 2,
+    roomType: "room",
+    roomName: "Salle",
+    operatorName: "Alice",
+    serviceType: "eatin",
+    preparationActivated: true,
+    isMerged: false,
+    manuallyClosed: false,
+    isPaid: !(rest.isCanceled || rest.isTransferred),
+    isCanceled: false,
+    isPrepaid: false,
+    isTransferred: false,
+    paymentRowList: paid,
+    productRowList: products,
+    menuRowList: menus,
+    ...rest,
+  };
+}
+
+function sumAmounts<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
+  return items.reduce((total, item) => total + amountOf(item), 0);
+}

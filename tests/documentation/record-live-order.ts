@@ -1,0 +1,85 @@
+import { orderLiveInputExample } from "@pragma/contracts/examples/order-live";
+import type { DocumentationFixture } from "./documentation-fixture.ts";
+import {
+  createExampleId,
+  createExampleOrder,
+  createExamplePaymentRow,
+  createExampleProductRow,
+} from "./example-order.ts";
+import { documentedApiUrl } from "./example-recorder.ts";
+
+const tillId = "3b8f0b1c-9a1e-4a57-8a3f-5d0a4c6c2e77";
+
+const pasta = createExampleProductRow(2001, "Tagliatelle", 1450, {
+  modifierRowList: [{ id: createExampleId(2002), amount: 150, name: "Truffe", modifierGroupName: "Suppléments" }],
+});
+const wine = createExampleProductRow(2003, "Verre de vin", 600, { quantity: 2 });
+
+const opened = createExampleOrder(
+  2000,
+  { products: [pasta], payments: [] },
+  { isPaid: false, closedAt: null, tableName: "12" },
+);
+const withWine = createExampleOrder(
+  2000,
+  { products: [pasta, wine], payments: [] },
+  { isPaid: false, closedAt: null, tableName: "12", modifiedAt: "2026-06-01T08:40:00.000Z" },
+);
+const paid = createExampleOrder(
+  2000,
+  { products: [pasta, wine], payments: [createExamplePaymentRow(2004, 2800, { tipAmount: 200 })] },
+  { tableName: "12", paidAt: "2026-06-01T09:00:00.000Z", modifiedAt: "2026-06-01T09:00:00.000Z" },
+);
+
+/** A live order as the point of sale sends it, each time that it changes. */
+function createRevision(revisionHash: string, data: object) {
+  const { establishmentName, city, country } = orderLiveInputExample;
+  return { id: createExampleId(2000), tillId, revisionHash, establishmentName, city, country, data };
+}
+
+/** The life of a live order: opened, added to, paid; and the stream that tells of it. */
+export async function recordLiveOrder({ recorder, key }: DocumentationFixture, url: string): Promise<void> {
+  const { recordExchange, recordExample } = recorder;
+  recorder.keepIds([opened, withWine, paid, tillId]);
+  const send = (body: unknown) => ({ method: "POST", path: "/v1/orders-live/", body: [body] }) as const;
+  await recordExchange("live-opened", send(createRevision("rev-1", opened)));
+  await recordExchange("live-unchanged", send(createRevision("rev-1", opened)));
+  const stream = await openTextStream(`${url}/v1/orders-live/stream`, key);
+  await stream.until("event: ready");
+  await recordExchange("live-changed", send(createRevision("rev-2", withWine)));
+  await stream.until("rev-2");
+  await recordExchange("live-list", { path: "/v1/orders-live/?isPaid=false" });
+  await recordExchange("live-paid", send(createRevision("rev-3", paid)));
+  await stream.until("rev-3");
+  recordExample("live-stream", {
+    url: `${documentedApiUrl}/v1/orders-live/stream`,
+    text: shortenStreamText(stream.text()),
+  });
+  stream.close();
+}
+
+/** The stream with of each order only its id, total and whether it is paid: it has every field. */
+function shortenStreamText(text: string): string {
+  return text.replace(/^data: (\{"id".*)$/gm, (_, json) => {
+    const { id, revisionHash, total, data } = JSON.parse(json);
+    return `data: ${JSON.stringify({ id, revisionHash, total, isPaid: data.isPaid }).replace(/\}$/, ", ...}")}`;
+  });
+}
+
+async function openTextStream(url: string, key: string) {
+  const controller = new AbortController();
+  const response = await fetch(url, { headers: { authorization: `Bearer ${key}` }, signal: controller.signal });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  return {
+    text: () => text,
+    async until(part: string) {
+      while (!text.includes(part) || !text.endsWith("\n\n")) {
+        const read = await reader?.read();
+        if (!read || read.done) throw new Error(`The stream ended before ${part}.`);
+        text += read.value;
+      }
+    },
+    close: () => controller.abort(),
+  };
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { apiOperations } from "../contract/api-operations.ts";
+import { bothModes, fixturesByMode } from "./equivalence-fixture.ts";
+
+const testedMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "TRACE"];
+const origin = "https://portal.example";
+
+const withKey = (more: Record<string, string> = {}) => ({
+  headers: { authorization: fixturesByMode.together.shop.key, ...more },
+});
+
+/** Methods that nobody documented, addresses that nobody serves, headers that nobody wants. */
+export function describeUndocumentedRequests(): void {
+  const documented = new Set(apiOperations.map(({ method, path }) => `${method} ${path}`));
+
+  const paths = [...new Set(apiOperations.map(({ path }) => path))].map((path, at) => ({ path, at }));
+  it.each(paths)("$path answers alike to other methods", async ({ path, at }) => {
+    const address = path.replaceAll(/\{\w+\}/g, "00000000-0000-4000-8000-00000000dead");
+    const others = testedMethods.filter((method) => !documented.has(`${method === "HEAD" ? "GET" : method} ${path}`));
+    // Methods are refused in one place for all paths: each path gets a third of them, the next the next third.
+    for (const method of others.filter((_, index) => (index + at) % 3 === 0)) {
+      const { status } = await bothModes.expectSameResponse({ method, path: address, ...withKey() });
+      // Some paths are an id that is none at another.
+      expect(status).toBeOneOf(method === "OPTIONS" ? [204] : [400, 405]);
+    }
+    const asked = { origin, "access-control-request-method": "PUT", "access-control-request-headers": "authorization" };
+    await bothModes.expectSameResponse({ method: "OPTIONS", path: address, headers: asked });
+    await bothModes.expectSameResponse({ method: "OPTIONS", path: `${address}/`, headers: { origin } });
+  });
+
+  it.each([
+    ...["/", "//", "*", "/v1", "/v3/reports", "/v2/reportsx", "/v2/reports/a/b", "/v2/reports//", "//v2/reports"],
+    ...["/v2/./reports", "/v2/x/../reports", "/v2/reports/..", "/v2/%2e%2e/v2/reports", "/v2\\reports", "/V2/Reports"],
+    ...[
+      "/%",
+      "/v2/reports/%",
+      "/v2/reports/%00",
+      "/v2/reports/%41",
+      "/v2/rep%6Frts",
+      "/v2/reports;a=b",
+      "/v2/reports#x",
+    ],
+    ...[
+      "/v2/reports?",
+      "/v2/reports?&&=&size",
+      "/v2/reports?size=1&size=0",
+      "/v2/reports?size=%31",
+      "/v2/reports?size=1%",
+    ],
+    ...["/v2/reports?since=2026-02-29&x=%ff%00", "/v2/reports?x=é", `/v2/reports?${"a=b&".repeat(2_000)}`],
+    ...["/internal/keys/x", "/internal/locations/", "/live", "/metrics", "http://other.example/v2/reports"],
+  ])("%s is answered alike", async (path) => {
+    for (const method of ["GET", "HEAD", "OPTIONS", "POST"])
+      await bothModes.expectSameResponse({ method, path, ...withKey() });
+  });
+
+  describe("headers that are of no use here are answered alike", () => {
+    it.each([
+      ["x-pragma-principal", "e30"],
+      ["x-forwarded-host", "evil.example"],
+      ["x-forwarded-proto", "https"],
+      ["forwarded", "for=1;host=evil.example"],
+      ["te", "trailers"],
+      ["connection", "close, x-secret"],
+      ["x-secret", "\xe9\xff"],
+      ["cookie", "a=b"],
+      ["range", "bytes=0-1"],
+      ["if-modified-since", "Thu, 01 Jan 2099 00:00:00 GMT"],
+      ["accept", "text/html"],
+      ["traceparent", "no"],
+      ["x-request-id", "\xe9"],
+    ])("%s: %s", async (name, value) => {
+      await bothModes.expectSameResponse({ method: "GET", path: "/v2/reports", ...withKey({ [name]: value }) });
+    });
+
+    it("and a body that nobody wants", async () => {
+      for (const isChunked of [false, true])
+        await bothModes.expectSameResponse({
+          method: "GET",
+          path: "/v2/reports",
+          ...withKey(),
+          body: "unwanted",
+          isChunked,
+        });
+    });
+  });
+}

@@ -1,0 +1,29 @@
+import { type FieldClientApi, fetchAllPages, fetchFieldApi } from "./field-client-api.ts";
+
+interface Report {
+  id: string;
+  totalSales: number;
+  reportPayments: { paymentAmount: number; paymentCatalogId: string | null }[];
+}
+
+interface PaymentMethod {
+  id: string;
+  name: string;
+}
+
+/** Books what was taken in a period: the total of each payment method, under the name that the catalogue gives it. */
+export async function sumTakingsByPaymentMethod(api: FieldClientApi) {
+  const methods = await fetchFieldApi<PaymentMethod[]>(api, "/v1/catalog/payments");
+  const nameById = new Map(methods.map(({ id, name }) => [id, name]));
+  const reports = await fetchAllPages<Report>(api, "/v1/reports");
+  const takings: Record<string, number> = {};
+  for (const { paymentAmount, paymentCatalogId } of reports.flatMap(({ reportPayments }) => reportPayments)) {
+    const name = nameById.get(paymentCatalogId ?? "") ?? "unknown";
+    takings[name] = (takings[name] ?? 0) + paymentAmount;
+  }
+  return {
+    reportIds: reports.map(({ id }) => id),
+    sales: reports.reduce((sum, { totalSales }) => sum + totalSales, 0),
+    takings,
+  };
+}

@@ -1,0 +1,139 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What goes wrong with a till when it is asked for. */
+export type LegacyBackofficeFault =
+  | "no answer"
+  | "error"
+  | "invalid"
+  | "redirect"
+  | "other till"
+  | "broken off"
+  | "endless";
+
+/** A till of the older format, as `POST /v1/tills/` takes it. */
+export interface LegacyTillPayload {
+  application: string;
+  legacyId: number;
+  tillJson: { client_id: string; server_id: number | null };
+}
+
+/** A backoffice that runs in this process. */
+export interface FakeLegacyBackoffice {
+  url: string;
+  token: string;
+  tills: Map<number, LegacyTillPayload>;
+  /** Faults on demand, by the server id of the till; changes count at once. */
+  faults: Map<number, LegacyBackofficeFault>;
+  /** Pages of the list that are answered 500. */
+  faultyPages: Set<number>;
+  /** How often each till was asked for. */
+  asked: Map<number, number>;
+  stop(): Promise<void>;
+}
+
+interface FakeLegacyBackofficeOptions {
+  tills?: Iterable<LegacyTillPayload>;
+  faults?: Iterable<[number, LegacyBackofficeFault]>;
+  /** Of what size pages are at most, whatever is asked for. */
+  maxPageSize?: number;
+}
+
+/**
+ * A pretend legacy backoffice on a free port: `GET /tills?page=N&size=100` lists, `GET /tills/{serverId}` gives a till,
+ * to whoever sends its token as a bearer token.
+ */
+export async function startFakeLegacyBackoffice({
+  tills = [],
+  faults = [],
+  maxPageSize = 100,
+}: FakeLegacyBackofficeOptions = {}): Promise<FakeLegacyBackoffice> {
+  const tillsByServerId = new Map<number, LegacyTillPayload>();
+  for (const till of tills) tillsByServerId.set(till.tillJson.server_id ?? tillsByServerId.size + 1, till);
+  const token = "legacy-backoffice-token";
+  const state = {
+    token,
+    tills: tillsByServerId,
+    faults: new Map(faults),
+    faultyPages: new Set<number>(),
+    asked: new Map(),
+  };
+
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "/", "http://backoffice");
+    const [, serverId] = /^\/tills\/(\d+)$/.exec(pathname) ?? [];
+    if (request.headers.authorization !== `Bearer ${token}`) sendJson(response, 401, {});
+    else if (serverId) respondWithTill(response, state, Number(serverId));
+    else if (pathname === "/tills") {
+      const size = Math.min(Number(searchParams.get("size") ?? maxPageSize), maxPageSize);
+      respondWithPage(response, state, { page: Number(searchParams.get("page") ?? 1), size });
+    } else sendJson(response, 404, {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    ...state,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+type FakeBackofficeState = Pick<FakeLegacyBackoffice, "tills" | "faults" | "faultyPages" | "asked">;
+
+function respondWithPage(
+  response: ServerResponse,
+  { tills, faultyPages }: FakeBackofficeState,
+  { page, size }: { page: number; size: number },
+): void {
+  if (faultyPages.has(page)) {
+    sendJson(response, 500, {});
+    return;
+  }
+  const listed = [...tills].slice((page - 1) * size, page * size);
+  const data = listed.map(([serverId, { legacyId }]) => ({ serverId, legacyId }));
+  sendJson(response, 200, { data, nextPage: page * size < tills.size ? page + 1 : null });
+}
+
+function respondWithTill(
+  response: ServerResponse,
+  { tills, faults, asked }: FakeBackofficeState,
+  serverId: number,
+): void {
+  asked.set(serverId, (asked.get(serverId) ?? 0) + 1);
+  const till = tills.get(serverId);
+  if (!till) sendJson(response, 404, {});
+  else faultResponders[faults.get(serverId) ?? "none"](response, till);
+}
+
+const faultResponders: Record<
+  LegacyBackofficeFault | "none",
+  (response: ServerResponse, till: LegacyTillPayload) => void
+> = {
+  none: (response, till) => sendJson(response, 200, till),
+  "no answer": () => {},
+  error: (response) => sendJson(response, 500, { error: "out of order" }),
+  invalid: (response, till) =>
+    sendJson(response, 200, { ...till, tillJson: { ...till.tillJson, client_id: "no uuid" } }),
+  redirect: (response) => response.writeHead(302, { location: "/elsewhere" }).end(),
+  "other till": (response, { tillJson, ...till }) =>
+    sendJson(response, 200, { ...till, tillJson: { ...tillJson, server_id: (tillJson.server_id ?? 0) + 1_000_000 } }),
+  "broken off": (response, till) => {
+    response.writeHead(200, { "content-type": "application/json", "content-length": 1_000_000 });
+    response.write(JSON.stringify(till), () => response.destroy());
+  },
+  endless: (response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    const chunk = Buffer.alloc(1024 * 1024, " ");
+    const pour = () => {
+      while (!response.destroyed && response.write(chunk));
+    };
+    response.on("drain", pour);
+    pour();
+  },
+};
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}

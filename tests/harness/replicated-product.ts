@@ -1,0 +1,77 @@
+import { randomUUID } from "node:crypto";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { findFreePort } from "../../deploy/local/free-port.js";
+import { type LoadBalancer, type LoadBalancerTarget, startLoadBalancer } from "./load-balancer.ts";
+import { type ProductAddress, type ProductProcess, prepareProductProcess } from "./product-under-test.ts";
+
+/** A part of the product that runs in processes of its own. */
+export type ReplicatedRole = ServiceName | "gateway";
+export const replicatedRoles: readonly ReplicatedRole[] = ["gateway", ...serviceNames];
+
+/** The product as on a cluster: several instances of every part, behind balancers that know which are ready. */
+export interface ReplicatedProduct extends ProductAddress {
+  instances: Map<ReplicatedRole, ProductProcess[]>;
+  /** Stops an instance of a part and starts it again; resolves once its balancer uses it, so that the next may stop. */
+  restart(role: ReplicatedRole, instance: number, variables?: Record<string, string>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const instancesPerRole = 2;
+
+/** Starts two instances of every part, or of some. */
+export async function startReplicatedProduct(
+  variables: Record<string, string>,
+  roles = replicatedRoles,
+): Promise<ReplicatedProduct> {
+  const adminKey = `admin-key-of-a-test-${randomUUID()}`;
+  const shared = { ...variables, PRAGMA_ADMIN_KEY: adminKey };
+  const balancers = new Map<ReplicatedRole, { balancer: LoadBalancer; targets: LoadBalancerTarget[] }>();
+  const instances = new Map<ReplicatedRole, ProductProcess[]>();
+  const urls: Record<string, string> = {};
+
+  async function deploy(role: ReplicatedRole): Promise<number> {
+    const prepared = await Promise.all(
+      Array.from({ length: instancesPerRole }, async () => {
+        const port = await findFreePort();
+        return { port, process: await prepareProductProcess(role, { ...shared, PORT: String(port) }, urls) };
+      }),
+    );
+    instances.set(
+      role,
+      prepared.map(({ process }) => process),
+    );
+    const targets = prepared.map(({ port, process }) => ({
+      port,
+      // One that is down refuses at once: more time is for machines that have much to do.
+      isReady: async () => (await fetch(`${process.opsUrl}/ready`, { signal: AbortSignal.timeout(10_000) })).ok,
+    }));
+    const balancer = await startLoadBalancer(targets);
+    balancers.set(role, { balancer, targets });
+    return balancer.port;
+  }
+
+  for (const service of serviceNames.filter((name) => roles.includes(name))) {
+    urls[`${service.toUpperCase().replaceAll("-", "_")}_URL`] = `http://127.0.0.1:${await deploy(service)}`;
+  }
+  const gatewayPort = await deploy("gateway");
+  const all = () => [...instances.values()].flat();
+  await Promise.all(all().map((process) => process.start()));
+  return {
+    url: `http://127.0.0.1:${gatewayPort}`,
+    adminKey,
+    instances,
+    async restart(role, instance, others) {
+      const process = instances.get(role)?.[instance];
+      const { balancer, targets } = balancers.get(role) ?? {};
+      const target = targets?.[instance];
+      if (!process || !balancer || !target) throw new Error(`There is no instance ${instance} of ${role}.`);
+      await process.stop();
+      await process.start(others);
+      await balancer.waitUntilUsed(target);
+    },
+    async stop() {
+      await Promise.all(all().map((process) => process.stop()));
+      for (const { balancer } of balancers.values()) balancer.close();
+    },
+  };
+}

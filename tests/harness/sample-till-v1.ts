@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import type { Random } from "@pragma/simulator/random";
+
+interface SampleTillV1 {
+  application: string;
+  legacyId: number;
+  tillJson: { client_id: string; tickets: { order_id: string }[] };
+}
+
+const sampleTillV1Path = `${findPackageFolder(import.meta.resolve("@pragma/reporting/service"))}/samples/small-v1.till.json`;
+const sampleTillJson = readFileSync(sampleTillV1Path, "utf8");
+
+/** The sample of the older format as a till of its own: of this location, under another id and with other orders' ids. */
+export function createSampleTillV1(
+  random: Random,
+  { application, legacyId }: { application: string; legacyId: number },
+): SampleTillV1 {
+  const { tillJson } = JSON.parse(sampleTillJson) as SampleTillV1;
+  const tickets = tillJson.tickets.map((ticket) => ({ ...ticket, order_id: random.uuid() }));
+  return { application, legacyId, tillJson: { ...tillJson, client_id: `s${random.uuid().toUpperCase()}`, tickets } };
+}

@@ -1,0 +1,115 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import type { OrderLiveInput } from "@pragma/contracts/order-live";
+import { createLiveOrderInput, createTestProductRow } from "@pragma/order-live/testing/order-fixtures";
+import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { type ProductUnderTest, startProductUnderTest } from "./harness/product-under-test.ts";
+import { readResidentMegabytes } from "./harness/resident-memory.ts";
+import { createTestLocation, type TestLocation } from "./harness/test-location.ts";
+
+const orderCount = 104;
+const scopes = ["orders:read", "orders:write"] as const;
+
+let environment: TestEnvironment;
+let product: ProductUnderTest;
+let shop: TestLocation;
+let otherLocation: TestLocation;
+let idleMegabytes: number;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  environment = await createTestEnvironment({
+    ...{ RATE_LIMIT_PER_SECOND: "1000", RATE_LIMIT_BURST: "10000" },
+    DATABASE_POOL: "10",
+    ...(JSON.parse(process.env.LARGE_REPLIES_VARIABLES ?? "{}") as Record<string, string>),
+  });
+  product = await startProductUnderTest(environment.variables, {
+    split: ["accounts", "order-live"],
+    variablesOf: (role) => (role === "order-live" ? { NODE_OPTIONS: "--max-old-space-size=128" } : {}),
+  });
+  [shop, otherLocation] = [
+    await createTestLocation(product, { scopes: [...scopes] }),
+    await createTestLocation(product, { scopes: [...scopes] }),
+  ];
+  await upsertOrders(otherLocation, [createLiveOrderInput()]);
+  const orders = Array.from({ length: orderCount }, createLargeOrder);
+  for (let first = 0; first < orderCount; first += 13) await upsertOrders(shop, orders.slice(first, first + 13));
+  idleMegabytes = await readMegabytes();
+}, 180_000);
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+afterAll(async () => {
+  await product?.stop();
+  await environment?.remove();
+});
+
+const readMegabytes = () => readResidentMegabytes(product.process("order-live").pid ?? 0);
+
+/** About 480 KB. */
+function createLargeOrder(): OrderLiveInput {
+  return createLiveOrderInput({
+    productRowList: Array.from({ length: 43 }, () => ({ ...createTestProductRow(), comment: "x".repeat(9_900) })),
+  });
+}
+
+async function upsertOrders({ key }: TestLocation, orders: OrderLiveInput[]): Promise<void> {
+  const answer = await fetch(`${product.url}/v1/orders-live/`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "content-encoding": "gzip" },
+    body: gzipSync(JSON.stringify(orders)),
+  });
+  expect(answer.status, (await answer.text()).slice(0, 1_000)).toBe(200);
+}
+
+/** Sends so many requests, each on a connection of its own whose reply nobody reads. */
+async function requestWithoutReading(path: string, count: number): Promise<void> {
+  const { hostname, port } = new URL(product.url);
+  for (let request = 0; request < count; request += 1) {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on("error", () => {});
+    socket.pause();
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: pragma\r\nauthorization: Bearer ${shop.key}\r\n\r\n`);
+    sockets.push(socket);
+  }
+  await sleep(6_000);
+}
+
+/** The best of three, as the machine may be busy with something else for a moment. */
+async function expectOtherLocationServed(): Promise<void> {
+  const milliseconds: number[] = [];
+  for (let time = 0; time < 3; time += 1) {
+    const since = performance.now();
+    const { data } = (await (await otherLocation.request("GET", "/v1/orders-live/?size=100")).json()) as {
+      data: unknown[];
+    };
+    expect(data).toHaveLength(1);
+    milliseconds.push(performance.now() - since);
+  }
+  expect(Math.min(...milliseconds)).toBeLessThan(2_000);
+}
+
+it("60 unread pages of 100 large live orders hold a bounded amount of memory, and nobody else waits", async () => {
+  await requestWithoutReading("/v1/orders-live/?size=100", 60);
+  await expectOtherLocationServed();
+  expect((await readMegabytes()) - idleMegabytes).toBeLessThan(200);
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await sleep(1_000);
+  const seen = new Set<string>();
+  for (let token: string | null = ""; token !== null; ) {
+    const answer = await shop.request("GET", `/v1/orders-live/?size=100${token && `&pageToken=${token}`}`);
+    const page = (await answer.json()) as { data: { id: string }[]; nextPageToken: string | null };
+    expect(answer.status).toBe(200);
+    for (const { id } of page.data) seen.add(id);
+    token = page.nextPageToken;
+  }
+  expect(seen.size).toBe(orderCount);
+}, 60_000);
+
+it("100 streams that nobody reads hold a bounded amount of memory, and nobody else waits", async () => {
+  await requestWithoutReading("/v1/orders-live/stream", 100);
+  await expectOtherLocationServed();
+  expect((await readMegabytes()) - idleMegabytes).toBeLessThan(200);
+}, 60_000);

@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+import { type ServiceName, serviceNames } from "@pragma/contracts/service-names";
+import { findPackageFolder } from "@pragma/runtime/process/package-folder";
+import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
+import { renderNatsUsersConfig } from "@pragma/services/commands/nats-users";
+import { renderRedisAclFile } from "@pragma/services/commands/redis-users";
+import {
+  createTemporaryDataFolder,
+  removeDataFolder,
+  type StartedServer,
+  startNats,
+  startPostgres,
+  startRedis,
+} from "../../deploy/local/servers.js";
+
+/** Servers on which each part of the product is somebody else, and may do what that part needs. */
+export interface RestrictedServers {
+  /** The owner of the database, who may everything. */
+  ownerUrl: string;
+  /** What every part is told. */
+  variables: Record<string, string>;
+  /** What a part is told of its own: how it logs in. */
+  variablesOf(part: RestrictedPart): Record<string, string>;
+  /** Runs the `migrate` command; rejects with what it says when it fails. */
+  migrate(changes?: Record<string, string>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export type RestrictedPart = ServiceName | "gateway";
+
+const partsWithRedis: RestrictedPart[] = ["gateway", "jobs"];
+const toVariablePrefix = (part: string) => part.toUpperCase().replaceAll("-", "_");
+
+export async function startRestrictedServers(): Promise<RestrictedServers> {
+  const { variables: usual } = await createTestEnvironment();
+  const namespace = usual.NAMESPACE ?? "";
+  const folder = createTemporaryDataFolder("privileges");
+  const password = `p${randomUUID().replaceAll("-", "")}`;
+  const passwordsIn = (text: string) => text.replace(/\$(?:NATS|REDIS)_PASSWORD_[A-Z_]+/g, password);
+  const [postgres, nats, redis] = await Promise.all([
+    startPostgres({ dataFolder: join(folder, "postgres"), durable: false }),
+    startNats({ dataFolder: join(folder, "nats"), config: passwordsIn(await renderNatsUsersConfig(namespace)) }),
+    startRedis({ dataFolder: join(folder, "redis"), config: passwordsIn(renderRedisAclFile(namespace)) }),
+  ]);
+  const urlForUser = ({ url }: StartedServer, user: string, secret = password) => {
+    const login = new URL(url);
+    login.username = user;
+    login.password = secret;
+    return login.href;
+  };
+  const roleUrl = (service: ServiceName) => urlForUser(postgres, `${namespace}_${service.replaceAll("-", "_")}`);
+  const { DATABASE_URL, NATS_URL, REDIS_URL, ...shared } = usual;
+  const variables = { ...shared, MIGRATE: "off" };
+  return {
+    ownerUrl: postgres.url,
+    variables,
+    variablesOf: (part) => ({
+      ...(part !== "gateway" && { DATABASE_URL: roleUrl(part) }),
+      NATS_URL: urlForUser(nats, part),
+      ...(partsWithRedis.includes(part) && { REDIS_URL: urlForUser(redis, part) }),
+    }),
+    migrate: (changes = {}) =>
+      runMigrate({
+        ...variables,
+        DATABASE_URL: postgres.url,
+        NATS_URL: urlForUser(nats, "migrate"),
+        ...Object.fromEntries(serviceNames.map((name) => [`${toVariablePrefix(name)}_DATABASE_URL`, roleUrl(name)])),
+        ...changes,
+      }),
+    async stop() {
+      await Promise.all([postgres.stop(), nats.stop(), redis.stop()]);
+      await removeDataFolder(folder);
+    },
+  };
+}
+
+const migrateProgram = join(
+  findPackageFolder(import.meta.resolve("@pragma/services/definitions")),
+  "dist",
+  "commands",
+  "migrate.js",
+);
+
+async function runMigrate(env: Record<string, string>): Promise<void> {
+  const child = spawn(process.execPath, [migrateProgram], { env: { PATH: process.env.PATH, ...env } });
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => output.push(String(chunk)));
+  const [code] = await once(child, "exit");
+  if (code !== 0) throw new Error(output.join(""));
+}
