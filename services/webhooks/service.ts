@@ -2,24 +2,29 @@ import { createEncryption } from "@pragma/runtime/security/encryption";
 import { defineService } from "@pragma/runtime/service/define-service";
 import { createLocationLookup } from "@pragma/runtime/service-calls/location-lookup";
 import { webhooksConfig } from "./config.ts";
-import type { Clock, WebhooksContext } from "./context.ts";
+import type { WebhooksContext } from "./context.ts";
 import { registerDeliveryMetrics } from "./deliveries/delivery-metrics.ts";
 import { startDeliveryWorker } from "./deliveries/delivery-worker.ts";
+import type { Clock } from "./dependencies.ts";
 import { createAddressPolicy } from "./endpoints/address-policy.ts";
-import { createHostResolver, type ResolveHost } from "./endpoints/guarded-connector.ts";
+import { createHostResolver, type ResolveHost } from "./endpoints/resolve-host.ts";
 import { createMessageBatcher } from "./messages/message-batcher.ts";
 import { removeOldMessages } from "./periodic/remove-old-messages.ts";
 import { createDueDeliveriesTask } from "./periodic/requeue-due-deliveries.ts";
 import { getDeliveryRoute, listDeliveriesRoute, replayDeliveryRoute, testWebhookRoute } from "./routes/deliveries.ts";
-import { deleteRecipientRoute, listRecipientsRoute, upsertRecipientRoute } from "./routes/recipients.ts";
-import { getRecoveryRoute, recoverDeliveriesRoute } from "./routes/recoveries.ts";
+import {
+  deleteRecipientRoute,
+  listRecipientsRoute,
+  rotateRecipientSecretRoute,
+  upsertRecipientRoute,
+} from "./routes/recipients.ts";
+import { getDeliveryRecoveryRoute, recoverDeliveriesRoute } from "./routes/recoveries.ts";
 import {
   deleteWebhookRoute,
   getWebhookRoute,
   listWebhooksRoute,
   pauseWebhookRoute,
   resumeWebhookRoute,
-  rotateRecipientSecretRoute,
   upsertWebhookRoute,
 } from "./routes/webhooks.ts";
 import { endpointEventSubscriptions } from "./subscriptions/endpoint-events.ts";
@@ -48,17 +53,18 @@ export const defineWebhooksService = ({
       const addressPolicy = createAddressPolicy(config.WEBHOOK_ALLOWLIST, { allowLoopback: !isProduction });
       const endpointRules = {
         addressPolicy,
-        resolveHost: resolveHost ?? createHostResolver({ isLocal: (host) => addressPolicy.isHostAllowlisted(host) }),
+        resolveHost:
+          resolveHost ?? createHostResolver({ isLocalHost: (host) => addressPolicy.isHostAllowlisted(host) }),
         isHttpsRequired: isProduction,
       };
       const encryption = createEncryption(config.DATA_KEYS);
       const locations = createLocationLookup(registry, "webhooks");
-      const baseContext = { db, log, clock, encryption, endpointRules, config };
-      const deliveryWorker = startDeliveryWorker({ ...baseContext, metrics, signals, pollMs: pollSeconds * 1_000 });
-      const messageBatcher = createMessageBatcher({ ...baseContext, scheduler: deliveryWorker.scheduler });
-      registerDeliveryMetrics(metrics, baseContext);
+      const dependencies = { db, log, clock, encryption, endpointRules, config };
+      const deliveryWorker = startDeliveryWorker({ ...dependencies, metrics, signals, pollMs: pollSeconds * 1_000 });
+      const messageBatcher = createMessageBatcher({ ...dependencies, scheduler: deliveryWorker.scheduler });
+      registerDeliveryMetrics(metrics, dependencies);
       return {
-        services: { ...baseContext, locations, deliveryWorker, messageBatcher },
+        services: { ...dependencies, locations, deliveryWorker, messageBatcher },
         close: () => deliveryWorker.close(),
       };
     },
@@ -78,7 +84,7 @@ export const defineWebhooksService = ({
       resumeWebhookRoute,
       testWebhookRoute,
       recoverDeliveriesRoute,
-      getRecoveryRoute,
+      getDeliveryRecoveryRoute,
       listDeliveriesRoute,
     ],
     subscriptions: [...locationEventSubscriptions, ...endpointEventSubscriptions, eraseWebhookOrderData],

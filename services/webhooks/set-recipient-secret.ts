@@ -2,8 +2,6 @@ import { randomBytes } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import type { WebhooksContext } from "./context.ts";
-import { encodeSigningSecret } from "./messages/sign-message.ts";
-import { type RecipientRow, recipientColumns } from "./queries/recipients.ts";
 
 /** How long a secret that was rotated away signs on. */
 const rotationOverlapMs = 24 * 3_600_000;
@@ -55,17 +53,4 @@ export async function setRecipientSecret(
     select ${recipientId}, coalesce(max(number), 0) + 1, ${encryption.encrypt(secret)}, ${now}
     from recipient_secrets where recipient_id = ${recipientId}`;
   return hmacSecret === undefined ? secret : null;
-}
-
-/** A recipient with the secret that was created for it, if one was: the only time that it is shown. */
-export async function readRecipientWithSecret(
-  tx: SqlTransaction,
-  { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },
-) {
-  const [recipient] = await tx<RecipientRow[]>`select ${recipientColumns(tx, now)} from recipients r where id = ${id}`;
-  return {
-    ...recipient,
-    hmacSecret: createdSecret,
-    signingSecret: createdSecret && encodeSigningSecret(createdSecret),
-  };
 }

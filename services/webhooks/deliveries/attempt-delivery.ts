@@ -2,22 +2,22 @@ import type { WebhookDeliveryState } from "@pragma/contracts/webhook-delivery";
 import { runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import { markSpanFailed, SpanKind, type TracedOperation } from "@pragma/runtime/observability/tracing";
 import { attemptTimeoutMs } from "../config.ts";
-import type { WebhooksBaseContext } from "../context.ts";
-import { signMessage } from "../messages/sign-message.ts";
-import type { DeliveryClaim, ReleasedClaim } from "../queries/claims.ts";
+import type { WebhooksDependencies } from "../dependencies.ts";
+import { signWebhookMessage } from "../messages/sign-message.ts";
+import type { DeliveryClaim, ReleasedDeliveryClaim } from "../queries/claims.ts";
 import type { AttemptWriter } from "./attempt-writer.ts";
-import type { FindEndpoint, WebhookEndpoint } from "./endpoint-cache.ts";
+import type { FindWebhookEndpoint, WebhookEndpoint } from "./endpoint-cache.ts";
 import type { EndpointAttemptResult } from "./endpoint-queue.ts";
-import { evaluateAttempt, type PostResult } from "./evaluate-attempt.ts";
+import { evaluateDeliveryAttempt, type WebhookPostResult } from "./evaluate-attempt.ts";
 import type { WebhookHttpClient } from "./webhook-http-client.ts";
 
 /** What it takes to make an attempt. */
-export interface AttemptServices extends Pick<WebhooksBaseContext, "log" | "clock" | "config"> {
-  findEndpoint: FindEndpoint;
+export interface AttemptServices extends Pick<WebhooksDependencies, "log" | "clock" | "config"> {
+  findEndpoint: FindWebhookEndpoint;
   httpClient: WebhookHttpClient;
   attemptWriter: AttemptWriter;
   /** Gives a claim back unused. */
-  releaseClaim(claim: ReleasedClaim): Promise<unknown>;
+  releaseClaim(claim: ReleasedDeliveryClaim): Promise<unknown>;
   /** Told how long an attempt took, how it went, and what became of its delivery: `pending` is tried again. */
   recordDuration(seconds: number, labels: { outcome: string; delivery: WebhookDeliveryState }): void;
   /** Told when a delivery is to be tried again. */
@@ -56,7 +56,7 @@ export async function attemptDelivery(services: AttemptServices, claim: Delivery
     const milliseconds = Math.round(performance.now() - startedAtMs);
     const endedAt = clock();
     const isTest = event === "test";
-    const evaluation = evaluateAttempt(postResult, {
+    const evaluation = evaluateDeliveryAttempt(postResult, {
       schedule: config.WEBHOOK_SCHEDULE,
       failedAttempts: failures,
       endedAt: endedAt,
@@ -105,7 +105,7 @@ function attemptOperation(
 async function postToEndpoint(
   httpClient: WebhookHttpClient,
   { claim, endpoint, at: startedAt }: { claim: DeliveryClaim; endpoint: WebhookEndpoint; at: Date },
-): Promise<PostResult> {
+): Promise<WebhookPostResult> {
   const { url, issue, apiKey } = endpoint;
   const { messageId, event, body } = claim;
   if (issue) return { status: null, reason: `The endpoint's address ${issue.message}.` };
@@ -114,7 +114,7 @@ async function postToEndpoint(
   const headers = {
     "content-type": "application/json; charset=utf-8",
     "user-agent": "Pragma-Webhooks/1.0",
-    ...signMessage({ id: messageId, event, body }, { secrets, signedAt: startedAt }),
+    ...signWebhookMessage({ id: messageId, event, body }, { secrets, signedAt: startedAt }),
     ...(apiKey !== null && { authorization: apiKey }),
   };
   return httpClient.post({ url, headers, body });

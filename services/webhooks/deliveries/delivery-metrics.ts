@@ -1,11 +1,11 @@
 import type { Metrics } from "@pragma/runtime/observability/metrics";
-import type { WebhooksBaseContext } from "../context.ts";
+import type { WebhooksDependencies } from "../dependencies.ts";
 
 /** No more deliveries than this are counted of each state. */
 const maxCountedPerState = 100_000;
 
 /** Tells how many deliveries are still to be made, by how far they are, and how many webhooks there are, by state. */
-export function registerDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }: WebhooksBaseContext): void {
+export function registerDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }: WebhooksDependencies): void {
   metrics.observeAll(
     "webhook_deliveries",
     "Deliveries that are not settled, 100000 of each state at most",

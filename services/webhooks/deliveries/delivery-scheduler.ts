@@ -1,20 +1,16 @@
 import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-loop";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { ClaimRequest, DeliveryClaim } from "../queries/claims.ts";
-import {
-  type EndpointAttemptResult,
-  type EndpointLimits,
-  EndpointQueue,
-  type HostTokenBuckets,
-} from "./endpoint-queue.ts";
+import type { DeliveryClaim, DeliveryClaimRequest } from "../queries/claims.ts";
+import { type EndpointAttemptResult, type EndpointLimits, EndpointQueue } from "./endpoint-queue.ts";
 import { FairSemaphore } from "./fair-semaphore.ts";
+import type { HostTokenBuckets } from "./host-token-buckets.ts";
 
 interface DeliverySchedulerOptions {
   log: Logger;
   /** Where a webhook's endpoint is; undefined when that is not known. Never rejects. */
   findUrl(webhookId: string): Promise<URL | undefined>;
   /** Claims what is due of these webhooks. */
-  claimDue(pulls: ClaimRequest[]): Promise<DeliveryClaim[]>;
+  claimDue(pulls: DeliveryClaimRequest[]): Promise<DeliveryClaim[]>;
   /** Makes the attempt. Never rejects. */
   attemptDelivery(claim: DeliveryClaim): Promise<EndpointAttemptResult>;
   limits: EndpointLimits;
@@ -137,8 +133,8 @@ export class DeliveryScheduler {
   }
 
   /** Takes room for the next endpoints. Those that have none are left out until they have; those without a place stay. */
-  #acquireClaimRequests(): (ClaimRequest & { queue: EndpointQueue })[] {
-    const claimRequests: (ClaimRequest & { queue: EndpointQueue })[] = [];
+  #acquireClaimRequests(): (DeliveryClaimRequest & { queue: EndpointQueue })[] {
+    const claimRequests: (DeliveryClaimRequest & { queue: EndpointQueue })[] = [];
     for (const webhookId of this.#readyWebhookIds) {
       const queue = this.#queues.get(webhookId);
       if (!queue) continue;

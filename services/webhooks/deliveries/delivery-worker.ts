@@ -2,24 +2,24 @@ import { type ClaimLoop, startClaimLoop } from "@pragma/runtime/database/claim-l
 import type { InstanceNotifier } from "@pragma/runtime/messaging/event-bus";
 import type { Metrics } from "@pragma/runtime/observability/metrics";
 import { attemptTimeoutMs, claimLeaseMs } from "../config.ts";
-import type { WebhooksBaseContext } from "../context.ts";
+import type { WebhooksDependencies } from "../dependencies.ts";
 import {
   claimDueDeliveries,
   claimTestDeliveries,
   type DeliveryClaim,
-  type ReleasedClaim,
-  releaseClaims,
+  type ReleasedDeliveryClaim,
+  releaseDeliveryClaims,
 } from "../queries/claims.ts";
-import { recoverNextBatch } from "../queries/recoveries.ts";
+import { recoverNextDeliveryBatch } from "../queries/recoveries.ts";
 import { attemptDelivery } from "./attempt-delivery.ts";
 import { createAttemptWriter } from "./attempt-writer.ts";
 import { batchCalls } from "./batch-calls.ts";
 import { DeliveryScheduler } from "./delivery-scheduler.ts";
 import { createEndpointCache } from "./endpoint-cache.ts";
-import { createHostTokenBuckets } from "./endpoint-queue.ts";
+import { createHostTokenBuckets } from "./host-token-buckets.ts";
 import { createWebhookHttpClient } from "./webhook-http-client.ts";
 
-interface DeliveryWorkerOptions extends WebhooksBaseContext {
+interface DeliveryWorkerOptions extends WebhooksDependencies {
   metrics: Metrics;
   signals: InstanceNotifier;
   /** How often is looked for what is due. */
@@ -72,7 +72,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     "webhook_attempt_duration_seconds",
     "Attempts to deliver, by outcome and by what became of the delivery",
   );
-  const releaseClaim = batchCalls((released: ReleasedClaim[]) => releaseClaims(db.sql, released), {
+  const releaseClaim = batchCalls((released: ReleasedDeliveryClaim[]) => releaseDeliveryClaims(db.sql, released), {
     maxBatchSize: 200,
     maxConcurrentBatches: 1,
   });
@@ -130,7 +130,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   const recoveryLoop = startClaimLoop({
     ...{ name: "recoveries", log, pollMs, concurrency: 1 },
     async claim() {
-      const webhookId = await db.transaction((tx) => recoverNextBatch(tx, clock()));
+      const webhookId = await db.transaction((tx) => recoverNextDeliveryBatch(tx, clock()));
       return webhookId === undefined ? [] : [webhookId];
     },
     processItem: async (webhookId) => pollAllInstances([webhookId]),

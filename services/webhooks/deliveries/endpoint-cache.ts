@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { WebhooksBaseContext } from "../context.ts";
+import type { WebhooksDependencies } from "../dependencies.ts";
 import { checkEndpointUrl, type EndpointIssue } from "../endpoints/check-endpoint.ts";
 import { batchCalls } from "./batch-calls.ts";
 
@@ -20,7 +20,7 @@ export interface WebhookEndpoint {
  * Returns the endpoint of a webhook as it was at this revision or later; at any when it is left out. Undefined when there
  * is no such webhook, or it could not be read, which is logged. Never rejects.
  */
-export type FindEndpoint = (webhookId: string, revision?: number) => Promise<WebhookEndpoint | undefined>;
+export type FindWebhookEndpoint = (webhookId: string, revision?: number) => Promise<WebhookEndpoint | undefined>;
 
 interface EndpointRow {
   webhookId: string;
@@ -32,9 +32,9 @@ interface EndpointRow {
 
 /** Remembers endpoints as they were when last looked at. `onMoved` is told of a webhook whose endpoint is another than before. */
 export function createEndpointCache(
-  { db, log, encryption, endpointRules: { isHttpsRequired } }: WebhooksBaseContext,
+  { db, log, encryption, endpointRules: { isHttpsRequired } }: WebhooksDependencies,
   { onMoved: onUrlChanged }: { onMoved(webhookId: string): void },
-): FindEndpoint {
+): FindWebhookEndpoint {
   const cache = new LRUCache<string, WebhookEndpoint>({ max: 20_000 });
   const loadBatched = batchCalls(loadAll, { maxBatchSize: 200, maxConcurrentBatches: 2 });
 

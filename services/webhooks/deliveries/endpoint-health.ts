@@ -2,7 +2,7 @@ import type { WebhookDisabledReason } from "@pragma/contracts/webhook";
 import { runAfterCommit, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import type { Logger } from "@pragma/runtime/observability/logger";
-import type { CompletedAttempt } from "../queries/attempts.ts";
+import type { CompletedDeliveryAttempt } from "../queries/attempts.ts";
 
 interface EndpointHealth {
   /** When the first attempt failed since the last that succeeded. */
@@ -48,7 +48,7 @@ interface FailingEndpointUpdate {
  * and those whose latest one failed. A test that fails says nothing: it may be made of an endpoint that is yet to be
  * built.
  */
-export function summarizeEndpointHealth(attempts: readonly CompletedAttempt[]): {
+export function summarizeEndpointHealth(attempts: readonly CompletedDeliveryAttempt[]): {
   healthyWebhookIds: string[];
   failingEndpoints: FailingEndpointUpdate[];
 } {

@@ -1,16 +1,7 @@
-import { TokenBucket, type TokenBucketRate } from "@pragma/runtime/limits/token-bucket";
-import { LRUCache } from "lru-cache";
+import type { TokenBucket } from "@pragma/runtime/limits/token-bucket";
 import { CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
 import type { FairSemaphore } from "./fair-semaphore.ts";
-
-/** Returns the token bucket of a URL's host: what all endpoints there, whosever they are, may be sent by this process. */
-export type HostTokenBuckets = (url: URL) => TokenBucket;
-
-export function createHostTokenBuckets(rate: TokenBucketRate): HostTokenBuckets {
-  const memoMethod = () => new TokenBucket(rate, performance.now());
-  const buckets = new LRUCache<string, TokenBucket>({ max: 20_000, memoMethod });
-  return ({ hostname }) => buckets.memo(hostname.replace(/\.$/, ""));
-}
+import type { HostTokenBuckets } from "./host-token-buckets.ts";
 
 /** How an endpoint did; `unknown` when it was not asked, or when the attempt says nothing about it. */
 export type EndpointAttemptResult = "succeeded" | "failed" | "unknown";

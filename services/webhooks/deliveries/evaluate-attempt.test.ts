@@ -1,5 +1,5 @@
 import { expect, it, test } from "vitest";
-import { evaluateAttempt } from "./evaluate-attempt.ts";
+import { evaluateDeliveryAttempt } from "./evaluate-attempt.ts";
 
 const at = new Date("2026-05-29T10:00:00.000Z");
 const firstAttempt = { schedule: [5_000, 300_000], failedAttempts: 0, endedAt: at, isTest: false };
@@ -10,7 +10,7 @@ const createPostResult = (status: number, retryAfterMs: number | null = null) =>
 });
 
 test.each([200, 201, 204, 299])("%i is success", (status) => {
-  expect(evaluateAttempt(createPostResult(status), firstAttempt)).toEqual({
+  expect(evaluateDeliveryAttempt(createPostResult(status), firstAttempt)).toEqual({
     state: "succeeded",
     error: null,
     nextAttemptAt: null,
@@ -19,19 +19,19 @@ test.each([200, 201, 204, 299])("%i is success", (status) => {
 });
 
 test.each([301, 302, 307, 308, 400, 401, 404, 429, 500, 503, 599])("%i is tried again", (status) => {
-  const evaluation = evaluateAttempt(createPostResult(status), firstAttempt);
+  const evaluation = evaluateDeliveryAttempt(createPostResult(status), firstAttempt);
   expect(evaluation).toMatchObject({ state: "pending", isGone: false });
   expect(evaluation.error).toContain(`The endpoint answered ${status}`);
 });
 
 it("says that redirects are not followed", () => {
-  expect(evaluateAttempt(createPostResult(302), firstAttempt).error).toBe(
+  expect(evaluateDeliveryAttempt(createPostResult(302), firstAttempt).error).toBe(
     "The endpoint answered 302: redirects are not followed.",
   );
 });
 
 it("ends with 410, whatever attempts are left", () => {
-  expect(evaluateAttempt(createPostResult(410, 60_000), firstAttempt)).toMatchObject({
+  expect(evaluateDeliveryAttempt(createPostResult(410, 60_000), firstAttempt)).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
     isGone: true,
@@ -39,20 +39,23 @@ it("ends with 410, whatever attempts are left", () => {
 });
 
 it("has no attempt left after one more failure than the schedule has waits", () => {
-  expect(evaluateAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 1 }).state).toBe("pending");
-  expect(evaluateAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 2 })).toMatchObject({
+  expect(evaluateDeliveryAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 1 }).state).toBe("pending");
+  expect(evaluateDeliveryAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 2 })).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
   });
 });
 
 it("tells why there is no response", () => {
-  const evaluation = evaluateAttempt({ status: null, reason: "The endpoint refused the connection." }, firstAttempt);
+  const evaluation = evaluateDeliveryAttempt(
+    { status: null, reason: "The endpoint refused the connection." },
+    firstAttempt,
+  );
   expect(evaluation).toMatchObject({ state: "pending", error: "The endpoint refused the connection." });
 });
 
 it("makes a test once", () => {
-  expect(evaluateAttempt(createPostResult(500), { ...firstAttempt, isTest: true })).toMatchObject({
+  expect(evaluateDeliveryAttempt(createPostResult(500), { ...firstAttempt, isTest: true })).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
   });

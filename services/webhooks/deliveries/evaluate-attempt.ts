@@ -1,12 +1,12 @@
 import { computeNextAttemptAt, type RetrySchedule } from "./retry-schedule.ts";
 
 /** What came of posting a message: a response, or the reason why there is none. */
-export type PostResult =
+export type WebhookPostResult =
   | { status: number; response: string; retryAfterMs: number | null }
   | { status: null; reason: string };
 
 /** What an attempt means for its delivery. */
-export interface AttemptEvaluation {
+export interface DeliveryAttemptEvaluation {
   state: "succeeded" | "pending" | "failed";
   /** Why it failed, for whoever reads the log; null when it succeeded. */
   error: string | null;
@@ -26,10 +26,10 @@ interface EvaluateAttemptOptions {
 }
 
 /** A response of 2xx is success, and 410 is the end; anything else, redirects too, is tried again as the schedule says. */
-export function evaluateAttempt(
-  postResult: PostResult,
+export function evaluateDeliveryAttempt(
+  postResult: WebhookPostResult,
   { schedule, failedAttempts, endedAt, isTest }: EvaluateAttemptOptions,
-): AttemptEvaluation {
+): DeliveryAttemptEvaluation {
   const { status } = postResult;
   if (status !== null && status >= 200 && status < 300) {
     return { state: "succeeded", error: null, nextAttemptAt: null, isEndpointGone: false };
@@ -48,7 +48,7 @@ export function evaluateAttempt(
   };
 }
 
-function describePostFailure(postResult: PostResult): string {
+function describePostFailure(postResult: WebhookPostResult): string {
   if (postResult.status === null) return postResult.reason;
   const isRedirect = postResult.status >= 300 && postResult.status < 400;
   return `The endpoint answered ${postResult.status}${isRedirect ? ": redirects are not followed" : ""}.`;

@@ -6,7 +6,6 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { createOrderEventData } from "../testing/event-publisher.ts";
-import { createManualClock, dayMs, hourMs, minuteMs, secondMs } from "../testing/manual-clock.ts";
 import { startTestWebhooks, type TestWebhookSubscription, type TestWebhooks } from "../testing/start-test-webhooks.ts";
 import {
   type ReceiverEndpoint,
@@ -15,8 +14,18 @@ import {
   type WebhookReceiver,
 } from "../testing/webhook-receiver.ts";
 
-/** The service under a clock that the tests move on: days pass, and nobody sleeps. */
-const { clock, advance } = createManualClock();
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** The clock of the service under test stands still until a test advances it, so that days pass without waiting. */
+let nowMs = Date.parse("2026-05-29T10:00:00.000Z");
+const clock = () => new Date(nowMs);
+const advance = (milliseconds: number) => {
+  nowMs += milliseconds;
+};
+
 let service: TestWebhooks;
 let receiver: WebhookReceiver;
 

@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher } from "undici";
 import type { EndpointRules } from "../endpoints/check-endpoint.ts";
 import { createGuardedConnector } from "../endpoints/guarded-connector.ts";
-import type { PostResult } from "./evaluate-attempt.ts";
+import type { WebhookPostResult } from "./evaluate-attempt.ts";
 import { parseRetryAfter } from "./retry-schedule.ts";
 
 interface SignedRequest {
@@ -13,7 +13,7 @@ interface SignedRequest {
 /** Posts messages to endpoints, over connections that are kept for the next. */
 export interface WebhookHttpClient {
   /** Never rejects: an endpoint that cannot be reached, or does not answer in time, is a result too. */
-  post(request: SignedRequest): Promise<PostResult>;
+  post(request: SignedRequest): Promise<WebhookPostResult>;
   close(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export function createWebhookHttpClient({
 
 /** One message posted: what was answered, read as far as it is wanted. */
 class HttpExchange implements Dispatcher.DispatchHandler {
-  readonly #resolve: (posted: PostResult) => void;
+  readonly #resolve: (posted: WebhookPostResult) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #storedChunks: Buffer[] = [];
   #readBytes = 0;
@@ -72,7 +72,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   #response: { status: number; retryAfterMs: number | null } | undefined;
   #isSettled = false;
 
-  constructor(timeoutMs: number, resolve: (posted: PostResult) => void) {
+  constructor(timeoutMs: number, resolve: (posted: WebhookPostResult) => void) {
     this.#resolve = resolve;
     this.#timer = setTimeout(() => {
       this.#settle(`There was no response within ${timeoutMs / 1_000} s.`);

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import type { AddressPolicy } from "./address-policy.ts";
-import type { ResolveHost } from "./guarded-connector.ts";
+import type { ResolveHost } from "./resolve-host.ts";
 
 export interface EndpointRules {
   addressPolicy: AddressPolicy;
@@ -52,7 +52,7 @@ const forbiddenAddressIssue: EndpointIssue = {
  * Says what is wrong with an endpoint, if anything: how it is written, or where it is. A name is let through when name
  * servers do not answer, or an operator named it: each connection checks it anyway.
  */
-export async function checkEndpoint(text: string, rules: EndpointRules): Promise<EndpointIssue | undefined> {
+export async function checkWebhookEndpoint(text: string, rules: EndpointRules): Promise<EndpointIssue | undefined> {
   const urlIssue = checkEndpointUrl(text, rules);
   if (urlIssue) return urlIssue;
   // As connections are made to it: an IPv6 address without its brackets.

@@ -7,7 +7,7 @@ import { createWebhookHttpClient } from "../deliveries/webhook-http-client.ts";
 import { type ConnectionRecorder, recordConnections } from "../testing/connection-recorder.ts";
 import { isForbiddenAddress } from "../testing/forbidden-address.ts";
 import { createAddressPolicy, parseEndpointAllowlist } from "./address-policy.ts";
-import { checkEndpoint } from "./check-endpoint.ts";
+import { checkWebhookEndpoint } from "./check-endpoint.ts";
 
 /** Endpoints that are tried. */
 const runs = 5_000;
@@ -136,7 +136,7 @@ it("no forbidden address is ever connected to, however an endpoint is written or
       };
       const before = connectionRecorder.addresses.length;
       const rules = { addressPolicy: policy, resolveHost: resolve, isHttpsRequired: false };
-      const fault = await checkEndpoint(url, rules);
+      const fault = await checkWebhookEndpoint(url, rules);
       if (fault) expect(fault.message.length).toBeGreaterThan(20);
       else taken += 1;
       // Nor when it was registered before it was forbidden, or before its name stood for something else.

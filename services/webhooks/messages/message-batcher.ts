@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { WebhookEventName } from "@pragma/contracts/webhook";
 import type { WebhookBody, WebhookData } from "@pragma/contracts/webhook-message";
 import { claimLeaseMs } from "../config.ts";
-import type { WebhooksBaseContext } from "../context.ts";
 import { batchCalls } from "../deliveries/batch-calls.ts";
 import type { DeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
-import { insertMessages, type NewMessage } from "../queries/insert-messages.ts";
+import type { WebhooksDependencies } from "../dependencies.ts";
+import { insertWebhookMessages, type NewWebhookMessage } from "../queries/insert-messages.ts";
 import { type EventMatch, findSubscribedWebhookIds } from "../queries/webhooks.ts";
 
 /** What is sent to whoever listens. */
@@ -37,11 +37,11 @@ export interface MessageBatcher {
   ): Promise<boolean>;
 }
 
-interface MessageBatcherOptions extends Pick<WebhooksBaseContext, "db" | "clock" | "config"> {
+interface MessageBatcherOptions extends Pick<WebhooksDependencies, "db" | "clock" | "config"> {
   scheduler: Pick<DeliveryScheduler, "reserve" | "poll">;
 }
 
-interface AddressedMessage extends NewMessage {
+interface AddressedMessage extends NewWebhookMessage {
   webhookIds: readonly string[];
 }
 
@@ -68,7 +68,7 @@ export function createMessageBatcher({ db, clock, config, scheduler }: MessageBa
     const now = clock();
     const leaseExpiresAt = new Date(now.getTime() + claimLeaseMs(config));
     try {
-      const inserted = await insertMessages(db.sql, { messages, deliveries }, { now, lapsesAt: leaseExpiresAt });
+      const inserted = await insertWebhookMessages(db.sql, { messages, deliveries }, { now, lapsesAt: leaseExpiresAt });
       const insertedById = new Map(inserted.map((row) => [row.deliveryId, row]));
       const dueWebhookIds: string[] = [];
       for (const { reservation, delivery } of reservedDeliveries) {
@@ -94,13 +94,22 @@ export function createMessageBatcher({ db, clock, config, scheduler }: MessageBa
     enqueueMessage(webhookIds, message) {
       const { messageId, event, traceparent, data } = message;
       const subject = "id" in data ? data.id : messageId;
-      return insertBatched({ messageId, event, subject, traceparent, body: serializeMessage(message), webhookIds });
+      return insertBatched({
+        messageId,
+        event,
+        subject,
+        traceparent,
+        body: serializeWebhookMessage(message),
+        webhookIds,
+      });
     },
   };
 }
 
 /** What is sent, as JSON text. */
-export function serializeMessage<Event extends WebhookEventName>(message: OutgoingWebhookMessage<Event>): string {
+export function serializeWebhookMessage<Event extends WebhookEventName>(
+  message: OutgoingWebhookMessage<Event>,
+): string {
   const { messageId, event, time, sequence, data } = message;
   return JSON.stringify({ meta: { id: messageId, event, emittedAt: time, sequence }, data } as WebhookBody);
 }

@@ -20,7 +20,7 @@ interface SigningOptions {
  *   rotation;
  * - `x-popina-*`, for receivers that know but one: under the oldest secret until a rotation ends.
  */
-export function signMessage(
+export function signWebhookMessage(
   { id, event, body }: SignableMessage,
   { secrets, signedAt }: SigningOptions,
 ): Record<string, string> {

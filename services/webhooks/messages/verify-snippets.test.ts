@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooks, type TestWebhooks } from "../testing/start-test-webhooks.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
-import { signMessage } from "./sign-message.ts";
+import { signWebhookMessage } from "./sign-message.ts";
 
 const snippetsFolder = join(findPackageFolder(import.meta.url), "..", "..", "docs-portal", "snippets");
 
@@ -85,7 +85,7 @@ const secret = () => randomBytes(32).toString("hex");
 function signedMessage(secrets: string[], at = new Date()): Message {
   const body = JSON.stringify({ meta: { event: "order.paid" }, data: { name: "Crème brûlée" } });
   const message = { id: "9b0d7a53-5f0e-4f44-9d2e-6a1b8f0c7d94", event: "order.paid" as const, body: Buffer.from(body) };
-  return { headers: signMessage(message, { secrets, signedAt: at }), body, randomSecret: secrets[0] ?? "" };
+  return { headers: signWebhookMessage(message, { secrets, signedAt: at }), body, randomSecret: secrets[0] ?? "" };
 }
 
 describe.each(installedLanguages)("the snippet in $name", ({ verify }) => {

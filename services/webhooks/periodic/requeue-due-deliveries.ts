@@ -1,7 +1,7 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { claimLeaseMs } from "../config.ts";
 import type { WebhooksContext } from "../context.ts";
-import { releaseExpiredClaims } from "../queries/claims.ts";
+import { releaseExpiredDeliveryClaims } from "../queries/claims.ts";
 
 const batchSize = 1_000;
 
@@ -18,7 +18,7 @@ export const createDueDeliveriesTask = (everySeconds: number): PeriodicTask<Webh
   async run({ db: { sql }, log, clock, deliveryWorker, config }) {
     let expiredCount = 0;
     for (let releasedCount = batchSize; releasedCount === batchSize; expiredCount += releasedCount) {
-      releasedCount = await releaseExpiredClaims(sql, {
+      releasedCount = await releaseExpiredDeliveryClaims(sql, {
         now: clock(),
         leaseMs: claimLeaseMs(config),
         limit: batchSize,

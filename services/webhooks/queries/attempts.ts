@@ -1,13 +1,13 @@
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
-import type { AttemptEvaluation, PostResult } from "../deliveries/evaluate-attempt.ts";
+import type { DeliveryAttemptEvaluation, WebhookPostResult } from "../deliveries/evaluate-attempt.ts";
 import type { DeliveryClaim } from "./claims.ts";
 
 /** An attempt that was made, and what came of it. */
-export interface CompletedAttempt {
+export interface CompletedDeliveryAttempt {
   claim: DeliveryClaim;
-  postResult: PostResult;
-  evaluation: AttemptEvaluation;
+  postResult: WebhookPostResult;
+  evaluation: DeliveryAttemptEvaluation;
   startedAt: Date;
   endedAt: Date;
   milliseconds: number;
@@ -20,9 +20,9 @@ export interface CompletedAttempt {
  * attempt that was taken for interrupted in the meantime is corrected; if it succeeded, so has the delivery, unless it
  * was made again on request. One that failed while its delivery was recovered is the last of its generation.
  */
-export async function insertAttempts(
+export async function insertDeliveryAttempts(
   sql: SqlClient | SqlTransaction,
-  { outcomes: attempts, working: healthyWebhookIds }: { outcomes: CompletedAttempt[]; working: string[] },
+  { outcomes: attempts, working: healthyWebhookIds }: { outcomes: CompletedDeliveryAttempt[]; working: string[] },
 ): Promise<void> {
   const rows = attempts.map(({ claim, postResult, evaluation, startedAt, endedAt, milliseconds }) => ({
     deliveryId: claim.deliveryId,

@@ -55,7 +55,7 @@ async function claimDeliveries(
 }
 
 /** How many deliveries of a webhook are wanted at most. */
-export interface ClaimRequest {
+export interface DeliveryClaimRequest {
   webhookId: string;
   max: number;
 }
@@ -63,7 +63,7 @@ export interface ClaimRequest {
 /** Claims what is due of these webhooks, each webhook's longest due first. */
 export async function claimDueDeliveries(
   sql: SqlClient,
-  claimRequests: ClaimRequest[],
+  claimRequests: DeliveryClaimRequest[],
   lease: ClaimLease,
 ): Promise<DeliveryClaim[]> {
   const due = sql`
@@ -112,10 +112,10 @@ const requeueAssignments = (sql: SqlClient, { attempts }: { attempts: number }) 
   failures = case when d.again then 0 else d.failures end`;
 
 /** A claim whose attempt was not made, and when it is due again. */
-export type ReleasedClaim = DeliveryClaim & { dueAt: Date };
+export type ReleasedDeliveryClaim = DeliveryClaim & { dueAt: Date };
 
 /** Gives claims back unused. */
-export async function releaseClaims(sql: SqlClient, released: ReleasedClaim[]): Promise<undefined> {
+export async function releaseDeliveryClaims(sql: SqlClient, released: ReleasedDeliveryClaim[]): Promise<undefined> {
   const rows = released.map(({ deliveryId, generation, attempt, dueAt }) => ({
     deliveryId,
     generation,
@@ -136,7 +136,7 @@ export async function releaseClaims(sql: SqlClient, released: ReleasedClaim[]): 
  *
  * @returns how many there were; the next portion is asked for separately.
  */
-export async function releaseExpiredClaims(
+export async function releaseExpiredDeliveryClaims(
   sql: SqlClient,
   { now, leaseMs, limit }: { now: Date; leaseMs: number; limit: number },
 ): Promise<number> {

@@ -2,7 +2,7 @@ import type { WebhookEventName } from "@pragma/contracts/webhook";
 import { type SqlClient, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
 /** A message as it is sent: for an event it has the event's id. */
-export interface NewMessage {
+export interface NewWebhookMessage {
   messageId: string;
   event: WebhookEventName;
   body: string;
@@ -21,7 +21,7 @@ export interface NewDelivery {
 }
 
 /** A message that is new, and a delivery of it; without one, null. */
-interface InsertedMessage {
+interface InsertedWebhookMessage {
   messageId: string;
   deliveryId: string | null;
   isClaimed: boolean;
@@ -40,15 +40,15 @@ const bodySeparator = "\u0001";
  *
  * @returns the deliveries that were inserted, and the messages that have none.
  */
-export async function insertMessages(
+export async function insertWebhookMessages(
   sql: SqlClient,
-  { messages, deliveries }: { messages: NewMessage[]; deliveries: NewDelivery[] },
+  { messages, deliveries }: { messages: NewWebhookMessage[]; deliveries: NewDelivery[] },
   { now, lapsesAt: leaseExpiresAt }: { now: Date; lapsesAt: Date },
-): Promise<InsertedMessage[]> {
+): Promise<InsertedWebhookMessage[]> {
   // In one order, so that two that write the same at the same time wait for each other in turn.
   const sorted = messages.toSorted((one, other) => (one.messageId < other.messageId ? -1 : 1));
   const isSending = sql`(given.is_claimed and w.state = 'active')`;
-  return sql<InsertedMessage[]>`
+  return sql<InsertedWebhookMessage[]>`
     with given_message as (
       select * from unnest(
         ${sorted.map(({ messageId }) => messageId)}::uuid[], ${sorted.map(({ event }) => event)}::text[],

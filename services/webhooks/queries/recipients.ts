@@ -1,5 +1,6 @@
 import type { WebhookRecipient } from "@pragma/contracts/webhook-recipient";
 import { type Database, lockUntilCommit, type SqlClient, type SqlTransaction } from "@pragma/runtime/database/postgres";
+import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { type LocationScopedId, locationCondition, type WithDates } from "./row-types.ts";
 
 /** A recipient as replies show it, with dates. */
@@ -31,4 +32,17 @@ export async function lockLocationWebhooks(tx: SqlTransaction, db: Database, loc
 /** Copies of what is needed to send to a recipient's webhooks are stale from now on. */
 export async function incrementWebhookRevisions(tx: SqlTransaction, recipientId: string): Promise<void> {
   await tx`update webhooks set revision = revision + 1 where recipient_id = ${recipientId}`;
+}
+
+/** A recipient with the secret that was created for it, if one was: the only time that it is shown. */
+export async function readRecipientWithSecret(
+  tx: SqlTransaction,
+  { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },
+) {
+  const [recipient] = await tx<RecipientRow[]>`select ${recipientColumns(tx, now)} from recipients r where id = ${id}`;
+  return {
+    ...recipient,
+    hmacSecret: createdSecret,
+    signingSecret: createdSecret && encodeSigningSecret(createdSecret),
+  };
 }

@@ -4,10 +4,10 @@ import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgre
 import type { WithDates } from "./row-types.ts";
 
 /** A recovery as replies show it, with dates. */
-export type RecoveryRow = WithDates<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
+export type DeliveryRecoveryRow = WithDates<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
 
-/** The columns of a `RecoveryRow`. */
-export const recoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
+/** The columns of a `DeliveryRecoveryRow`. */
+export const deliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   id, created_at, webhook_id, since, case when finished_at is null then 'running' else 'done' end as state, total,
   recovered, finished_at`;
 
@@ -22,11 +22,11 @@ const failedCondition = (sql: SqlClient | SqlTransaction) =>
  * Begins a recovery of what has failed since a time. A webhook has one unfinished recovery, lest whoever asks for many
  * holds up those of others: one that is there begins again, since the earlier of both times.
  */
-export async function startRecovery(
+export async function startDeliveryRecovery(
   tx: SqlTransaction,
   { webhookId, since, now }: { webhookId: string; since: string; now: Date },
-): Promise<RecoveryRow> {
-  const [row] = await tx<[RecoveryRow]>`
+): Promise<DeliveryRecoveryRow> {
+  const [row] = await tx<[DeliveryRecoveryRow]>`
     with asked as (
       select min(since) as since from (
         select since from recoveries where webhook_id = ${webhookId} and finished_at is null
@@ -41,7 +41,7 @@ export async function startRecovery(
     on conflict (webhook_id) where finished_at is null do update set
       since = least(known.since, excluded.since), created_at = excluded.created_at, total = excluded.total,
       recovered = 0, reached_at = null, reached_id = null
-    returning ${recoveryColumns(tx)}`;
+    returning ${deliveryRecoveryColumns(tx)}`;
   return row;
 }
 
@@ -64,7 +64,7 @@ interface UnfinishedRecovery {
  *
  * @returns its webhook; undefined when no recovery is left to do.
  */
-export async function recoverNextBatch(tx: SqlTransaction, now: Date): Promise<string | undefined> {
+export async function recoverNextDeliveryBatch(tx: SqlTransaction, now: Date): Promise<string | undefined> {
   const [recovery] = await tx<UnfinishedRecovery[]>`
     select id, webhook_id, since, created_at, reached_at, reached_id from recoveries where finished_at is null order by recovered, created_at limit 1 for update skip locked`;
   if (!recovery) return undefined;

@@ -3,7 +3,7 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RecoveryRow, startRecovery } from "../queries/recoveries.ts";
+import { type DeliveryRecoveryRow, startDeliveryRecovery } from "../queries/recoveries.ts";
 import { createOrderEventData } from "../testing/event-publisher.ts";
 import {
   createWebhooksPrincipal,
@@ -309,12 +309,12 @@ describe("a recovery", () => {
     await waitForCount(subscription, "failed", 2);
     const request = { webhookId: subscription.webhook.id, now: new Date() };
     const undo = new Error("Nothing of this is kept.");
-    const recoveries = await new Promise<RecoveryRow[]>((resolve, reject) => {
+    const recoveries = await new Promise<DeliveryRecoveryRow[]>((resolve, reject) => {
       service.db
         .transaction(async (tx) => {
-          const rows: RecoveryRow[] = [];
+          const rows: DeliveryRecoveryRow[] = [];
           for (const since of ["2026-02-01T00:00:00Z", "2026-01-01T00:00:00Z", "2099-01-01T00:00:00Z"]) {
-            rows.push(await startRecovery(tx, { ...request, since }));
+            rows.push(await startDeliveryRecovery(tx, { ...request, since }));
           }
           resolve(rows);
           throw undo;

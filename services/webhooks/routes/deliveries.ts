@@ -17,11 +17,11 @@ import { mergeJsonObjects, wrapInJsonObject } from "@pragma/runtime/json/join-js
 import { z } from "zod";
 import { claimLeaseMs } from "../config.ts";
 import { defineWebhooksRoute } from "../context.ts";
-import { serializeMessage } from "../messages/message-batcher.ts";
+import { serializeWebhookMessage } from "../messages/message-batcher.ts";
 import { type DeliveryRow, deliveryColumns, deliveryCondition } from "../queries/deliveries.ts";
-import { insertMessages } from "../queries/insert-messages.ts";
+import { insertWebhookMessages } from "../queries/insert-messages.ts";
 import type { WithDates } from "../queries/row-types.ts";
-import { deliveryParams, requireReadableWebhook, toReadableId, webhookParams } from "./params.ts";
+import { deliveryParams, requireReadableWebhook, toLocationScopedId, webhookParams } from "./params.ts";
 
 type DayOrInstant = { day: string } | { instant: string };
 
@@ -96,7 +96,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
     const { sql } = db;
     const [found] = await sql<(DeliveryRow & { body: string })[]>`
       select ${deliveryColumns(sql)}, m.body from deliveries d, webhooks w, messages m
-      where ${deliveryCondition(sql, toReadableId(params, principal))} and m.id = d.message_id`;
+      where ${deliveryCondition(sql, toLocationScopedId(params, principal))} and m.id = d.message_id`;
     if (!found) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = found;
     // The last thousand, and the one under way, which began when its delivery was claimed.
@@ -134,7 +134,7 @@ export const replayDeliveryRoute = defineWebhooksRoute({
   },
   errors: ["delivery_not_found", "delivery_under_way"],
   async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
-    const target = toReadableId(params, principal);
+    const target = toLocationScopedId(params, principal);
     const delivery = await db.transaction(async (tx) => {
       const [delivery] = await tx<DeliveryRow[]>`
         update deliveries d set
@@ -185,10 +185,17 @@ export const testWebhookRoute = defineWebhooksRoute({
     const { traceparent } = context;
     const [id, messageId, event, now] = [randomUUID(), randomUUID(), "test" as const, clock()];
     const data = { locationId, webhookId, message: "It works." };
-    const body = serializeMessage({ messageId, event, time: now.toISOString(), sequence: null, data, traceparent });
+    const body = serializeWebhookMessage({
+      messageId,
+      event,
+      time: now.toISOString(),
+      sequence: null,
+      data,
+      traceparent,
+    });
     const messages = [{ messageId, event, subject: messageId, body, traceparent }];
     const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
-    await insertMessages(db.sql, { messages, deliveries }, { now, lapsesAt: now });
+    await insertWebhookMessages(db.sql, { messages, deliveries }, { now, lapsesAt: now });
     deliveryWorker.testLoop.wake();
     const delivery = { id, createdAt: now, webhookId, messageId, event };
     return jsonResponse(202, { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null });

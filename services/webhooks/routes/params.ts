@@ -22,7 +22,7 @@ export const locationIdQuery = {
  *
  * @throws `ApiError` location_forbidden when the key belongs to no location.
  */
-export const toReadableId = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
+export const toLocationScopedId = ({ id }: { id: string }, principal: Principal): LocationScopedId => ({
   id,
   locationId: getReadableLocationId(principal),
 });
@@ -37,7 +37,7 @@ export async function requireReadableWebhook(
   params: { id: string },
   principal: Principal,
 ): Promise<WebhookRow> {
-  const target = toReadableId(params, principal);
+  const target = toLocationScopedId(params, principal);
   const [webhook] = await sql<
     WebhookRow[]
   >`select ${webhookColumns(sql)} from webhooks where ${webhookCondition(sql, target)}`;

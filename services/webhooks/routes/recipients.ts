@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import {
+  RotateRecipientSecret,
   UpsertWebhookRecipient,
   WebhookRecipient,
   WebhookRecipientWithSecret,
@@ -17,10 +18,11 @@ import {
   lockLocationWebhooks,
   lockRecipient,
   type RecipientRow,
+  readRecipientWithSecret,
   recipientColumns,
 } from "../queries/recipients.ts";
-import { readRecipientWithSecret, setRecipientSecret } from "../set-recipient-secret.ts";
-import { createLocationLimitError, locationIdQuery, recipientParams, toReadableId } from "./params.ts";
+import { setRecipientSecret } from "../set-recipient-secret.ts";
+import { createLocationLimitError, locationIdQuery, recipientParams, toLocationScopedId } from "./params.ts";
 
 export const upsertRecipientRoute = defineWebhooksRoute({
   method: "post",
@@ -99,6 +101,29 @@ export const listRecipientsRoute = defineWebhooksRoute({
   },
 });
 
+export const rotateRecipientSecretRoute = defineWebhooksRoute({
+  method: "post",
+  path: "/v1/recipients/{id}/rotate",
+  operationId: "rotateRecipientSecret",
+  summary: "Rotate a recipient's secret",
+  description:
+    "Gives the recipient another secret: the one in the body, or one that is made and shown in this reply, and never again. For 24 hours messages are signed with both: webhook-signature carries a signature for each, and x-popina-hmac-signature stays under the secret of before. Say isLeaked to end the secrets of before at once.",
+  request: { params: recipientParams, body: jsonBodyParser(RotateRecipientSecret) },
+  responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
+  errors: ["recipient_not_found", "too_many_secrets"],
+  async handle({ params, body, principal, services }) {
+    const target = toLocationScopedId(params, principal);
+    const now = services.clock();
+    const recipient = await services.db.transaction(async (tx) => {
+      if (!(await lockRecipient(tx, target))) throw new ApiError("recipient_not_found");
+      const createdSecret = await setRecipientSecret(services, tx, { ...body, recipientId: target.id, now });
+      await incrementWebhookRevisions(tx, target.id);
+      return readRecipientWithSecret(tx, { id: target.id, createdSecret, now });
+    });
+    return jsonResponse(200, recipient, { "cache-control": "no-store" });
+  },
+});
+
 export const deleteRecipientRoute = defineWebhooksRoute({
   method: "delete",
   path: "/v1/recipients/{id}",
@@ -109,7 +134,7 @@ export const deleteRecipientRoute = defineWebhooksRoute({
   responses: { 204: { description: "The recipient is deleted" } },
   errors: ["recipient_not_found", "recipient_in_use"],
   async handle({ params, principal, services: { db } }) {
-    const target = toReadableId(params, principal);
+    const target = toLocationScopedId(params, principal);
     await db.transaction(async (tx) => {
       if (!(await lockRecipient(tx, target))) throw new ApiError("recipient_not_found");
       const deleted = await tx`

@@ -5,7 +5,7 @@ import { jsonBodyParser } from "@pragma/runtime/http/define-route";
 import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/http/route-response";
 import { z } from "zod";
 import { defineWebhooksRoute } from "../context.ts";
-import { type RecoveryRow, recoveryColumns, startRecovery } from "../queries/recoveries.ts";
+import { type DeliveryRecoveryRow, deliveryRecoveryColumns, startDeliveryRecovery } from "../queries/recoveries.ts";
 import { requireReadableWebhook, webhookParams } from "./params.ts";
 
 export const recoverDeliveriesRoute = defineWebhooksRoute({
@@ -23,13 +23,13 @@ export const recoverDeliveriesRoute = defineWebhooksRoute({
     const { db, clock, deliveryWorker } = services;
     const recovery = await db.transaction(async (tx) => {
       runAfterCommit(tx, () => deliveryWorker.recoveryLoop.wake());
-      return startRecovery(tx, { webhookId, since: body.since, now: clock() });
+      return startDeliveryRecovery(tx, { webhookId, since: body.since, now: clock() });
     });
     return jsonResponse(202, recovery);
   },
 });
 
-export const getRecoveryRoute = defineWebhooksRoute({
+export const getDeliveryRecoveryRoute = defineWebhooksRoute({
   method: "get",
   path: "/v1/webhooks/{id}/recoveries/{recoveryId}",
   operationId: "getRecovery",
@@ -46,8 +46,8 @@ export const getRecoveryRoute = defineWebhooksRoute({
   async handle({ params, principal, services, header }) {
     const webhook = await requireReadableWebhook(services, params, principal);
     const { sql } = services.db;
-    const [recovery] = await sql<RecoveryRow[]>`
-      select ${recoveryColumns(sql)} from recoveries where id = ${params.recoveryId} and webhook_id = ${webhook.id}`;
+    const [recovery] = await sql<DeliveryRecoveryRow[]>`
+      select ${deliveryRecoveryColumns(sql)} from recoveries where id = ${params.recoveryId} and webhook_id = ${webhook.id}`;
     if (!recovery) throw new ApiError("recovery_not_found");
     return conditionalJsonResponseByContent(JSON.stringify(recovery), { ifNoneMatch: header("if-none-match") });
   },

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { ApiError } from "@pragma/contracts/errors";
 import { paginatedSchema, paginationQueryShape } from "@pragma/contracts/pagination";
 import { UpsertWebhook, Webhook, WebhookDetails } from "@pragma/contracts/webhook";
-import { RotateRecipientSecret, WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient";
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import { jsonBodyParser, type RequestBodyParser } from "@pragma/runtime/http/define-route";
 import { newestRowsPageResponse } from "@pragma/runtime/http/page-response";
@@ -11,17 +10,15 @@ import { conditionalJsonResponseByContent, jsonResponse } from "@pragma/runtime/
 import { resolveLocationId, resolveLocationRef } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineWebhooksRoute, type WebhooksContext } from "../context.ts";
-import { checkEndpoint } from "../endpoints/check-endpoint.ts";
-import { removeDeletedWebhooks } from "../periodic/remove-old-messages.ts";
-import { incrementWebhookRevisions, lockLocationWebhooks, lockRecipient } from "../queries/recipients.ts";
+import { checkWebhookEndpoint } from "../endpoints/check-endpoint.ts";
+import { lockLocationWebhooks } from "../queries/recipients.ts";
+import { removeDeletedWebhooks } from "../queries/remove-webhooks.ts";
 import { type WebhookRow, webhookColumns, webhookCondition } from "../queries/webhooks.ts";
-import { readRecipientWithSecret, setRecipientSecret } from "../set-recipient-secret.ts";
 import {
   createLocationLimitError,
   locationIdQuery,
-  recipientParams,
   requireReadableWebhook,
-  toReadableId,
+  toLocationScopedId,
   webhookParams,
 } from "./params.ts";
 
@@ -33,7 +30,7 @@ const upsertWebhookBody: RequestBodyParser<UpsertWebhook, WebhooksContext> = {
   async parse(bytes, services, sender) {
     const read = await upsertWebhookJson.parse(bytes, services, sender);
     if ("issues" in read) return read;
-    const issue = await checkEndpoint(read.value.endpointUrl, services.endpointRules);
+    const issue = await checkWebhookEndpoint(read.value.endpointUrl, services.endpointRules);
     return issue ? { issues: [{ in: "body", path: "endpointUrl", ...issue }], count: 1 } : read;
   },
 };
@@ -177,7 +174,7 @@ export const pauseWebhookRoute = defineWebhooksRoute({
     const [webhook] = await db.transaction(
       (tx) => tx<WebhookRow[]>`
         update webhooks set state = 'paused', disabled_reason = null, revision = revision + 1, updated_at = ${clock()}
-        where ${webhookCondition(tx, toReadableId(params, principal))}
+        where ${webhookCondition(tx, toLocationScopedId(params, principal))}
         returning ${webhookColumns(tx)}`,
     );
     if (!webhook) throw new ApiError("webhook_not_found");
@@ -201,36 +198,13 @@ export const resumeWebhookRoute = defineWebhooksRoute({
         update webhooks set
           state = 'active', disabled_reason = null, failing_since = null, last_error = null, warned_at = null,
           revision = revision + 1, updated_at = ${clock()}
-        where ${webhookCondition(tx, toReadableId(params, principal))}
+        where ${webhookCondition(tx, toLocationScopedId(params, principal))}
         returning ${webhookColumns(tx)}`;
       if (!webhook) throw new ApiError("webhook_not_found");
       runAfterCommit(tx, () => deliveryWorker.pollAllInstances([webhook.id]));
       return webhook;
     });
     return jsonResponse(200, webhook);
-  },
-});
-
-export const rotateRecipientSecretRoute = defineWebhooksRoute({
-  method: "post",
-  path: "/v1/recipients/{id}/rotate",
-  operationId: "rotateRecipientSecret",
-  summary: "Rotate a recipient's secret",
-  description:
-    "Gives the recipient another secret: the one in the body, or one that is made and shown in this reply, and never again. For 24 hours messages are signed with both: webhook-signature carries a signature for each, and x-popina-hmac-signature stays under the secret of before. Say isLeaked to end the secrets of before at once.",
-  request: { params: recipientParams, body: jsonBodyParser(RotateRecipientSecret) },
-  responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
-  errors: ["recipient_not_found", "too_many_secrets"],
-  async handle({ params, body, principal, services }) {
-    const target = toReadableId(params, principal);
-    const now = services.clock();
-    const recipient = await services.db.transaction(async (tx) => {
-      if (!(await lockRecipient(tx, target))) throw new ApiError("recipient_not_found");
-      const createdSecret = await setRecipientSecret(services, tx, { ...body, recipientId: target.id, now });
-      await incrementWebhookRevisions(tx, target.id);
-      return readRecipientWithSecret(tx, { id: target.id, createdSecret, now });
-    });
-    return jsonResponse(200, recipient, { "cache-control": "no-store" });
   },
 });
 
@@ -248,7 +222,7 @@ export const deleteWebhookRoute = defineWebhooksRoute({
   responses: { 204: { description: "The webhook is deleted" } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
-    const target = toReadableId(params, principal);
+    const target = toLocationScopedId(params, principal);
     // Out of sight; what is left of it is removed in portions.
     const marked = await db.transaction(
       (tx) => tx`

@@ -8,7 +8,7 @@ type OrderEvent = "order.call" | "order.paid" | "order.canceled" | "order.transf
 /** What happens at a location is told to its webhooks that listen to it. */
 function createLocationEventSubscription<Event extends OrderEvent | "report.finalized">(
   event: Event,
-  toContent: (data: EventData<Event>) => { sequence: number; data: WebhookData<Event> },
+  toMessageContent: (data: EventData<Event>) => { sequence: number; data: WebhookData<Event> },
   { concurrency }: { concurrency: number },
 ): EventSubscription<WebhooksContext> {
   return onEvent<WebhooksContext, Event>(
@@ -17,7 +17,7 @@ function createLocationEventSubscription<Event extends OrderEvent | "report.fina
       const webhookIds = await messageBatcher.findSubscribedWebhookIds({ locationId: data.locationId, event });
       // Most locations have none: there is nothing to write down, not even that it was handled.
       if (webhookIds.length === 0) return false;
-      const message = { messageId, event, time, traceparent, ...toContent(data) };
+      const message = { messageId, event, time, traceparent, ...toMessageContent(data) };
       return messageBatcher.enqueueMessage(webhookIds, message);
     },
     { isBatched: true, concurrency },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createLogger } from "@pragma/runtime/observability/logger";
 import { DeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
-import { createHostTokenBuckets } from "../deliveries/endpoint-queue.ts";
+import { createHostTokenBuckets } from "../deliveries/host-token-buckets.ts";
 import type { DeliveryClaim } from "../queries/claims.ts";
 
 /** How an endpoint does: how long it takes, in milliseconds, and whether it then fails. */
