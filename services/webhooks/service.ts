@@ -34,11 +34,11 @@ import { eraseWebhookOrderData } from "./subscriptions/orders-erased.ts";
 interface WebhooksServiceOptions {
   clock?: Clock;
   resolveHost?: ResolveHost;
-  /** How often what is due is looked for. */
+  /** How often the service looks for due deliveries. */
   pollSeconds?: number;
 }
 
-/** Tells recipients of what happens at their locations, until they have got it. */
+/** Returns the service that sends the events of locations to their webhooks, with retries. */
 export const defineWebhooksService = ({
   clock = () => new Date(),
   resolveHost,
@@ -50,7 +50,7 @@ export const defineWebhooksService = ({
     config: webhooksConfig,
     createResources({ db, log, metrics, signals, registry }, config) {
       const isProduction = config.NODE_ENV === "production";
-      const addressPolicy = createAddressPolicy(config.WEBHOOK_ALLOWLIST, { allowLoopback: !isProduction });
+      const addressPolicy = createAddressPolicy(config.WEBHOOK_ALLOWLIST, { isLoopbackAllowed: !isProduction });
       const endpointRules = {
         addressPolicy,
         resolveHost:
@@ -75,7 +75,7 @@ export const defineWebhooksService = ({
       rotateRecipientSecretRoute,
       upsertWebhookRoute,
       listWebhooksRoute,
-      // Before {id}, which it would be taken for.
+      // Before /v1/webhooks/{id}, which matches these paths too.
       getDeliveryRoute,
       replayDeliveryRoute,
       getWebhookRoute,

@@ -5,11 +5,14 @@ import { type CompletedDeliveryAttempt, insertDeliveryAttempts } from "../querie
 import { batchCalls } from "./batch-calls.ts";
 import { recordEndpointFailures, summarizeEndpointHealth } from "./endpoint-health.ts";
 
-/** Writes down what came of attempts. */
+/** Records the results of attempts. */
 export interface AttemptWriter {
-  /** Resolves once it is written, however long the database is away; when the writer is closed in the meantime, unwritten. */
-  recordAttempt(outcome: CompletedDeliveryAttempt): Promise<void>;
-  /** Waits for the database no longer. */
+  /**
+   * Resolves once the attempt is stored, however long the database is unavailable, or once the writer is closed, which
+   * drops the attempt.
+   */
+  recordAttempt(completedAttempt: CompletedDeliveryAttempt): Promise<void>;
+  /** Stops retrying while the database is unavailable. */
   close(): void;
 }
 
@@ -23,21 +26,21 @@ export function createAttemptWriter({
   async function writeAttempts(completedAttempts: CompletedDeliveryAttempt[]): Promise<void> {
     const { healthyWebhookIds, failingEndpoints } = summarizeEndpointHealth(completedAttempts);
     if (failingEndpoints.length === 0)
-      return insertDeliveryAttempts(db.sql, { outcomes: completedAttempts, working: healthyWebhookIds });
+      return insertDeliveryAttempts(db.sql, { attempts: completedAttempts, healthyWebhookIds });
     await db.transaction(async (tx) => {
-      await insertDeliveryAttempts(tx, { outcomes: completedAttempts, working: healthyWebhookIds });
+      await insertDeliveryAttempts(tx, { attempts: completedAttempts, healthyWebhookIds });
       await recordEndpointFailures(tx, failingEndpoints, { now: clock(), log });
     });
   }
 
-  /** Tried for as long as the database is away. */
+  /** Retries for as long as the database is unavailable. */
   async function writeWithRetries(completedAttempts: CompletedDeliveryAttempt[]): Promise<undefined> {
     await retryTransient(() => writeAttempts(completedAttempts), closing.signal);
     logBatch(log, completedAttempts.map(attemptLogFields), "attempt");
   }
 
-  // One at a time: batches in parallel would wait for one another, counting for the same webhooks. Nobody waits for
-  // them but the next message to the same endpoint, and that only when it has many under way.
+  // One batch at a time: parallel batches would lock the same rows of the hourly statistics. Waiting for a batch delays
+  // only further messages to the same endpoint, and only while the endpoint has many in flight.
   const recordBatched = batchCalls<CompletedDeliveryAttempt, void>(writeWithRetries, {
     maxBatchSize: 200,
     maxConcurrentBatches: 1,
@@ -46,16 +49,13 @@ export function createAttemptWriter({
   return {
     recordAttempt: (completedAttempt) =>
       recordBatched(completedAttempt).catch((error) => {
-        log.error(
-          { err: error, ...attemptLogFields(completedAttempt) },
-          "what came of an attempt could not be written",
-        );
+        log.error({ err: error, ...attemptLogFields(completedAttempt) }, "failed to record attempt");
       }),
     close: () => closing.abort(),
   };
 }
 
-/** An attempt as its one log line has it. */
+/** Returns the fields of an attempt's log line. */
 function attemptLogFields({ claim, postResult, evaluation, milliseconds, context }: CompletedDeliveryAttempt) {
   const { deliveryId, webhookId, messageId, event, generation, attempt } = claim;
   const { traceId } = context;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooks, type TestWebhooks } from "../testing/start-test-webhooks.ts";
-import { respondWith, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooks;
 let receiver: WebhookReceiver;
@@ -28,7 +28,7 @@ it("is not sent under a lease that could end before the endpoint answers: anothe
     end $$;
     create trigger claim_slowly before update on deliveries for each row
     when (new.state = 'sending' and old.state = 'pending') execute function claim_slowly()`);
-  const endpoint = receiver.addEndpoint(respondWith(204, { delayMs: 1_500 }));
+  const endpoint = receiver.addEndpoint(respondWithStatus(204, { delayMs: 1_500 }));
   const subscription = await service.createSubscription(endpoint.url);
   const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
 

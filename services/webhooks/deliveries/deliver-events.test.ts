@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { createOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooks, type TestWebhooks } from "../testing/start-test-webhooks.ts";
-import { respondWith, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooks;
 let receiver: WebhookReceiver;
@@ -53,11 +53,11 @@ describe("an event of an order", () => {
   });
 
   it("is tried again under the same id until it is answered with a 2xx", async () => {
-    const endpoint = receiver.addEndpoint(respondWith(503, { body: "not now" }));
+    const endpoint = receiver.addEndpoint(respondWithStatus(503, { body: "not now" }));
     const subscription = await service.createSubscription(endpoint.url);
     const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
     await eventually("the first attempt", () => endpoint.receivedWebhooks.length > 0);
-    endpoint.setHandler(respondWith(200));
+    endpoint.setHandler(respondWithStatus(200));
     const delivery = await service.waitForDelivery(subscription, id, "succeeded");
     expect(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toEqual([id, id]);
     expect(delivery.attempts).toMatchObject([

@@ -140,7 +140,10 @@ describe("a healthy endpoint", () => {
 
   it("waits for none of many slow ones, though they would take every place that there is", async () => {
     const slow = createEndpoints(8, { takes: 5_000 });
-    const deliveries = createFakeDeliveries({ ...slow, healthy: { durationMs: 0 } }, { concurrency: 20, places: 50 });
+    const deliveries = createFakeDeliveries(
+      { ...slow, healthy: { durationMs: 0 } },
+      { concurrency: 20, maxActiveMessages: 50 },
+    );
     for (const webhookId of Object.keys(slow)) repeatTimes(100, () => deliveries.addDue(webhookId));
     await sleep(100);
     expect(deliveries.scheduler.activeCount).toBeGreaterThanOrEqual(40);
@@ -149,7 +152,10 @@ describe("a healthy endpoint", () => {
 
   it("gets many messages at their pace, though slow ones have taken every place before", async () => {
     const slow = createEndpoints(8, { takes: 5_000 });
-    const deliveries = createFakeDeliveries({ ...slow, healthy: { durationMs: 10 } }, { concurrency: 20, places: 50 });
+    const deliveries = createFakeDeliveries(
+      { ...slow, healthy: { durationMs: 10 } },
+      { concurrency: 20, maxActiveMessages: 50 },
+    );
     for (const webhookId of Object.keys(slow)) repeatTimes(100, () => deliveries.addDue(webhookId));
     await sleep(100);
     const since = performance.now();
@@ -161,7 +167,10 @@ describe("a healthy endpoint", () => {
 
   it("waits for none of a host with many endpoints", async () => {
     const slow = createEndpoints(40, { takes: 5_000, host: "dead.example" });
-    const deliveries = createFakeDeliveries({ ...slow, healthy: { durationMs: 0 } }, { concurrency: 20, places: 50 });
+    const deliveries = createFakeDeliveries(
+      { ...slow, healthy: { durationMs: 0 } },
+      { concurrency: 20, maxActiveMessages: 50 },
+    );
     for (const webhookId of Object.keys(slow)) repeatTimes(20, () => deliveries.addDue(webhookId));
     await sleep(100);
     expect(deliveries.scheduler.activeCount).toBeLessThanOrEqual(20);

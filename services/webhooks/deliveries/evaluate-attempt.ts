@@ -1,31 +1,34 @@
 import { computeNextAttemptAt, type RetrySchedule } from "./retry-schedule.ts";
 
-/** What came of posting a message: a response, or the reason why there is none. */
+/** The response to a posted message, or the reason why there is none. */
 export type WebhookPostResult =
   | { status: number; response: string; retryAfterMs: number | null }
   | { status: null; reason: string };
 
-/** What an attempt means for its delivery. */
+/** The effect of an attempt on its delivery. */
 export interface DeliveryAttemptEvaluation {
   state: "succeeded" | "pending" | "failed";
-  /** Why it failed, for whoever reads the log; null when it succeeded. */
+  /** Why the attempt failed, as clients see it; null when it succeeded. */
   error: string | null;
   nextAttemptAt: Date | null;
-  /** The endpoint says that it is there no more. */
+  /** Whether the endpoint returned status 410. */
   isEndpointGone: boolean;
 }
 
 interface EvaluateAttemptOptions {
   schedule: RetrySchedule;
-  /** How many attempts have failed before. */
+  /** How many attempts have failed before this one. */
   failedAttempts: number;
   /** When the attempt ended. */
   endedAt: Date;
-  /** A test is made once. */
+  /** Whether the message is a test, which is never retried. */
   isTest: boolean;
 }
 
-/** A response of 2xx is success, and 410 is the end; anything else, redirects too, is tried again as the schedule says. */
+/**
+ * Returns the effect of an attempt. A 2xx response is success and 410 is a permanent failure. Everything else, including
+ * redirects, is retried by the schedule.
+ */
 export function evaluateDeliveryAttempt(
   postResult: WebhookPostResult,
   { schedule, failedAttempts, endedAt, isTest }: EvaluateAttemptOptions,
@@ -51,5 +54,5 @@ export function evaluateDeliveryAttempt(
 function describePostFailure(postResult: WebhookPostResult): string {
   if (postResult.status === null) return postResult.reason;
   const isRedirect = postResult.status >= 300 && postResult.status < 400;
-  return `The endpoint answered ${postResult.status}${isRedirect ? ": redirects are not followed" : ""}.`;
+  return `The endpoint returned status ${postResult.status}.${isRedirect ? " Redirects are not followed." : ""}`;
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { FairSemaphore } from "./fair-semaphore.ts";
 
-const asNewHolder = (wanted: number) => ({ held: 0, wanted });
+const asNewHolder = (requested: number) => ({ held: 0, requested });
 
 it("gives places as far as there are any", () => {
   const semaphore = new FairSemaphore({ maxPermits: 100, maxPermitsPerOrigin: 200 });
@@ -25,9 +25,9 @@ it("gives an endpoint no more than its share until others have released theirs",
   const semaphore = new FairSemaphore({ maxPermits: 10, maxPermitsPerOrigin: 20 });
   expect(semaphore.acquire("a", asNewHolder(10))).toBe(10);
   expect(semaphore.acquire("b", asNewHolder(7))).toBe(5);
-  expect(semaphore.acquire("b", { held: 5, wanted: 2 })).toBe(0);
+  expect(semaphore.acquire("b", { held: 5, requested: 2 })).toBe(0);
   semaphore.release("a", { held: 3, released: 7 });
-  expect(semaphore.acquire("b", { held: 5, wanted: 7 })).toBe(2);
+  expect(semaphore.acquire("b", { held: 5, requested: 7 })).toBe(2);
 });
 
 it("never gives one origin all places, and keeps some for those of its endpoints that have none", () => {

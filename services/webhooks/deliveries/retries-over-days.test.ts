@@ -9,7 +9,7 @@ import { createOrderEventData } from "../testing/event-publisher.ts";
 import { startTestWebhooks, type TestWebhookSubscription, type TestWebhooks } from "../testing/start-test-webhooks.ts";
 import {
   type ReceiverEndpoint,
-  respondWith,
+  respondWithStatus,
   startWebhookReceiver,
   type WebhookReceiver,
 } from "../testing/webhook-receiver.ts";
@@ -54,7 +54,7 @@ async function createFailingSubscription(): Promise<{
   endpoint: ReceiverEndpoint;
   subscription: TestWebhookSubscription;
 }> {
-  const endpoint = receiver.addEndpoint(respondWith(500, { body: "broken" }));
+  const endpoint = receiver.addEndpoint(respondWithStatus(500, { body: "broken" }));
   return { endpoint, subscription: await service.createSubscription(endpoint.url) };
 }
 
@@ -110,7 +110,7 @@ describe("a delivery that fails and fails", () => {
 
   it("waits as long as the endpoint asks", async () => {
     const { endpoint, subscription } = await createFailingSubscription();
-    endpoint.setHandler(respondWith(429, { headers: { "retry-after": "7200" } }));
+    endpoint.setHandler(respondWithStatus(429, { headers: { "retry-after": "7200" } }));
     const id = await publishOrder(subscription);
     const { nextAttemptAt } = await service.waitForDelivery(subscription, id, "pending");
     const wait = Date.parse(nextAttemptAt ?? "") - clock().getTime();
@@ -168,7 +168,7 @@ describe("an endpoint that has nothing but failures", () => {
     advance(5.1 * dayMs);
     await eventually("it to be disabled", async () => (await getWebhook(subscription)).state === "disabled");
     const before = endpoint.receivedWebhooks.length;
-    endpoint.setHandler(respondWith(204));
+    endpoint.setHandler(respondWithStatus(204));
     const meanwhile = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
     await service.waitForDelivery(subscription, meanwhile, "pending");
     advance(dayMs);
@@ -188,10 +188,10 @@ describe("an endpoint that has nothing but failures", () => {
     const { endpoint, subscription } = await createFailingSubscription();
     await publishOrder(subscription);
     advance(4 * dayMs);
-    endpoint.setHandler(respondWith(200));
+    endpoint.setHandler(respondWithStatus(200));
     await publishOrder(subscription, "succeeded");
     expect(await getWebhook(subscription)).toMatchObject({ failingSince: null, lastError: null });
-    endpoint.setHandler(respondWith(500));
+    endpoint.setHandler(respondWithStatus(500));
     await publishOrder(subscription);
     advance(2 * dayMs);
     await publishOrder(subscription);
@@ -202,7 +202,7 @@ describe("an endpoint that has nothing but failures", () => {
     const { endpoint, subscription } = await createFailingSubscription();
     const other = receiver.addEndpoint();
     await service.createSubscription(other.url, subscription);
-    endpoint.setHandler(respondWith(410));
+    endpoint.setHandler(respondWithStatus(410));
     const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
     const { attempts } = await service.waitForDelivery(subscription, id, "failed");
     expect(attempts).toMatchObject([{ status: 410, nextAttemptAt: null }]);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createAddressPolicy, parseEndpointAllowlist } from "../endpoints/address-policy.ts";
 import {
   type ReceiverEndpoint,
-  respondWith,
+  respondWithStatus,
   startWebhookReceiver,
   type WebhookReceiver,
 } from "../testing/webhook-receiver.ts";
@@ -18,7 +18,7 @@ let poster: WebhookHttpClient;
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
-  const policy = createAddressPolicy(parseEndpointAllowlist(""), { allowLoopback: true });
+  const policy = createAddressPolicy(parseEndpointAllowlist(""), { isLoopbackAllowed: true });
   poster = createWebhookHttpClient({
     addressPolicy: policy,
     resolveHost: () => Promise.reject(new Error("unused")),
@@ -39,7 +39,7 @@ const post = (url = endpoint.url, headers = {}) =>
 
 describe("a message that is posted", () => {
   it("arrives as it is, and its response is told", async () => {
-    endpoint.setHandler(respondWith(202, { body: "thank you", headers: { "retry-after": "120" } }));
+    endpoint.setHandler(respondWithStatus(202, { body: "thank you", headers: { "retry-after": "120" } }));
     expect(await post(`${endpoint.url}`, { "x-of-ours": "1" })).toEqual({
       status: 202,
       response: "thank you",
@@ -59,7 +59,7 @@ describe("a message that is posted", () => {
 
   it("has no more than the first 20 KB of its response kept, and 64 KB of it read", async () => {
     const text = randomBytes(20_000).toString("hex");
-    endpoint.setHandler(respondWith(200, { body: text }));
+    endpoint.setHandler(respondWithStatus(200, { body: text }));
     expect(await post()).toMatchObject({ status: 200, response: text.slice(0, 20 * 1_024) });
 
     let sent = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { createAddressPolicy, parseEndpointAllowlist } from "./address-policy.ts";
 
-const emptyAllowlistPolicy = createAddressPolicy(parseEndpointAllowlist(""), { allowLoopback: false });
+const emptyAllowlistPolicy = createAddressPolicy(parseEndpointAllowlist(""), { isLoopbackAllowed: false });
 
 const forbiddenAddresses = [
   ...["0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1"],
@@ -43,7 +43,7 @@ describe("an operator's list", () => {
   const policy = createAddressPolicy(
     parseEndpointAllowlist(" receiver, 10.1.0.0/16,fd00::/8 , 192.168.7.7, Hooks.Example.com"),
     {
-      allowLoopback: false,
+      isLoopbackAllowed: false,
     },
   );
 
@@ -72,7 +72,7 @@ describe("an operator's list", () => {
 });
 
 it("allows this machine for development", () => {
-  const policy = createAddressPolicy(parseEndpointAllowlist(""), { allowLoopback: true });
+  const policy = createAddressPolicy(parseEndpointAllowlist(""), { isLoopbackAllowed: true });
   for (const address of ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"]) {
     expect(policy.isAddressAllowed(address, "localhost"), address).toBe(true);
   }

@@ -122,7 +122,7 @@ beforeAll(() => {
 afterAll(() => connectionRecorder?.stop());
 
 it("no forbidden address is ever connected to, however an endpoint is written or its name resolved", async () => {
-  const policy = createAddressPolicy(parseEndpointAllowlist(""), { allowLoopback: false });
+  const policy = createAddressPolicy(parseEndpointAllowlist(""), { isLoopbackAllowed: false });
   let taken = 0;
   await fc.assert(
     fc.asyncProperty(endpointArbitrary, async ({ place: { host, answers }, scheme, user, port, rest }) => {
@@ -173,7 +173,7 @@ it("no redirect is followed to a forbidden address, nor to any other", async () 
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   connectionRecorder = recordConnections((address) => address === "127.0.0.1");
-  const policy = createAddressPolicy(parseEndpointAllowlist("127.0.0.1"), { allowLoopback: false });
+  const policy = createAddressPolicy(parseEndpointAllowlist("127.0.0.1"), { isLoopbackAllowed: false });
   const poster = createWebhookHttpClient({
     addressPolicy: policy,
     resolveHost: async () => [],

@@ -4,7 +4,7 @@ import { removalBatchSize, removeDeletedWebhooks, removeDeliveries } from "../qu
 
 const dayMs = 24 * 3_600_000;
 
-/** Removes messages and the log of their deliveries once they are too old, and all that is left of deleted webhooks. */
+/** Removes messages and deliveries beyond their retention, expired secrets, and what remains of deleted webhooks. */
 export const removeOldMessages: PeriodicTask<WebhooksContext> = {
   name: "remove old messages",
   intervalSeconds: 3_600,

@@ -3,10 +3,10 @@ import { type Database, lockUntilCommit, type SqlClient, type SqlTransaction } f
 import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { type LocationScopedId, locationCondition, type WithDates } from "./row-types.ts";
 
-/** A recipient as replies show it, with dates. */
+/** A recipient with the fields of the API, whose times are `Date`s. */
 export type RecipientRow = WithDates<WebhookRecipient, "createdAt" | "updatedAt">;
 
-/** The columns of a `RecipientRow`, of recipients `r`. */
+/** Returns the columns of a `RecipientRow`, for recipients `r`. */
 export const recipientColumns = (sql: SqlClient | SqlTransaction, now: Date) => sql`
   r.id, r.created_at, r.updated_at, r.location_id, r.name,
   r.sealed_api_key is not null as has_api_key, (
@@ -18,23 +18,23 @@ export const recipientColumns = (sql: SqlClient | SqlTransaction, now: Date) => 
 const isoTimestamp = (sql: SqlClient | SqlTransaction, column: string) =>
   sql`to_char(${sql(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** Whether there is such a recipient, which is then locked until the transaction ends. */
+/** Locks a recipient until the transaction ends. Returns false when no such recipient exists. */
 export async function lockRecipient(tx: SqlTransaction, target: LocationScopedId): Promise<boolean> {
   const rows = await tx`select from recipients where id = ${target.id} and ${locationCondition(tx, target)} for update`;
   return rows.count > 0;
 }
 
-/** Until the transaction ends, no other that locks the location adds recipients or webhooks to it. */
+/** Locks the recipients and webhooks of a location until the transaction ends, so that concurrent requests keep its limits. */
 export async function lockLocationWebhooks(tx: SqlTransaction, db: Database, locationId: string): Promise<void> {
   await lockUntilCommit(tx, db, `location ${locationId}`);
 }
 
-/** Copies of what is needed to send to a recipient's webhooks are stale from now on. */
+/** Increments the revision of a recipient's webhooks, so that instances reload their cached endpoints. */
 export async function incrementWebhookRevisions(tx: SqlTransaction, recipientId: string): Promise<void> {
   await tx`update webhooks set revision = revision + 1 where recipient_id = ${recipientId}`;
 }
 
-/** A recipient with the secret that was created for it, if one was: the only time that it is shown. */
+/** Returns a recipient with the secret that was generated for it, if any. No other response shows the secret. */
 export async function readRecipientWithSecret(
   tx: SqlTransaction,
   { id, createdSecret, now }: { id: string; createdSecret: string | null; now: Date },

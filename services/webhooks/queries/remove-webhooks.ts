@@ -1,14 +1,15 @@
 import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
 
+/** How many deliveries or messages one statement removes. */
 export const removalBatchSize = 1_000;
 
-/** Removes deleted webhooks with their deliveries, up to so many of these. */
+/** Removes deleted webhooks and their deliveries, about `max` deliveries at most. */
 export async function removeDeletedWebhooks(sql: SqlClient, { max = Number.POSITIVE_INFINITY } = {}): Promise<void> {
-  const deliveriesOfDeleted = sql`
+  const deletedDeliveryIds = sql`
     select d.id from webhooks w join deliveries d on d.webhook_id = w.id
     where w.state = 'deleted' and d.state <> 'sending' limit ${removalBatchSize} for update of d skip locked`;
   for (let removed = 0; removed < max; removed += removalBatchSize) {
-    if ((await removeDeliveries(sql, deliveriesOfDeleted)) < removalBatchSize) break;
+    if ((await removeDeliveries(sql, deletedDeliveryIds)) < removalBatchSize) break;
   }
   await sql`
     delete from webhooks where id in (
@@ -18,14 +19,14 @@ export async function removeDeletedWebhooks(sql: SqlClient, { max = Number.POSIT
 }
 
 /**
- * Removes deliveries with their attempts, and returns how many there were. What another removes at the same time is left
- * to it: two that remove the same in another order would wait for each other.
+ * Removes the deliveries that `deliveryIds` selects, with their attempts, and returns their number. The selection must
+ * skip rows that are locked: two removals of the same rows in different orders would deadlock.
  */
 export async function removeDeliveries(sql: SqlClient, deliveryIds: SqlFragment): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    with which as (${deliveryIds}),
-      attempted as (delete from attempts where delivery_id in (select id from which)),
-      gone as (delete from deliveries where id in (select id from which) returning 1)
-    select count(*) as count from gone`;
+    with selected as (${deliveryIds}),
+      deleted_attempts as (delete from attempts where delivery_id in (select id from selected)),
+      deleted as (delete from deliveries where id in (select id from selected) returning 1)
+    select count(*) as count from deleted`;
   return row.count;
 }

@@ -11,7 +11,7 @@ import {
   type TestWebhookSubscription,
   type TestWebhooks,
 } from "../testing/start-test-webhooks.ts";
-import { respondWith, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooks;
 let receiver: WebhookReceiver;
@@ -49,7 +49,7 @@ describe("the deliveries of a webhook", () => {
     const subscription = await service.createSubscription(endpoint.url, { events: ["order.paid", "order.call"] });
     const paid = await publishOrders(subscription, 5);
     await waitForCount(subscription, "succeeded", 5);
-    endpoint.setHandler(respondWith(500));
+    endpoint.setHandler(respondWithStatus(500));
     const call = await service.publishEvent("order.call", createOrderEventData(subscription.locationId));
     await service.waitForDelivery(subscription, call, "failed");
 
@@ -95,7 +95,7 @@ describe("the deliveries of a webhook", () => {
 
 describe("one delivery", () => {
   it("tells every attempt and what is sent, and has an entity tag", async () => {
-    const endpoint = receiver.addEndpoint(respondWith(500));
+    const endpoint = receiver.addEndpoint(respondWithStatus(500));
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     const delivery = await service.waitForDelivery(subscription, messageId, "failed");
@@ -135,13 +135,13 @@ describe("a delivery that is made again", () => {
     );
 
   it("sends the same message under the same id, and has all its attempts", async () => {
-    const endpoint = receiver.addEndpoint(respondWith(500));
+    const endpoint = receiver.addEndpoint(respondWithStatus(500));
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     const { id } = await service.waitForDelivery(subscription, messageId, "failed");
     expect(await replay(subscription, id)).toMatchObject({ id, state: "pending" });
     await eventually("the first attempt of the second round", () => endpoint.receivedWebhooks.length === 3);
-    endpoint.setHandler(respondWith(200));
+    endpoint.setHandler(respondWithStatus(200));
     const { attempts } = await service.waitForDelivery(subscription, messageId, "succeeded");
     expect(attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
       [1, 1, 500],
@@ -205,14 +205,14 @@ describe("a recovery", () => {
     const subscription = await service.createSubscription(endpoint.url);
     const good = await publishOrders(subscription, 3);
     await waitForCount(subscription, "succeeded", 3);
-    endpoint.setHandler(respondWith(500));
+    endpoint.setHandler(respondWithStatus(500));
     const early = await publishOrders(subscription, 2);
     await waitForCount(subscription, "failed", 2);
     const since = new Date(Date.now() + 1).toISOString();
     await new Promise((resolve) => setTimeout(resolve, 5));
     const late = await publishOrders(subscription, 7);
     await waitForCount(subscription, "failed", 9);
-    endpoint.setHandler(respondWith(200));
+    endpoint.setHandler(respondWithStatus(200));
     endpoint.receivedWebhooks.length = 0;
 
     const begun = await recover(subscription, since);
@@ -230,7 +230,7 @@ describe("a recovery", () => {
   });
 
   it("leaves test messages out that failed", async () => {
-    const endpoint = receiver.addEndpoint(respondWith(500));
+    const endpoint = receiver.addEndpoint(respondWithStatus(500));
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal } = subscription;
     const since = new Date(Date.now() - 1_000).toISOString();
@@ -240,7 +240,7 @@ describe("a recovery", () => {
     );
     const [messageId = ""] = await publishOrders(subscription, 1);
     await waitForCount(subscription, "failed", 2);
-    endpoint.setHandler(respondWith(200));
+    endpoint.setHandler(respondWithStatus(200));
     endpoint.receivedWebhooks.length = 0;
 
     expect(await waitForRecovery(subscription, await recover(subscription, since))).toMatchObject({
@@ -254,7 +254,7 @@ describe("a recovery", () => {
 
   it("makes again what is under way for another time, too, should that fail", async () => {
     const hung: (() => void)[] = [];
-    const endpoint = receiver.addEndpoint(respondWith(500));
+    const endpoint = receiver.addEndpoint(respondWithStatus(500));
     const subscription = await service.createSubscription(endpoint.url);
     const [messageId = ""] = await publishOrders(subscription, 1);
     await eventually("the first attempt", () => endpoint.receivedWebhooks.length === 1);
@@ -264,7 +264,7 @@ describe("a recovery", () => {
     const begun = await recover(subscription, "2026-01-01T00:00:00Z");
     expect(await waitForRecovery(subscription, begun)).toMatchObject({ total: 1, recovered: 1 });
     await service.waitForDelivery(subscription, messageId, "sending");
-    endpoint.setHandler(respondWith(200));
+    endpoint.setHandler(respondWithStatus(200));
     hung[0]?.();
     const { attempts } = await service.waitForDelivery(subscription, messageId, "succeeded");
     expect(attempts.map(({ generation, number, status }) => [generation, number, status])).toEqual([
@@ -275,7 +275,7 @@ describe("a recovery", () => {
   });
 
   it("goes on where it was, whoever was at it", async () => {
-    const endpoint = receiver.addEndpoint(respondWith(500));
+    const endpoint = receiver.addEndpoint(respondWithStatus(500));
     const subscription = await service.createSubscription(endpoint.url);
     const { sql } = service.db;
     const { webhook } = subscription;
@@ -304,7 +304,7 @@ describe("a recovery", () => {
   });
 
   it("is one of a webhook at a time: asked for again, it begins again since the earlier time", async () => {
-    const subscription = await service.createSubscription(receiver.addEndpoint(respondWith(500)).url);
+    const subscription = await service.createSubscription(receiver.addEndpoint(respondWithStatus(500)).url);
     await publishOrders(subscription, 2);
     await waitForCount(subscription, "failed", 2);
     const request = { webhookId: subscription.webhook.id, now: new Date() };

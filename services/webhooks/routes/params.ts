@@ -12,13 +12,15 @@ export const webhookParams = z.object({ id: z.guid().meta({ description: "Id of 
 
 export const deliveryParams = z.object({ id: z.guid().meta({ description: "Id of the delivery" }) });
 
-/** Of lists: whose things. */
+/** The query parameter of lists that selects the location. */
 export const locationIdQuery = {
-  locationId: z.guid().optional().meta({ description: "The location of the key, unless the key may act for any" }),
+  locationId: z.guid().optional().meta({
+    description: "Id of the location. Defaults to the location of the API key; a key for all locations must set it.",
+  }),
 };
 
 /**
- * What a request names, if the key may see it.
+ * Returns the id of a path together with the location that the API key may read.
  *
  * @throws `ApiError` location_forbidden when the key belongs to no location.
  */
@@ -28,7 +30,7 @@ export const toLocationScopedId = ({ id }: { id: string }, principal: Principal)
 });
 
 /**
- * The webhook of this id, if the key may see it.
+ * Returns the webhook with this id, if the API key may read it.
  *
  * @throws `ApiError` webhook_not_found; location_forbidden when the key belongs to no location.
  */
@@ -45,10 +47,10 @@ export async function requireReadableWebhook(
   return webhook;
 }
 
-/** The refusal of one more than a location may have of what the documentation's table of limits calls `name`. */
+/** Returns the error for exceeding a limit of a location. `name` is the name in the documentation's table of limits. */
 export function createLocationLimitError(name: "webhooks" | "recipients", maximum: number): ApiError {
   return new ApiError("limit_reached", {
-    detail: `A location may have ${maximum} ${name}. Delete one that is not needed any more, then create this one.`,
+    detail: `A location can have up to ${maximum} ${name}. Delete one that you no longer need, then try again.`,
     limit: { name, maximum, unit: `${name} of a location` },
   });
 }

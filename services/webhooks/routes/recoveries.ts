@@ -12,11 +12,11 @@ export const recoverDeliveriesRoute = defineWebhooksRoute({
   method: "post",
   path: "/v1/webhooks/{id}/recover",
   operationId: "recoverDeliveries",
-  summary: "Make again what failed",
+  summary: "Retry failed deliveries",
   description:
-    "Makes again every delivery of events since a time that failed for good, or failed and waits for another attempt; test messages are left out. It takes its time in the background: get the recovery to see how far it is. Asked for again before it is done, it begins again, since the earlier of both times. The messages have the same ids as before.",
+    "Starts a recovery, which replays the failed deliveries of events since a given time. This includes deliveries that failed and are waiting for another attempt, but not test messages. The recovery runs in the background: get it to follow its progress. If the webhook has an unfinished recovery, that one restarts from the earlier of both times. Replayed messages keep their ids.",
   request: { params: webhookParams, body: jsonBodyParser(RecoverWebhookDeliveries) },
-  responses: { 202: { description: "The recovery, which has begun", schema: WebhookDeliveryRecovery } },
+  responses: { 202: { description: "The started recovery", schema: WebhookDeliveryRecovery } },
   errors: ["webhook_not_found"],
   async handle({ params, body, principal, services }) {
     const { id: webhookId } = await requireReadableWebhook(services, params, principal);
@@ -34,13 +34,13 @@ export const getDeliveryRecoveryRoute = defineWebhooksRoute({
   path: "/v1/webhooks/{id}/recoveries/{recoveryId}",
   operationId: "getRecovery",
   summary: "Get a recovery",
-  description: "How far a recovery is.",
+  description: "Returns the state and progress of a recovery.",
   request: {
     params: z.object({ ...webhookParams.shape, recoveryId: z.guid().meta({ description: "Id of the recovery" }) }),
   },
   responses: {
     200: { description: "The recovery", schema: WebhookDeliveryRecovery },
-    304: { description: "The client has it already" },
+    304: { description: "The recovery has not changed since the version that the client has" },
   },
   errors: ["webhook_not_found", "recovery_not_found"],
   async handle({ params, principal, services, header }) {

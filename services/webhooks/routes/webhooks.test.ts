@@ -11,7 +11,7 @@ import {
   type TestWebhookSubscription,
   type TestWebhooks,
 } from "../testing/start-test-webhooks.ts";
-import { respondWith, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
+import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
 let service: TestWebhooks;
 let receiver: WebhookReceiver;
@@ -254,7 +254,7 @@ describe("a webhook of this id", () => {
   });
 
   it("is sent to its new endpoint at once, and a failing one begins anew", async () => {
-    const [old, other] = [receiver.addEndpoint(respondWith(500)), receiver.addEndpoint()];
+    const [old, other] = [receiver.addEndpoint(respondWithStatus(500)), receiver.addEndpoint()];
     const subscription = await service.createSubscription(old.url);
     const { webhook, principal, recipientId, locationId } = subscription;
     await service.publishEvent("order.paid", createOrderEventData(locationId));
@@ -302,7 +302,7 @@ describe("a paused webhook", () => {
 
 describe("a test", () => {
   it("is sent once, and tells what was answered; it makes no endpoint a failing one", async () => {
-    const endpoint = receiver.addEndpoint(respondWith(500, { body: "no such thing" }));
+    const endpoint = receiver.addEndpoint(respondWithStatus(500, { body: "no such thing" }));
     const subscription = await service.createSubscription(endpoint.url);
     const { webhook, principal, locationId } = subscription;
     const sent = await service.sendRequest(
@@ -383,7 +383,7 @@ it("says how the deliveries of a webhook go", async () => {
     lastFailedAt: null,
   });
   for (const status of [204, 200, 500]) {
-    endpoint.setHandler(respondWith(status, { delayMs: 20 }));
+    endpoint.setHandler(respondWithStatus(status, { delayMs: 20 }));
     const id = await service.publishEvent("order.paid", createOrderEventData(subscription.locationId));
     await eventually("an attempt", async () => {
       const [delivery] = await service.listDeliveries(subscription);
