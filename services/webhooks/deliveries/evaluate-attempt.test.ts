@@ -1,8 +1,8 @@
 import { expect, it, test } from "vitest";
 import { evaluateDeliveryAttempt } from "./evaluate-attempt.ts";
 
-const at = new Date("2026-05-29T10:00:00.000Z");
-const firstAttempt = { schedule: [5_000, 300_000], failedAttempts: 0, endedAt: at, isTest: false };
+const endedAt = new Date("2026-05-29T10:00:00.000Z");
+const firstAttempt = { schedule: [5_000, 300_000], failedAttempts: 0, endedAt, isTest: false };
 const createPostResult = (status: number, retryAfterMs: number | null = null) => ({
   status,
   response: "",
@@ -14,31 +14,31 @@ test.each([200, 201, 204, 299])("%i is success", (status) => {
     state: "succeeded",
     error: null,
     nextAttemptAt: null,
-    isGone: false,
+    isEndpointGone: false,
   });
 });
 
-test.each([301, 302, 307, 308, 400, 401, 404, 429, 500, 503, 599])("%i is tried again", (status) => {
+test.each([301, 302, 307, 308, 400, 401, 404, 429, 500, 503, 599])("%i is retried", (status) => {
   const evaluation = evaluateDeliveryAttempt(createPostResult(status), firstAttempt);
-  expect(evaluation).toMatchObject({ state: "pending", isGone: false });
-  expect(evaluation.error).toContain(`The endpoint answered ${status}`);
+  expect(evaluation).toMatchObject({ state: "pending", isEndpointGone: false });
+  expect(evaluation.error).toContain(`The endpoint returned status ${status}`);
 });
 
-it("says that redirects are not followed", () => {
+it("explains that redirects are not followed", () => {
   expect(evaluateDeliveryAttempt(createPostResult(302), firstAttempt).error).toBe(
-    "The endpoint answered 302: redirects are not followed.",
+    "The endpoint returned status 302. Redirects are not followed.",
   );
 });
 
-it("ends with 410, whatever attempts are left", () => {
+it("does not retry after 410", () => {
   expect(evaluateDeliveryAttempt(createPostResult(410, 60_000), firstAttempt)).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
-    isGone: true,
+    isEndpointGone: true,
   });
 });
 
-it("has no attempt left after one more failure than the schedule has waits", () => {
+it("fails after one more failure than the schedule has delays", () => {
   expect(evaluateDeliveryAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 1 }).state).toBe("pending");
   expect(evaluateDeliveryAttempt(createPostResult(500), { ...firstAttempt, failedAttempts: 2 })).toMatchObject({
     state: "failed",
@@ -46,7 +46,7 @@ it("has no attempt left after one more failure than the schedule has waits", () 
   });
 });
 
-it("tells why there is no response", () => {
+it("reports why there is no response", () => {
   const evaluation = evaluateDeliveryAttempt(
     { status: null, reason: "The endpoint refused the connection." },
     firstAttempt,
@@ -54,7 +54,7 @@ it("tells why there is no response", () => {
   expect(evaluation).toMatchObject({ state: "pending", error: "The endpoint refused the connection." });
 });
 
-it("makes a test once", () => {
+it("does not retry a test", () => {
   expect(evaluateDeliveryAttempt(createPostResult(500), { ...firstAttempt, isTest: true })).toMatchObject({
     state: "failed",
     nextAttemptAt: null,
