@@ -31,15 +31,15 @@ export const webhooksConfig = z.object({
   NODE_ENV: z.string().default("development"),
   /** Endpoints that are allowed although they are not public: hosts, addresses and CIDR ranges, comma-separated. */
   WEBHOOK_ALLOWLIST: allowlistFromEnv.prefault(""),
-  /** Delay after each failed attempt of a delivery. When an attempt fails after the last delay, the delivery has failed. */
+  /** Delay after each failed attempt of a delivery. A failure after the last delay is final. */
   WEBHOOK_SCHEDULE: retryScheduleFromEnv.prefault("5s,5m,30m,2h,5h,10h,14h,20h,24h"),
   /** Timeout of one attempt. */
   WEBHOOK_TIMEOUT_SECONDS: numberFromEnv(1, 60).default(15),
   /** Maximum number of messages in flight from one instance to one endpoint. */
   WEBHOOK_ENDPOINT_CONCURRENCY: numberFromEnv(1, 1_000).default(20),
   /**
-   * Token bucket for the messages from one instance to one host, across all locations. Each instance has its own: a host
-   * may receive this rate from each of them.
+   * Token bucket for the messages from one instance to one host, across all locations. Each instance has its own: a
+   * host may receive this rate from each of them.
    */
   WEBHOOK_HOST_RATE: numberFromEnv(1, 100_000).default(50),
   WEBHOOK_HOST_BURST: numberFromEnv(1, 100_000).default(200),

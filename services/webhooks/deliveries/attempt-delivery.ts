@@ -28,8 +28,8 @@ export interface AttemptServices extends Pick<WebhooksDependencies, "log" | "clo
 const endpointLoadRetryMs = 30_000;
 
 /**
- * Attempts a claimed delivery: signs and posts the message, and records the result. A claim whose lease may expire before
- * the attempt ends is released instead, because another instance could then send the message too. Never rejects.
+ * Attempts a claimed delivery: signs and posts the message, and records the result. A claim whose lease may expire
+ * before the attempt ends is released instead, because another instance could then send the message too. Never rejects.
  *
  * @returns what the attempt shows about the endpoint.
  */

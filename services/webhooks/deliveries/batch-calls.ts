@@ -11,8 +11,8 @@ interface BatchOptions {
 
 /**
  * Returns a function that processes single items in batches: items that arrive while earlier calls are in progress are
- * collected for the next call. `runBatch` returns the results in the order of the items, or undefined. If it rejects with
- * an error that is not transient, it is called again for each item alone, so that an invalid item fails no other.
+ * collected for the next call. `runBatch` returns the results in the order of the items, or undefined. If it rejects
+ * with an error that is not transient, it is called again for each item alone, so that an invalid item fails no other.
  */
 export function batchCalls<Item, Result>(
   runBatch: (items: Item[]) => Promise<Result[] | undefined>,

@@ -61,7 +61,7 @@ describe("an order event", () => {
     const delivery = await service.waitForDelivery(subscription, id, "succeeded");
     expect(endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"])).toEqual([id, id]);
     expect(delivery.attempts).toMatchObject([
-      { number: 1, status: 503, response: "not now", error: "The endpoint returned status 503." },
+      { number: 1, status: 503, response: "not now", error: "The endpoint responded with status 503." },
       { number: 2, status: 200 },
     ]);
   });

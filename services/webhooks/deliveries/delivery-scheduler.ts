@@ -133,8 +133,8 @@ export class DeliveryScheduler {
   }
 
   /**
-   * Acquires slots for the next endpoints. An endpoint without free slots leaves the rotation until its queue is ready; an
-   * endpoint for which the semaphore has no permit stays.
+   * Acquires slots for the next endpoints. An endpoint without free slots leaves the rotation until its queue is ready;
+   * an endpoint for which the semaphore has no permit stays.
    */
   #acquireClaimRequests(): (DeliveryClaimRequest & { queue: EndpointQueue })[] {
     const claimRequests: (DeliveryClaimRequest & { queue: EndpointQueue })[] = [];

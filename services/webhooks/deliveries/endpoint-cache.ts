@@ -17,8 +17,8 @@ export interface WebhookEndpoint {
 }
 
 /**
- * Returns the endpoint of a webhook at this revision or later; at any revision when it is omitted. Returns undefined when
- * the webhook does not exist, or when loading it fails, which is logged. Never rejects.
+ * Returns the endpoint of a webhook at this revision or later; at any revision when it is omitted. Returns undefined
+ * when the webhook does not exist, or when loading it fails, which is logged. Never rejects.
  */
 export type FindWebhookEndpoint = (webhookId: string, revision?: number) => Promise<WebhookEndpoint | undefined>;
 

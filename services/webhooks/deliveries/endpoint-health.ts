@@ -9,7 +9,7 @@ interface EndpointHealth {
   failingSince: Date;
   /** When the recipient was warned. */
   warnedAt: Date | null;
-  /** Whether the endpoint returned status 410. */
+  /** Whether the endpoint responded with status 410. */
   isGone: boolean;
 }
 

@@ -26,7 +26,9 @@ interface EndpointQueueOptions {
 /** Added to the wait for a token, so that the waiting endpoints of a host do not all retry at the same time. */
 const createJitterMs = () => 50 + Math.random() * 100;
 
-/** Computes how many more messages an endpoint can be sent now. Due deliveries wait in the database until it has capacity. */
+/**
+ * Limits the messages in flight to one endpoint. Due deliveries wait in the database until the endpoint has capacity.
+ */
 export class EndpointQueue {
   readonly #options: EndpointQueueOptions;
   readonly #circuitBreaker: CircuitBreaker;

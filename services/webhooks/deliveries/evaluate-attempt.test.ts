@@ -21,12 +21,12 @@ test.each([200, 201, 204, 299])("%i is success", (status) => {
 test.each([301, 302, 307, 308, 400, 401, 404, 429, 500, 503, 599])("%i is retried", (status) => {
   const evaluation = evaluateDeliveryAttempt(createPostResult(status), firstAttempt);
   expect(evaluation).toMatchObject({ state: "pending", isEndpointGone: false });
-  expect(evaluation.error).toContain(`The endpoint returned status ${status}`);
+  expect(evaluation.error).toContain(`The endpoint responded with status ${status}`);
 });
 
 it("explains that redirects are not followed", () => {
   expect(evaluateDeliveryAttempt(createPostResult(302), firstAttempt).error).toBe(
-    "The endpoint returned status 302. Redirects are not followed.",
+    "The endpoint responded with status 302. Redirects are not followed.",
   );
 });
 

@@ -11,7 +11,7 @@ export interface DeliveryAttemptEvaluation {
   /** Why the attempt failed, as clients see it; null when it succeeded. */
   error: string | null;
   nextAttemptAt: Date | null;
-  /** Whether the endpoint returned status 410. */
+  /** Whether the endpoint responded with status 410. */
   isEndpointGone: boolean;
 }
 
@@ -26,8 +26,8 @@ interface EvaluateAttemptOptions {
 }
 
 /**
- * Returns the effect of an attempt. A 2xx response is success and 410 is a permanent failure. Everything else, including
- * redirects, is retried by the schedule.
+ * Returns the effect of an attempt. A 2xx response is success and 410 is a permanent failure. Everything else,
+ * including redirects, is retried by the schedule.
  */
 export function evaluateDeliveryAttempt(
   postResult: WebhookPostResult,
@@ -54,5 +54,5 @@ export function evaluateDeliveryAttempt(
 function describePostFailure(postResult: WebhookPostResult): string {
   if (postResult.status === null) return postResult.reason;
   const isRedirect = postResult.status >= 300 && postResult.status < 400;
-  return `The endpoint returned status ${postResult.status}.${isRedirect ? " Redirects are not followed." : ""}`;
+  return `The endpoint responded with status ${postResult.status}.${isRedirect ? " Redirects are not followed." : ""}`;
 }

@@ -9,8 +9,8 @@ interface FairSemaphoreLimits {
 const reservedOriginShare = 0.2;
 
 /**
- * A semaphore for messages in flight. Every endpoint can always acquire its fair share: an equal part of all permits, and
- * at least one. So no endpoint waits for another, except for those of the same origin.
+ * A semaphore for messages in flight. Every endpoint can always acquire its fair share: an equal part of all permits,
+ * and at least one. So no endpoint waits for another, except for those of the same origin.
  */
 export class FairSemaphore {
   readonly #limits: FairSemaphoreLimits;

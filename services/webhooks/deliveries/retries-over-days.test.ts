@@ -59,8 +59,8 @@ async function createFailingSubscription(): Promise<{
 }
 
 /**
- * Publishes an order event, and waits until all due deliveries of the webhook have been attempted and recorded: an attempt
- * that is in progress when the clock advances would count as interrupted. Returns the id of the message.
+ * Publishes an order event, and waits until all due deliveries of the webhook have been attempted and recorded: an
+ * attempt that is in progress when the clock advances would count as interrupted. Returns the id of the message.
  */
 async function publishOrder(
   subscription: TestWebhookSubscription,
@@ -141,7 +141,7 @@ describe("an endpoint without a success", () => {
         webhookId: subscription.webhook.id,
         endpointUrl: endpoint.url,
         failingSince,
-        lastError: "The endpoint returned status 500.",
+        lastError: "The endpoint responded with status 500.",
       },
     });
     advance(2.3 * dayMs);

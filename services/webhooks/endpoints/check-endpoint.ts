@@ -42,7 +42,7 @@ function isPortAllowed({ port }: URL): boolean {
 /** How long resolving a host may take when an endpoint is registered. */
 const resolveTimeoutMs = 3_000;
 
-/** The same issue for every cause, so that it does not reveal which internal hosts exist and what their addresses are. */
+/** The same issue for every cause, so that it does not reveal internal hosts and their addresses. */
 const forbiddenAddressIssue: EndpointIssue = {
   code: "forbidden_address",
   message: "must have a public address. This host has no address, or one that is not public.",

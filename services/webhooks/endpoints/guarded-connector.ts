@@ -3,16 +3,16 @@ import { buildConnector } from "undici";
 import type { EndpointRules } from "./check-endpoint.ts";
 
 /**
- * Returns the error of a host with a forbidden address, or without any. Clients see its message: it is the same for both,
- * so that it does not reveal which internal hosts exist.
+ * Returns the error of a host with a forbidden address, or without any. Clients see its message: it is the same for
+ * both, so that it does not reveal which internal hosts exist.
  */
 const createForbiddenAddressError = (cause?: unknown) =>
   new Error("The endpoint's host has no public address, or could not be resolved.", { cause });
 
 /**
- * Returns a connector that connects to allowed addresses only. It resolves the host for each connection, requires all of
- * its addresses to be allowed, and connects to one of these, so that a later change of the DNS record has no effect. A
- * host that cannot be resolved fails with the same error.
+ * Returns a connector that connects to allowed addresses only. It resolves the host for each connection, requires all
+ * of its addresses to be allowed, and connects to one of these, so that a later change of the DNS record has no effect.
+ * A host that cannot be resolved fails with the same error.
  */
 export function createGuardedConnector(
   { addressPolicy, resolveHost }: Pick<EndpointRules, "addressPolicy" | "resolveHost">,

@@ -26,8 +26,8 @@ export interface MessageBatcher {
   /** Returns the ids of the webhooks that subscribe to an event of a location. */
   findSubscribedWebhookIds(match: EventMatch): Promise<string[]>;
   /**
-   * Stores a message, a delivery for each webhook, and the fact that the event was handled. The deliveries are attempted
-   * right away; those of paused or disabled webhooks remain pending.
+   * Stores a message, a delivery for each webhook, and the fact that the event was handled. The deliveries are
+   * attempted right away; those of paused or disabled webhooks remain pending.
    *
    * @returns false when the event had already been handled.
    */

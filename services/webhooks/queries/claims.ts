@@ -103,8 +103,8 @@ export async function claimTestDeliveries(sql: SqlClient, limit: number, lease: 
 }
 
 /**
- * Returns the assignments that requeue a delivery whose claim ended without a result. `attempts` is how many attempts to
- * count. If the delivery was recovered in the meantime, a new generation begins.
+ * Returns the assignments that requeue a delivery whose claim ended without a result. `attempts` is how many attempts
+ * to count. If the delivery was recovered in the meantime, a new generation begins.
  */
 const requeueAssignments = (sql: SqlClient, { attempts }: { attempts: number }) => sql`
   state = 'pending', again = false, generation = d.generation + d.again::int,

@@ -24,7 +24,9 @@ export async function lockRecipient(tx: SqlTransaction, target: LocationScopedId
   return rows.count > 0;
 }
 
-/** Locks the recipients and webhooks of a location until the transaction ends, so that concurrent requests keep its limits. */
+/**
+ * Locks a location until the transaction ends, so that concurrent requests keep its limits of recipients and webhooks.
+ */
 export async function lockLocationWebhooks(tx: SqlTransaction, db: Database, locationId: string): Promise<void> {
   await lockUntilCommit(tx, db, `location ${locationId}`);
 }

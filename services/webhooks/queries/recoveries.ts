@@ -12,8 +12,8 @@ export const deliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`
   recovered, finished_at`;
 
 /**
- * Returns the condition that selects deliveries to recover: failed ones, and those of which an attempt failed and another
- * is pending or in flight. Test messages are excluded: they only mattered at the time of the test.
+ * Returns the condition that selects deliveries to recover: failed ones, and those of which an attempt failed and
+ * another is pending or in flight. Test messages are excluded: they only mattered at the time of the test.
  */
 const failedCondition = (sql: SqlClient | SqlTransaction) =>
   sql`(event <> 'test' and (state = 'failed' or (state <> 'succeeded' and failures > 0)))`;
@@ -61,9 +61,9 @@ interface UnfinishedRecovery {
 
 /**
  * Requeues the next batch of deliveries of a recovery: of the one with the fewest recovered deliveries that no other
- * instance has locked. Each delivery becomes due with the first attempt of a new generation. The cursor is stored in the
- * same transaction, so that the recovery continues from there after a crash. A delivery with an attempt in flight is
- * marked, and requeued if this attempt fails.
+ * instance has locked. Each delivery becomes due with the first attempt of a new generation. The cursor is stored in
+ * the same transaction, so that the recovery continues from there after a crash. A delivery with an attempt in flight
+ * is marked, and requeued if this attempt fails.
  *
  * @returns the id of the webhook; undefined when there is no recovery to continue.
  */

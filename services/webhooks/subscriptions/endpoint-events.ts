@@ -1,7 +1,7 @@
 import { onEvent } from "@pragma/runtime/messaging/subscription";
 import type { WebhooksContext } from "../context.ts";
 
-/** Send the failure or disabling of an endpoint to the recipient's other endpoints, whatever their webhooks subscribe to. */
+/** Notify the recipient's other endpoints of a failing or disabled endpoint, whatever their webhooks subscribe to. */
 export const endpointEventSubscriptions = (["endpoint.failing", "endpoint.disabled"] as const).map((event) =>
   onEvent<WebhooksContext, typeof event>(
     event,

@@ -14,8 +14,8 @@ type ConnectFunction = (request: unknown, address: string, port: number) => numb
 const connectionRefused = -111;
 
 /**
- * Records addresses at the last step before the system call, below all code that resolves, checks or retries. Connections
- * to addresses for which `isAllowed` returns false are refused, so that no traffic leaves this machine.
+ * Records addresses at the last step before the system call, below all code that resolves, checks or retries.
+ * Connections to addresses for which `isAllowed` returns false are refused, so that no traffic leaves this machine.
  */
 export function recordConnections(isAllowed: (address: string) => boolean): ConnectionRecorder {
   const { binding } = process as unknown as { binding(name: string): { TCP: { prototype: TcpPrototype } } };
