@@ -53,8 +53,7 @@ export const defineWebhooksService = ({
       const addressPolicy = createAddressPolicy(config.WEBHOOK_ALLOWLIST, { isLoopbackAllowed: !isProduction });
       const endpointRules = {
         addressPolicy,
-        resolveHost:
-          resolveHost ?? createHostResolver({ isLocalHost: (host) => addressPolicy.isHostAllowlisted(host) }),
+        resolveHost: resolveHost ?? createHostResolver({ isLocalHost: addressPolicy.isHostAllowlisted }),
         isHttpsRequired: isProduction,
       };
       const encryption = createEncryption(config.DATA_KEYS);

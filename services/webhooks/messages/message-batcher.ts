@@ -94,14 +94,8 @@ export function createMessageBatcher({ db, clock, config, scheduler }: MessageBa
     enqueueMessage(webhookIds, message) {
       const { messageId, event, traceparent, data } = message;
       const subject = "id" in data ? data.id : messageId;
-      return insertBatched({
-        messageId,
-        event,
-        subject,
-        traceparent,
-        body: serializeWebhookMessage(message),
-        webhookIds,
-      });
+      const body = serializeWebhookMessage(message);
+      return insertBatched({ messageId, event, subject, traceparent, body, webhookIds });
     },
   };
 }

@@ -37,11 +37,9 @@ const dayOrInstantQuery = (description: string) =>
 const listDeliveriesQuery = z.object({
   event: z.enum(webhookEventNames).optional().meta({ description: "Only deliveries of this event" }),
   state: z.enum(webhookDeliveryStates).optional().meta({ description: "Only deliveries in this state" }),
-  since: dayOrInstantQuery(
-    "Only deliveries created at or after this time: a day in the location's time zone, or a date-time",
-  ),
+  since: dayOrInstantQuery("Only deliveries created since this day (in the location's time zone) or date-time"),
   until: dayOrInstantQuery(
-    "Only deliveries created at or before this time: a day in the location's time zone (inclusive), or a date-time",
+    "Only deliveries created until this day (in the location's time zone) or date-time, inclusive",
   ),
   ...paginationQueryShape,
 });
@@ -189,14 +187,8 @@ export const testWebhookRoute = defineWebhooksRoute({
     const { traceparent } = context;
     const [id, messageId, event, now] = [randomUUID(), randomUUID(), "test" as const, clock()];
     const data = { locationId, webhookId, message: "It works." };
-    const body = serializeWebhookMessage({
-      messageId,
-      event,
-      time: now.toISOString(),
-      sequence: null,
-      data,
-      traceparent,
-    });
+    const message = { messageId, event, time: now.toISOString(), sequence: null, data, traceparent };
+    const body = serializeWebhookMessage(message);
     const messages = [{ messageId, event, subject: messageId, body, traceparent }];
     const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
     await insertWebhookMessages(db.sql, { messages, deliveries }, { now, leaseExpiresAt: now });

@@ -14,9 +14,7 @@ export const deliveryParams = z.object({ id: z.guid().meta({ description: "Id of
 
 /** The query parameter of lists that selects the location. */
 export const locationIdQuery = {
-  locationId: z.guid().optional().meta({
-    description: "Id of the location. Defaults to the location of the API key; a key for all locations must set it.",
-  }),
+  locationId: z.guid().optional().meta({ description: "Id of the location; by default the location of the API key" }),
 };
 
 /**
