@@ -58,21 +58,9 @@ export async function attemptDelivery(services: AttemptServices, claim: Delivery
     const milliseconds = Math.round(performance.now() - startedAtMs);
     const endedAt = clock();
     const isTest = event === "test";
-    const evaluation = evaluateDeliveryAttempt(postResult, {
-      schedule: config.WEBHOOK_SCHEDULE,
-      failedAttempts: failures,
-      endedAt,
-      isTest,
-    });
-    await attemptWriter.recordAttempt({
-      claim,
-      postResult,
-      evaluation,
-      startedAt,
-      endedAt,
-      milliseconds,
-      context,
-    });
+    const schedule = config.WEBHOOK_SCHEDULE;
+    const evaluation = evaluateDeliveryAttempt(postResult, { schedule, failedAttempts: failures, endedAt, isTest });
+    await attemptWriter.recordAttempt({ claim, postResult, evaluation, startedAt, endedAt, milliseconds, context });
 
     const { state, error, nextAttemptAt } = evaluation;
     const outcome = error === null ? "succeeded" : "failed";

@@ -117,10 +117,7 @@ describe("a message without a response", () => {
     const closedUrl = `http://127.0.0.1:${await findClosedPort()}/`;
     expect(await post(closedUrl)).toEqual({ status: null, reason: "The endpoint refused the connection." });
     endpoint.setHandler((_, response) => void response.destroy());
-    expect(await post()).toEqual({
-      status: null,
-      reason: "The endpoint closed the connection without a response.",
-    });
+    expect(await post()).toEqual({ status: null, reason: "The endpoint closed the connection without a response." });
     const reason = "The endpoint's host has no public address, or could not be resolved.";
     expect(await post("http://10.1.2.3/")).toEqual({ status: null, reason });
     expect(await post("https://nowhere.example/")).toEqual({ status: null, reason });

@@ -42,9 +42,7 @@ test.each(["::ffff:8.8.8.8", "64:ff9b::8.8.8.8"])("allows %s, which represents a
 describe("the operator's allowlist", () => {
   const policy = createAddressPolicy(
     parseEndpointAllowlist(" receiver, 10.1.0.0/16,fd00::/8 , 192.168.7.7, Hooks.Example.com"),
-    {
-      isLoopbackAllowed: false,
-    },
+    { isLoopbackAllowed: false },
   );
 
   it("allows addresses and ranges in any notation", () => {
