@@ -31,8 +31,8 @@ interface CreateJobOptions {
 }
 
 /**
- * Inserts a job and wakes the queue after the commit. If the location has a job with the same jobId, or one that the new
- * job duplicates, returns that job and inserts nothing.
+ * Inserts a job and wakes the queue after the commit. If the location has a job with the same jobId, or one that the
+ * new job duplicates, returns that job and inserts nothing.
  *
  * @throws `ApiError` invalid_request for unsupported options, too_many_jobs, limit_reached, quota_exceeded.
  */

@@ -302,9 +302,9 @@ describe.concurrent("removeOnComplete and removeOnFail", () => {
     ["a count", { count: 1 }],
   ] as const)("%s keeps the latest jobs", async (_, removeOnComplete) => {
     const location = jobs.createTestLocation();
-    const other = jobs.createTestLocation();
-    const otherJob = await other.createJob({ message: "Of another location" });
-    await other.waitForState(otherJob.id, "completed");
+    const otherLocation = jobs.createTestLocation();
+    const otherJob = await otherLocation.createJob({ message: "Of another location" });
+    await otherLocation.waitForState(otherJob.id, "completed");
     const ids: string[] = [];
     for (const message of ["one", "two", "three"]) {
       const { id } = await location.createJob({ message, jobOptions: { removeOnComplete } });
@@ -313,7 +313,7 @@ describe.concurrent("removeOnComplete and removeOnFail", () => {
     }
     for (const id of ids.slice(0, 2)) await eventually("the job to be removed", () => location.isJobRemoved(id));
     expect(await location.isJobRemoved(ids[2] ?? "")).toBe(false);
-    expect(await other.isJobRemoved(otherJob.id)).toBe(false);
+    expect(await otherLocation.isJobRemoved(otherJob.id)).toBe(false);
   });
 
   it("an age removes older jobs when the next one finishes", async () => {

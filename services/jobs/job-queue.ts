@@ -13,7 +13,7 @@ export type JobQueue = ReturnType<typeof startJobQueue>;
 export const bullQueueName = "jobs-public";
 /** The BullMQ name of every job. */
 export const bullJobName = "message";
-/** Returns a job's BullMQ id. BullMQ rejects the colon in the id of a run; `~` is free, since no user's id contains it. */
+/** Returns a job's BullMQ id. BullMQ rejects the colon in the id of a run; no id from a client contains `~`. */
 export const toBullJobId = ({ locationId, id }: JobKey) => `${locationId}.${id.replace(":", "~")}`;
 /** Keeps BullMQ's event stream in Redis short, since nothing reads it. */
 export const bullEventStreamOptions = { events: { maxLen: 10 } };

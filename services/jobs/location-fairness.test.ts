@@ -21,10 +21,10 @@ describe("5,000 jobs of one location", () => {
       from jobs, generate_series(1, 5000) as number where id = ${first.id}`;
     await eventually("the flood to run", async () => (await jobs.queue.getActiveCount()) >= 4);
     expect(await jobs.queue.getActiveCount()).toBeLessThanOrEqual(10);
-    const other = jobs.createTestLocation();
+    const otherLocation = jobs.createTestLocation();
     const startedAt = Date.now();
-    const { id } = await other.createJob({ message: "Other", duration: 1_000 });
-    await other.waitForState(id, "active");
+    const { id } = await otherLocation.createJob({ message: "Other", duration: 1_000 });
+    await otherLocation.waitForState(id, "active");
     expect(Date.now() - startedAt).toBeLessThan(2_000);
   });
 });

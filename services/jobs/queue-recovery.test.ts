@@ -71,17 +71,17 @@ describe.concurrent("a stopping process", () => {
     const message = "held: requeued";
     const { id } = await location.createJob({ message });
     await location.waitForState(id, "active");
-    const other = await testJobs.startAnotherInstance();
+    const otherInstance = await testJobs.startAnotherInstance();
     const stoppedAt = Date.now();
     await testJobs.stop();
     expect(Date.now() - stoppedAt).toBeLessThan(3_000);
     testJobs.releasedMessages.add(message);
     await eventually("the other process to complete the job", async () => {
-      const response = await other.request("GET", `/v1/jobs/${id}`, { principal: location.principal });
+      const response = await otherInstance.request("GET", `/v1/jobs/${id}`, { principal: location.principal });
       return ((await response.json()) as { state: string }).state === "completed";
     });
     expect(testJobs.startedMessages).toEqual([message, message]);
-    await other.stop();
+    await otherInstance.stop();
     await testJobs.remove();
   });
 });
@@ -123,13 +123,13 @@ describe.concurrent("a job that BullMQ has lost", () => {
     const location = testJobs.createTestLocation();
     const busy = await location.createJob({ message: "busy", duration: 60_000 });
     await location.waitForState(busy.id, "active");
-    const other = testJobs.createTestLocation();
+    const otherLocation = testJobs.createTestLocation();
     await testJobs.queue.pause();
-    const { id } = await other.createJob({ message: "lost" });
-    await eventually("the job to be queued", async () => Boolean(await other.getQueuedJob(id)));
-    await removeFromQueue(await other.getQueuedJob(id));
+    const { id } = await otherLocation.createJob({ message: "lost" });
+    await eventually("the job to be queued", async () => Boolean(await otherLocation.getQueuedJob(id)));
+    await removeFromQueue(await otherLocation.getQueuedJob(id));
     await testJobs.queue.resume();
-    await other.waitForState(id, "completed");
+    await otherLocation.waitForState(id, "completed");
     expect(testJobs.startedMessages).toEqual(["busy", "lost"]);
     await testJobs.remove();
   });
@@ -188,9 +188,9 @@ describe.concurrent("a process that has lost its lease", () => {
   it("does not requeue the job when it stops", async () => {
     const { testJobs, findRow, unchanged } = await startStalledJob("held by another process");
     await testJobs.stop();
-    const other = await testJobs.startAnotherInstance();
-    expect(await findRow(other)).toMatchObject(unchanged);
-    await other.stop();
+    const otherInstance = await testJobs.startAnotherInstance();
+    expect(await findRow(otherInstance)).toMatchObject(unchanged);
+    await otherInstance.stop();
     await testJobs.remove();
   });
 });

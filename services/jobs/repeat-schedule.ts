@@ -58,7 +58,7 @@ export function validateRepeatOptions(options: JobOptions, minRepeatMs: number, 
 }
 
 /**
- * Returns when the next run of a repeating job is due, in milliseconds since 1970; undefined if there is no further run.
+ * Returns when the next run of a repeating job is due, in milliseconds since 1970; undefined if there is no next run.
  * `lastDue` is when the latest run was due. Runs that were missed are skipped.
  */
 export function computeNextDueMs(repeat: JobRepeatOptions, lastDue: number | null, now: number): number | undefined {

@@ -51,7 +51,7 @@ async function finishJob(tx: SqlTransaction, key: LeasedJobKey, jobOutcome: JobO
   await applyJobRetention(tx, job, outcome);
 }
 
-/** Updates the parent of a finished child. A failed child without an option for its parent leaves the parent waiting. */
+/** Updates the parent of a finished child. Without an option for the parent, a failed child leaves it waiting. */
 async function updateParentJob(tx: SqlTransaction, child: JobRow, outcome: JobOutcome["outcome"]): Promise<void> {
   const { parent, failParentOnFailure, ignoreDependencyOnFailure, removeDependencyOnFailure } = child.options;
   if (!parent) return;

@@ -6,7 +6,7 @@ import { deleteJob, type JobRow } from "./jobs.ts";
 /** 100 years, in seconds: an age that no job reaches and that PostgreSQL can subtract from a date. */
 const maxAgeSeconds = 100 * 365 * 24 * 60 * 60;
 
-/** Applies the retention option of a finished job, removeOnComplete or removeOnFail, to the location's finished jobs. */
+/** Applies a finished job's retention option, removeOnComplete or removeOnFail, to the location's finished jobs. */
 export async function applyJobRetention(
   tx: SqlTransaction,
   { locationId, id, options }: JobRow,

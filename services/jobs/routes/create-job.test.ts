@@ -49,8 +49,8 @@ describe("a job", () => {
   it("returns 404 for another location", async () => {
     const location = jobs.createTestLocation();
     const { id } = await location.createJob({ message: "Mine" });
-    const other = createTestPrincipal({ scopes: ["jobs:write"] });
-    const response = await jobs.request("GET", `/v1/jobs/${id}`, { principal: other });
+    const otherPrincipal = createTestPrincipal({ scopes: ["jobs:write"] });
+    const response = await jobs.request("GET", `/v1/jobs/${id}`, { principal: otherPrincipal });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ code: "job_not_found" });
   });
@@ -110,8 +110,8 @@ describe("a job", () => {
     const responses = await Promise.all(Array.from({ length: 4 }, postDelayedJob));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 429]);
     expect(await location.postJobProblem({ message: "Later" })).toMatchObject({ code: "too_many_jobs" });
-    const other = jobs.createTestLocation();
-    await other.createJob({ message: "Unaffected" });
+    const otherLocation = jobs.createTestLocation();
+    await otherLocation.createJob({ message: "Unaffected" });
   });
 });
 
