@@ -42,15 +42,12 @@ export async function createJob(
 ): Promise<{ job: JobRow; isNew: boolean }> {
   throwIfInvalid(validateJob(job, config, Date.now()));
   const { message, duration, jobOptions: options } = job;
-  const { jobId, deduplication, timestamp = Date.now(), delay = 0 } = options;
+  const { jobId = null, deduplication, timestamp = Date.now(), delay = 0 } = options;
+  const deduplicationId = deduplication?.id ?? null;
   const { keyId, consumer } = principal;
   return db.transaction(async (tx) => {
     await lockJobCreation(tx, db, locationId, keyId);
-    const existing = await findExistingJob(tx, {
-      locationId,
-      jobId: jobId ?? null,
-      deduplicationId: deduplication?.id ?? null,
-    });
+    const existing = await findExistingJob(tx, { locationId, jobId, deduplicationId });
     if (existing) return { job: existing, isNew: false };
     if (options.parent)
       await addChildToParent(tx, { locationId, parent: options.parent }, config.JOBS_CHILDREN_PER_PARENT);

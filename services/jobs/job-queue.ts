@@ -119,10 +119,7 @@ export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
       if (connection.status !== "ready") throw new Error("not connected");
       await connection.ping();
     },
-    /**
-     * Requeues the running jobs and closes the queue. While Redis is unavailable, another process finds the jobs once
-     * their leases are released.
-     */
+    /** Requeues the running jobs and closes. While Redis is unavailable, other processes find the jobs by their leases. */
     async close() {
       stopping.abort();
       const timeoutAbort = new AbortController();

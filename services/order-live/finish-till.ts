@@ -1,10 +1,9 @@
 import { dateTimeToUtc } from "@pragma/contracts/date-time";
 import type { EventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
-import { appendDepartedOrders } from "./append-departed-orders.ts";
 import { type OrderLiveConfig, orderRetentionCutoff } from "./config.ts";
 import { findLiveOrderStates, insertDepartedOrders, markOrdersDeparted, recordFinalTill } from "./queries/orders.ts";
-import { lockLocationStream } from "./queries/streams.ts";
+import { appendDepartedOrders, lockLocationStream } from "./queries/streams.ts";
 
 /**
  * Removes the orders of a till with a final report from the live orders: those that the report contains, and those that

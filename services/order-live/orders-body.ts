@@ -40,10 +40,7 @@ export const upsertOrdersBody: RequestBodyParser<IncomingOrder[], OrdersBodyServ
   },
 };
 
-interface OrdersBodyServices {
-  ordersBodyReader: OrdersBodyReader;
-  config: OrderLiveConfig;
-}
+type OrdersBodyServices = { ordersBodyReader: OrdersBodyReader; config: OrderLiveConfig };
 
 const upsertOrderIdsSchema = orderIdListSchema("id", maxLiveOrdersPerRequest, { min: 1 });
 

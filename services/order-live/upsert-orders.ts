@@ -134,17 +134,11 @@ async function writeChanges(
   { locationId, changes, traceparent }: WriteChangesOptions,
 ): Promise<void> {
   if (changes.length === 0) return;
+  const rows = changes.map(({ stored }) => stored);
+  const revisions = changes.flatMap(({ revision }) => revision ?? []);
   await Promise.all([
-    upsertOrderRows(
-      tx,
-      locationId,
-      changes.map(({ stored }) => stored),
-    ),
-    appendRevisions(
-      tx,
-      locationId,
-      changes.flatMap(({ revision }) => revision ?? []),
-    ),
+    upsertOrderRows(tx, locationId, rows),
+    appendRevisions(tx, locationId, revisions),
     ...changes.map((change) => publishOrderEvent(tx, change, { locationId, traceparent })),
   ]);
 }

@@ -1,11 +1,10 @@
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import { deleteRowsInBatches } from "@pragma/runtime/service/periodic-tasks";
-import { appendDepartedOrders } from "../append-departed-orders.ts";
 import { orderRetentionCutoff } from "../config.ts";
 import type { OrderLiveContext } from "../context.ts";
 import { deleteOrders, findLocationsWithUnchangedOrders, findUnchangedOrders } from "../queries/orders.ts";
-import { lockLocationStream } from "../queries/streams.ts";
+import { appendDepartedOrders, lockLocationStream } from "../queries/streams.ts";
 
 /**
  * Removes what is older than the retention period: departed orders, which a later upsert makes live again; live orders

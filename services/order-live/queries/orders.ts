@@ -89,10 +89,7 @@ export async function upsertOrderRows(tx: SqlTransaction, locationId: string, or
       left_at = null, closed_at = null`;
 }
 
-/**
- * Marks live orders as departed. Their rows without a body remain to reject late upserts. `closedAt` is when the till
- * was closed whose report contains them; null if no report does.
- */
+/** Marks live orders as departed. `closedAt` is when the till that reported them was closed; null if none did. */
 export async function markOrdersDeparted(
   tx: SqlTransaction,
   { locationId, ids, closedAt }: OrderKeys & { closedAt: string | null },
@@ -120,10 +117,7 @@ export async function deleteOrders(tx: SqlTransaction, { locationId, ids }: Orde
   await tx`delete from orders where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
-/**
- * Returns the response body of a live order. With `locationId` null it searches all locations and returns the order
- * that was changed last.
- */
+/** Returns the response body of a live order. With `locationId` null, it is the latest such order of any location. */
 export async function findLiveOrder(
   sql: SqlClient,
   { id, locationId }: { id: string; locationId: string | null },

@@ -1,5 +1,6 @@
+import type { OrderLeftEvent, OrderLeftReason } from "@pragma/contracts/order-live";
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
-import type { OrderFilterFields } from "../order-state.ts";
+import { listedFilterFields, type OrderFilterFields, type OrderState } from "../order-state.ts";
 
 /** An entry of a location's change log: one change of a listed order. */
 export interface LiveOrderRevision {
@@ -36,6 +37,30 @@ export async function appendRevisions(
         as input (position bigint, order_id uuid, before jsonb, after jsonb, body text)`,
     tx`update streams set position = ${last.position} where location_id = ${locationId}`,
   ]);
+}
+
+interface DepartedOrders {
+  locationId: string;
+  lastPosition: number;
+  orders: Map<string, OrderState>;
+  reason: OrderLeftReason;
+}
+
+/** Appends the departure of these orders to the location's stream and returns the stream's last position. */
+export async function appendDepartedOrders(
+  tx: SqlTransaction,
+  { locationId, lastPosition, orders, reason }: DepartedOrders,
+): Promise<number> {
+  const revisions: LiveOrderRevision[] = [];
+  for (const [id, order] of orders) {
+    const before = listedFilterFields(order);
+    if (!before) continue;
+    const left: OrderLeftEvent = { id, locationId, tillId: before.tillId, reason };
+    const position = lastPosition + 1 + revisions.length;
+    revisions.push({ position, orderId: id, before, after: null, body: JSON.stringify(left) });
+  }
+  await appendRevisions(tx, locationId, revisions);
+  return lastPosition + revisions.length;
 }
 
 /** Returns log entries after a position, up to `limit` and `maxBytes`. The first is returned regardless of its size. */

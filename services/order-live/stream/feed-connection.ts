@@ -37,20 +37,20 @@ export async function findStreamStart(
 export async function feedConnection(
   connection: LiveConnection,
   start: StreamStart,
-  { sql, locationLog }: FeedSource,
+  source: FeedSource,
 ): Promise<void> {
-  let positionsByOrderId: PositionsByOrderId | undefined;
+  let sentPositions: SentPositions | undefined;
   if ("after" in start) connection.position = start.after;
-  else positionsByOrderId = await sendCurrentOrders(connection, { sql, locationLog }, start.reset);
+  else sentPositions = await sendCurrentOrders(connection, source, start.reset);
   while (!connection.output.isClosed) {
-    if (!(await sendLoggedChanges(connection, { sql, locationLog }, positionsByOrderId))) {
-      positionsByOrderId = await sendCurrentOrders(connection, { sql, locationLog }, "expired");
+    if (!(await sendLoggedChanges(connection, source, sentPositions))) {
+      sentPositions = await sendCurrentOrders(connection, source, "expired");
       continue;
     }
-    positionsByOrderId = undefined;
+    sentPositions = undefined;
     if (!connection.isReady) connection.write(formatReadyEvent(connection.locationId, connection.position));
     connection.isReady = true;
-    if (locationLog.addLiveConnection(connection)) await connection.waitUntilBehind();
+    if (source.locationLog.addLiveConnection(connection)) await connection.waitUntilBehind();
   }
 }
 
@@ -59,30 +59,26 @@ interface FeedSource {
   locationLog: LocationLog;
 }
 
-/** The orders of the initial list, each with its position in the log at that time. */
-type PositionsByOrderId = Map<string, number>;
+/** The log position of each order at the time when the stream sent its current state, by order id. */
+type SentPositions = Map<string, number>;
 
 /** Sends the current orders page by page. Changes in the meantime are in the log after the connection's position. */
 async function sendCurrentOrders(
   connection: LiveConnection,
   { sql, locationLog }: FeedSource,
   reason: StreamResetReason | undefined,
-): Promise<PositionsByOrderId> {
+): Promise<SentPositions> {
   const { locationId, filter, output } = connection;
-  const positionsByOrderId: PositionsByOrderId = new Map();
+  const sentPositions: SentPositions = new Map();
   connection.isReady = false;
   if (reason) connection.write(formatResetEvent(reason));
   connection.position = (await findLogRange(sql, locationId)).last;
-  /** A function of its own, so that the texts of the page are not retained while the client reads. */
+  /** A separate function, so that the texts of the page are not retained while the client reads. */
   const sendPage = async (after: OrderCursor | null): Promise<OrderCursor | null> => {
-    const { orders, hasMore } = await findListedOrders(
-      sql,
-      { locationId, filter },
-      { after, offset: 0, ...catchUpBatch },
-    );
-    for (const { id, position } of orders) positionsByOrderId.set(id, position);
-    connection.write(orders.map(({ body }) => formatCurrentOrder(body)).join(""));
-    const last = hasMore ? orders.at(-1) : undefined;
+    const page = await findListedOrders(sql, { locationId, filter }, { after, offset: 0, ...catchUpBatch });
+    for (const { id, position } of page.orders) sentPositions.set(id, position);
+    connection.write(page.orders.map(({ body }) => formatCurrentOrder(body)).join(""));
+    const last = page.hasMore ? page.orders.at(-1) : undefined;
     return last ? { at: last.at, id: last.id } : null;
   };
   for (let after: OrderCursor | null = null, isFirst = true; (after || isFirst) && !output.isClosed; isFirst = false) {
@@ -93,14 +89,14 @@ async function sendCurrentOrders(
       return next;
     });
   }
-  return positionsByOrderId;
+  return sentPositions;
 }
 
-/** Sends the log up to its end, without changes that the initial list includes. Returns false if entries are gone. */
+/** Sends the log up to its end, without changes that were sent already. Returns false if entries are missing. */
 async function sendLoggedChanges(
   connection: LiveConnection,
   { sql, locationLog }: FeedSource,
-  positionsByOrderId: PositionsByOrderId | undefined,
+  sentPositions: SentPositions | undefined,
 ): Promise<boolean> {
   const { locationId, output } = connection;
   const sendBatch = async (): Promise<"more" | "end" | "gap"> => {
@@ -108,9 +104,7 @@ async function sendLoggedChanges(
     const [first] = revisions;
     if (!first) return "end";
     if (first.position !== connection.position + 1) return "gap";
-    connection.sendChanges(
-      revisions.filter(({ orderId, position }) => position > (positionsByOrderId?.get(orderId) ?? 0)),
-    );
+    connection.sendChanges(revisions.filter(({ orderId, position }) => position > (sentPositions?.get(orderId) ?? 0)));
     connection.position = revisions.at(-1)?.position ?? connection.position;
     return "more";
   };

@@ -104,12 +104,7 @@ export function createOrderBroadcaster({ sql, signals, log, heartbeatMs, stallTi
      *
      * @throws `ApiError` too_many_streams, or service_unavailable while the process is stopping.
      */
-    async openStream({
-      locationId,
-      filter,
-      lastEventId,
-      signal,
-    }: OrderStreamRequest): Promise<ReadableStream<Uint8Array>> {
+    async openStream({ locationId, filter, lastEventId, signal }: OrderStreamRequest) {
       if (isClosed) {
         throw new ApiError("service_unavailable", {
           detail: "This server is shutting down. Retry in a moment.",
