@@ -99,7 +99,7 @@ export async function markOrdersDeparted(
     where location_id = ${locationId} and id = any(${ids}::uuid[])`;
 }
 
-/** Inserts the reported orders that were never sent as departed, so that a late upsert does not make them live. */
+/** Inserts reported orders that were never sent, marked as departed, so that a late upsert does not make them live. */
 export async function insertDepartedOrders(
   tx: SqlTransaction,
   { locationId, tillId, ids, closedAt }: OrderKeys & TillKey & { closedAt: string },
