@@ -10,7 +10,7 @@ import { createAddressPolicy } from "./endpoints/address-policy.ts";
 import { createHostResolver, type ResolveHost } from "./endpoints/resolve-host.ts";
 import { createMessageBatcher } from "./messages/message-batcher.ts";
 import { removeOldMessages } from "./periodic/remove-old-messages.ts";
-import { createDueDeliveriesTask } from "./periodic/requeue-due-deliveries.ts";
+import { createRequeueDueDeliveriesTask } from "./periodic/requeue-due-deliveries.ts";
 import { getDeliveryRoute, listDeliveriesRoute, replayDeliveryRoute, testWebhookRoute } from "./routes/deliveries.ts";
 import {
   deleteRecipientRoute,
@@ -87,7 +87,7 @@ export const defineWebhooksService = ({
       listDeliveriesRoute,
     ],
     subscriptions: [...locationEventSubscriptions, ...endpointEventSubscriptions, eraseWebhookOrderData],
-    periodic: [createDueDeliveriesTask(pollSeconds), removeOldMessages],
+    periodic: [createRequeueDueDeliveriesTask(pollSeconds), removeOldMessages],
   });
 
 export default defineWebhooksService();

@@ -3,14 +3,18 @@ import { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createOrderEventData } from "../testing/event-publisher.ts";
-import { startTestWebhooks, type TestWebhookSubscription, type TestWebhooks } from "../testing/start-test-webhooks.ts";
+import {
+  startTestWebhooks,
+  type TestWebhookSubscription,
+  type TestWebhooksService,
+} from "../testing/start-test-webhooks.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
 const ratePerSecond = 5;
 const burst = 5;
 const eventsPerSubscription = 8;
 
-let service: TestWebhooks;
+let service: TestWebhooksService;
 let busyReceiver: WebhookReceiver;
 /** The same host on another port. */
 let otherPortReceiver: WebhookReceiver;

@@ -6,7 +6,11 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { encodeSigningSecret } from "../messages/sign-message.ts";
 import { createOrderEventData } from "../testing/event-publisher.ts";
-import { startTestWebhooks, type TestWebhookSubscription, type TestWebhooks } from "../testing/start-test-webhooks.ts";
+import {
+  startTestWebhooks,
+  type TestWebhookSubscription,
+  type TestWebhooksService,
+} from "../testing/start-test-webhooks.ts";
 import {
   type ReceiverEndpoint,
   respondWithStatus,
@@ -26,7 +30,7 @@ const advance = (milliseconds: number) => {
   nowMs += milliseconds;
 };
 
-let service: TestWebhooks;
+let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createWebhookHttpClient } from "../deliveries/webhook-http-client.ts";
-import { type ConnectionRecorder, recordConnections } from "../testing/connection-recorder.ts";
+import { type ConnectionRecorder, recordOutgoingConnections } from "../testing/connection-recorder.ts";
 import { isForbiddenAddress } from "../testing/forbidden-address.ts";
 import { createAddressPolicy, parseEndpointAllowlist } from "./address-policy.ts";
 import { checkWebhookEndpoint } from "./check-endpoint.ts";
@@ -117,7 +117,7 @@ const endpointArbitrary = fc.record({
 
 let connectionRecorder: ConnectionRecorder;
 beforeAll(() => {
-  connectionRecorder = recordConnections(() => false);
+  connectionRecorder = recordOutgoingConnections(() => false);
 });
 afterAll(() => connectionRecorder?.stop());
 
@@ -171,7 +171,7 @@ it("does not follow redirects", async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  connectionRecorder = recordConnections((address) => address === "127.0.0.1");
+  connectionRecorder = recordOutgoingConnections((address) => address === "127.0.0.1");
   const httpClient = createWebhookHttpClient({
     addressPolicy: createAddressPolicy(parseEndpointAllowlist("127.0.0.1"), { isLoopbackAllowed: false }),
     resolveHost: async () => [],

@@ -3,10 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { webhooksConfig } from "../config.ts";
 import { claimDueDeliveries } from "../queries/claims.ts";
 import { createOrderEventData } from "../testing/event-publisher.ts";
-import { startTestWebhooks, type TestWebhookSubscription, type TestWebhooks } from "../testing/start-test-webhooks.ts";
+import {
+  startTestWebhooks,
+  type TestWebhookSubscription,
+  type TestWebhooksService,
+} from "../testing/start-test-webhooks.ts";
 import { createMessageBatcher, type MessageBatcher } from "./message-batcher.ts";
 
-let service: TestWebhooks;
+let service: TestWebhooksService;
 let subscription: TestWebhookSubscription;
 let messageBatcher: MessageBatcher;
 const polledWebhookIds: string[][] = [];

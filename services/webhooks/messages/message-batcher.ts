@@ -6,7 +6,7 @@ import { batchCalls } from "../deliveries/batch-calls.ts";
 import type { DeliveryScheduler } from "../deliveries/delivery-scheduler.ts";
 import type { WebhooksDependencies } from "../dependencies.ts";
 import { insertWebhookMessages, type NewWebhookMessage } from "../queries/insert-messages.ts";
-import { type EventMatch, findSubscribedWebhookIds } from "../queries/webhooks.ts";
+import { findSubscribedWebhookIds, type LocationEventMatch } from "../queries/webhooks.ts";
 
 /** A message for the webhooks that subscribe to its event. */
 export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
@@ -24,7 +24,7 @@ export interface OutgoingWebhookMessage<Event extends WebhookEventName> {
 /** Enqueues messages in batches: concurrent events share their queries, where each alone would need four. */
 export interface MessageBatcher {
   /** Returns the ids of the webhooks that subscribe to an event of a location. */
-  findSubscribedWebhookIds(match: EventMatch): Promise<string[]>;
+  findSubscribedWebhookIds(match: LocationEventMatch): Promise<string[]>;
   /**
    * Stores a message, a delivery for each webhook, and the fact that the event was handled. The deliveries are
    * attempted right away; those of paused or disabled webhooks remain pending.
@@ -46,7 +46,7 @@ interface AddressedMessage extends NewWebhookMessage {
 }
 
 export function createMessageBatcher({ db, clock, config, scheduler }: MessageBatcherOptions): MessageBatcher {
-  const findBatched = batchCalls((matches: EventMatch[]) => findSubscribedWebhookIds(db.sql, matches), {
+  const findBatched = batchCalls((matches: LocationEventMatch[]) => findSubscribedWebhookIds(db.sql, matches), {
     maxBatchSize: 50,
     maxConcurrentBatches: 2,
   });

@@ -7,7 +7,7 @@ import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOrderEventData } from "../testing/event-publisher.ts";
-import { startTestWebhooks, type TestWebhooks } from "../testing/start-test-webhooks.ts";
+import { startTestWebhooks, type TestWebhooksService } from "../testing/start-test-webhooks.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 import { signWebhookMessage } from "./sign-message.ts";
 
@@ -58,7 +58,7 @@ const languages: { name: string; command: string; verify: Verify }[] = [
 
 const installedLanguages = languages.filter(({ command }) => spawnSync(command, ["--version"]).status === 0);
 
-let service: TestWebhooks;
+let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 /** A message that an endpoint received during a rotation: signed with the current and the previous secret. */
 let delivered: SignedMessage & { previousSecret: string };

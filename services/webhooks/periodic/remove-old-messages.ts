@@ -1,6 +1,6 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
 import type { WebhooksContext } from "../context.ts";
-import { removalBatchSize, removeDeletedWebhooks, removeDeliveries } from "../queries/remove-webhooks.ts";
+import { deliveryRemovalBatchSize, removeDeletedWebhooks, removeDeliveries } from "../queries/remove-webhooks.ts";
 
 const dayMs = 24 * 3_600_000;
 
@@ -13,15 +13,15 @@ export const removeOldMessages: PeriodicTask<WebhooksContext> = {
     const before = new Date(now.getTime() - config.WEBHOOK_KEPT_DAYS * dayMs);
     const oldDeliveries = sql`
       select id from deliveries where created_at < ${before} and state <> 'sending'
-      order by created_at limit ${removalBatchSize} for update skip locked`;
-    while ((await removeDeliveries(sql, oldDeliveries)) === removalBatchSize);
+      order by created_at limit ${deliveryRemovalBatchSize} for update skip locked`;
+    while ((await removeDeliveries(sql, oldDeliveries)) === deliveryRemovalBatchSize);
     const removeMessagesWithoutDeliveries = () => sql`
       delete from messages where id in (
         select id from messages m
         where created_at < ${before} and not exists (select from deliveries where message_id = m.id)
-        order by created_at limit ${removalBatchSize}
+        order by created_at limit ${deliveryRemovalBatchSize}
       )`;
-    while ((await removeMessagesWithoutDeliveries()).count === removalBatchSize);
+    while ((await removeMessagesWithoutDeliveries()).count === deliveryRemovalBatchSize);
     await sql`delete from webhook_hours where hour < ${before}`;
     await sql`delete from recoveries where finished_at < ${before}`;
     await removeDeletedWebhooks(sql);

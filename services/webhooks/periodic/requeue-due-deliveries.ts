@@ -13,7 +13,7 @@ const overdueAfterMs = 2_000;
  * deliveries whose lease expired because their instance died, and deliveries that became due without a notification,
  * such as a retry whose instance has stopped.
  */
-export const createDueDeliveriesTask = (everySeconds: number): PeriodicTask<WebhooksContext> => ({
+export const createRequeueDueDeliveriesTask = (everySeconds: number): PeriodicTask<WebhooksContext> => ({
   name: "requeue due deliveries",
   intervalSeconds: everySeconds,
   async run({ db: { sql }, log, clock, deliveryWorker, config }) {

@@ -1,9 +1,9 @@
 import type { WebhookDelivery } from "@pragma/contracts/webhook-delivery";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { type LocationScopedId, locationCondition, type WithDates } from "./row-types.ts";
+import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
 /** A delivery with the fields of the API, whose times are `Date`s. */
-export type DeliveryRow = WithDates<WebhookDelivery, "createdAt" | "nextAttemptAt" | "settledAt">;
+export type DeliveryRow = WithDateFields<WebhookDelivery, "createdAt" | "nextAttemptAt" | "settledAt">;
 
 /** Returns the columns of a `DeliveryRow`, for deliveries `d`. */
 export const deliveryColumns = (sql: SqlClient | SqlTransaction) => sql`

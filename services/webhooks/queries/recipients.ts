@@ -1,10 +1,10 @@
 import type { WebhookRecipient } from "@pragma/contracts/webhook-recipient";
 import { type Database, lockUntilCommit, type SqlClient, type SqlTransaction } from "@pragma/runtime/database/postgres";
 import { encodeSigningSecret } from "../messages/sign-message.ts";
-import { type LocationScopedId, locationCondition, type WithDates } from "./row-types.ts";
+import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
 /** A recipient with the fields of the API, whose times are `Date`s. */
-export type RecipientRow = WithDates<WebhookRecipient, "createdAt" | "updatedAt">;
+export type RecipientRow = WithDateFields<WebhookRecipient, "createdAt" | "updatedAt">;
 
 /** Returns the columns of a `RecipientRow`, for recipients `r`. */
 export const recipientColumns = (sql: SqlClient | SqlTransaction, now: Date) => sql`

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { WebhookDeliveryRecovery } from "@pragma/contracts/webhook-delivery";
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import type { WithDates } from "./row-types.ts";
+import type { WithDateFields } from "./row-types.ts";
 
 /** A recovery with the fields of the API, whose times are `Date`s. */
-export type DeliveryRecoveryRow = WithDates<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
+export type DeliveryRecoveryRow = WithDateFields<WebhookDeliveryRecovery, "createdAt" | "since" | "finishedAt">;
 
 /** Returns the columns of a `DeliveryRecoveryRow`. */
 export const deliveryRecoveryColumns = (sql: SqlClient | SqlTransaction) => sql`

@@ -1,15 +1,15 @@
 import type { SqlClient, SqlFragment } from "@pragma/runtime/database/postgres";
 
 /** How many deliveries or messages one statement removes. */
-export const removalBatchSize = 1_000;
+export const deliveryRemovalBatchSize = 1_000;
 
 /** Removes deleted webhooks and their deliveries, about `max` deliveries at most. */
 export async function removeDeletedWebhooks(sql: SqlClient, { max = Number.POSITIVE_INFINITY } = {}): Promise<void> {
   const deletedDeliveryIds = sql`
     select d.id from webhooks w join deliveries d on d.webhook_id = w.id
-    where w.state = 'deleted' and d.state <> 'sending' limit ${removalBatchSize} for update of d skip locked`;
-  for (let removed = 0; removed < max; removed += removalBatchSize) {
-    if ((await removeDeliveries(sql, deletedDeliveryIds)) < removalBatchSize) break;
+    where w.state = 'deleted' and d.state <> 'sending' limit ${deliveryRemovalBatchSize} for update of d skip locked`;
+  for (let removed = 0; removed < max; removed += deliveryRemovalBatchSize) {
+    if ((await removeDeliveries(sql, deletedDeliveryIds)) < deliveryRemovalBatchSize) break;
   }
   await sql`
     delete from webhooks where id in (

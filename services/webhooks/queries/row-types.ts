@@ -1,7 +1,7 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
 
 /** A response type whose fields `Name` are `Date`s, as they come from the database, instead of strings. */
-export type WithDates<Response, Name extends keyof Response> = Omit<Response, Name> & {
+export type WithDateFields<Response, Name extends keyof Response> = Omit<Response, Name> & {
   [Field in Name]: null extends Response[Field] ? Date | null : Date;
 };
 

@@ -1,9 +1,9 @@
 import type { Webhook, WebhookEventName } from "@pragma/contracts/webhook";
 import { type SqlClient, type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
-import { type LocationScopedId, locationCondition, type WithDates } from "./row-types.ts";
+import { type LocationScopedId, locationCondition, type WithDateFields } from "./row-types.ts";
 
 /** A webhook with the fields of the API, whose times are `Date`s. */
-export type WebhookRow = WithDates<Webhook, "createdAt" | "updatedAt" | "failingSince">;
+export type WebhookRow = WithDateFields<Webhook, "createdAt" | "updatedAt" | "failingSince">;
 
 /** Returns the columns of a `WebhookRow`. */
 export const webhookColumns = (sql: SqlClient | SqlTransaction) => sql`
@@ -15,13 +15,13 @@ export const webhookCondition = (sql: SqlClient | SqlTransaction, target: Locati
   sql`id = ${target.id} and state <> 'deleted' and ${locationCondition(sql, target)}`;
 
 /** An event of a location. */
-export interface EventMatch {
+export interface LocationEventMatch {
   locationId: string;
   event: WebhookEventName;
 }
 
 /** Returns the ids of the webhooks that subscribe to each event, in the order of `matches`. */
-export async function findSubscribedWebhookIds(sql: SqlClient, matches: EventMatch[]): Promise<string[][]> {
+export async function findSubscribedWebhookIds(sql: SqlClient, matches: LocationEventMatch[]): Promise<string[][]> {
   const rows = await sql<{ position: number; id: string }[]>`
     select match.position, w.id
     from rows from (jsonb_to_recordset(${toRecordsetParameter(sql, matches)}) as (location_id uuid, event text))

@@ -9,11 +9,11 @@ import {
   createWebhooksPrincipal,
   startTestWebhooks,
   type TestWebhookSubscription,
-  type TestWebhooks,
+  type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
 import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
-let service: TestWebhooks;
+let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {

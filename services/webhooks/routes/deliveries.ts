@@ -20,8 +20,8 @@ import { defineWebhooksRoute } from "../context.ts";
 import { serializeWebhookMessage } from "../messages/message-batcher.ts";
 import { type DeliveryRow, deliveryColumns, deliveryCondition } from "../queries/deliveries.ts";
 import { insertWebhookMessages } from "../queries/insert-messages.ts";
-import type { WithDates } from "../queries/row-types.ts";
-import { deliveryParams, requireReadableWebhook, toLocationScopedId, webhookParams } from "./params.ts";
+import type { WithDateFields } from "../queries/row-types.ts";
+import { deliveryIdParams, requireReadableWebhook, toLocationScopedId, webhookIdParams } from "./params.ts";
 
 type DayOrInstant = { day: string } | { instant: string };
 
@@ -50,7 +50,7 @@ export const listDeliveriesRoute = defineWebhooksRoute({
   operationId: "listDeliveries",
   summary: "List a webhook's deliveries",
   description: "Returns the deliveries of a webhook, newest first. Deliveries are kept for 30 days.",
-  request: { params: webhookParams, query: listDeliveriesQuery },
+  request: { params: webhookIdParams, query: listDeliveriesQuery },
   responses: { 200: { description: "A page of deliveries", schema: paginatedSchema(WebhookDelivery) } },
   errors: ["webhook_not_found", "invalid_page_token"],
   async handle({ params, query, principal, services, context, url, origin }) {
@@ -88,7 +88,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
   operationId: "getDelivery",
   summary: "Get a delivery",
   description: "Returns a delivery with its attempts, the responses of the endpoint, and the body of the message.",
-  request: { params: deliveryParams },
+  request: { params: deliveryIdParams },
   responses: {
     200: { description: "The delivery", schema: WebhookDeliveryDetails },
     304: { description: "The delivery has not changed since the version that the client has" },
@@ -102,7 +102,7 @@ export const getDeliveryRoute = defineWebhooksRoute({
     if (!row) throw new ApiError("delivery_not_found");
     const { body, ...delivery } = row;
     // The latest thousand, including the attempt in progress, which started when its delivery was claimed.
-    const attempts = await sql<WithDates<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt">[]>`
+    const attempts = await sql<WithDateFields<WebhookDeliveryAttempt, "startedAt" | "nextAttemptAt">[]>`
       select * from (
         select
           generation, number, started_at, milliseconds, status, error, response, next_attempt_at
@@ -126,7 +126,7 @@ export const replayDeliveryRoute = defineWebhooksRoute({
   summary: "Replay a delivery",
   description:
     "Sends the message again now, whatever the state of the delivery, with the same number of attempts as a new delivery. The message keeps its id, so that the receiver can recognize a duplicate.",
-  request: { params: deliveryParams },
+  request: { params: deliveryIdParams },
   responses: {
     202: {
       description: "The delivery, which is pending",
@@ -166,7 +166,7 @@ export const testWebhookRoute = defineWebhooksRoute({
   summary: "Send a test message",
   description:
     "Sends a message of the event test to the webhook's endpoint, even if the webhook is paused or disabled. A test message is not retried. Get the delivery to see the response of the endpoint.",
-  request: { params: webhookParams },
+  request: { params: webhookIdParams },
   responses: {
     202: {
       description: "The delivery of the test message, which is pending",

@@ -6,14 +6,14 @@ import type { WebhooksContext } from "../context.ts";
 import type { LocationScopedId } from "../queries/row-types.ts";
 import { type WebhookRow, webhookColumns, webhookCondition } from "../queries/webhooks.ts";
 
-export const recipientParams = z.object({ id: z.guid().meta({ description: "Id of the recipient" }) });
+export const recipientIdParams = z.object({ id: z.guid().meta({ description: "Id of the recipient" }) });
 
-export const webhookParams = z.object({ id: z.guid().meta({ description: "Id of the webhook" }) });
+export const webhookIdParams = z.object({ id: z.guid().meta({ description: "Id of the webhook" }) });
 
-export const deliveryParams = z.object({ id: z.guid().meta({ description: "Id of the delivery" }) });
+export const deliveryIdParams = z.object({ id: z.guid().meta({ description: "Id of the delivery" }) });
 
 /** The query parameter of lists that selects the location. */
-export const locationIdQuery = {
+export const locationIdQueryShape = {
   locationId: z.guid().optional().meta({ description: "Id of the location; by default the location of the API key" }),
 };
 

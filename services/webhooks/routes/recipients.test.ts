@@ -3,9 +3,13 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { WebhookRecipient, WebhookRecipientWithSecret } from "@pragma/contracts/webhook-recipient";
 import { createTestPrincipal } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { createWebhooksPrincipal, startTestWebhooks, type TestWebhooks } from "../testing/start-test-webhooks.ts";
+import {
+  createWebhooksPrincipal,
+  startTestWebhooks,
+  type TestWebhooksService,
+} from "../testing/start-test-webhooks.ts";
 
-let service: TestWebhooks;
+let service: TestWebhooksService;
 const principal = createWebhooksPrincipal();
 const path = "/v1/recipients/";
 
@@ -23,7 +27,7 @@ const listRecipients = async (reader = principal) =>
   (await service.getJson(`${path}?size=100`, paginatedSchema(WebhookRecipient), reader)).data;
 
 describe("a location at its limit of recipients", () => {
-  let limited: TestWebhooks;
+  let limited: TestWebhooksService;
   beforeAll(async () => {
     limited = await startTestWebhooks({ variables: { RECIPIENTS_PER_LOCATION: "3" } });
   });

@@ -22,7 +22,7 @@ import {
   recipientColumns,
 } from "../queries/recipients.ts";
 import { setRecipientSecret } from "../set-recipient-secret.ts";
-import { createLocationLimitError, locationIdQuery, recipientParams, toLocationScopedId } from "./params.ts";
+import { createLocationLimitError, locationIdQueryShape, recipientIdParams, toLocationScopedId } from "./params.ts";
 
 export const upsertRecipientRoute = defineWebhooksRoute({
   method: "post",
@@ -85,7 +85,7 @@ export const listRecipientsRoute = defineWebhooksRoute({
   operationId: "listRecipients",
   summary: "List recipients",
   description: "Returns the recipients of a location, newest first.",
-  request: { query: z.object({ ...locationIdQuery, ...paginationQueryShape }) },
+  request: { query: z.object({ ...locationIdQueryShape, ...paginationQueryShape }) },
   responses: { 200: { description: "A page of recipients", schema: paginatedSchema(WebhookRecipient) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db, clock }, url, origin }) {
@@ -108,7 +108,7 @@ export const rotateRecipientSecretRoute = defineWebhooksRoute({
   summary: "Rotate a recipient's secret",
   description:
     "Replaces the recipient's secret with the one in the request body or, if there is none, with a generated one, which is returned in this response only. For 24 hours messages are signed with both secrets: webhook-signature contains a signature for each, and x-popina-hmac-signature still uses the previous secret. Set isLeaked to expire all previous secrets immediately.",
-  request: { params: recipientParams, body: jsonBodyParser(RotateRecipientSecret) },
+  request: { params: recipientIdParams, body: jsonBodyParser(RotateRecipientSecret) },
   responses: { 200: { description: "The recipient", schema: WebhookRecipientWithSecret } },
   errors: ["recipient_not_found", "too_many_secrets"],
   async handle({ params, body, principal, services }) {
@@ -130,7 +130,7 @@ export const deleteRecipientRoute = defineWebhooksRoute({
   operationId: "deleteRecipient",
   summary: "Delete a recipient",
   description: "Deletes a recipient and its secrets. A recipient that has webhooks cannot be deleted.",
-  request: { params: recipientParams },
+  request: { params: recipientIdParams },
   responses: { 204: { description: "The recipient has been deleted" } },
   errors: ["recipient_not_found", "recipient_in_use"],
   async handle({ params, principal, services: { db } }) {

@@ -9,11 +9,11 @@ import {
   createWebhooksPrincipal,
   startTestWebhooks,
   type TestWebhookSubscription,
-  type TestWebhooks,
+  type TestWebhooksService,
 } from "../testing/start-test-webhooks.ts";
 import { respondWithStatus, startWebhookReceiver, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 
-let service: TestWebhooks;
+let service: TestWebhooksService;
 let receiver: WebhookReceiver;
 const path = "/v1/webhooks/";
 /** The address of each host. */
@@ -165,7 +165,7 @@ describe("a new webhook", () => {
 });
 
 describe("a location at its limit of webhooks", () => {
-  let limited: TestWebhooks;
+  let limited: TestWebhooksService;
   beforeAll(async () => {
     limited = await startTestWebhooks({ variables: { WEBHOOKS_PER_LOCATION: "3" } });
   });
@@ -198,7 +198,7 @@ describe("a location at its limit of webhooks", () => {
 });
 
 describe("in production", () => {
-  let production: TestWebhooks;
+  let production: TestWebhooksService;
   beforeAll(async () => {
     production = await startTestWebhooks({ variables: { NODE_ENV: "production", WEBHOOK_ALLOWLIST: "10.9.0.0/16" } });
   });

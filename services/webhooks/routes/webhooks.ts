@@ -16,10 +16,10 @@ import { removeDeletedWebhooks } from "../queries/remove-webhooks.ts";
 import { type WebhookRow, webhookColumns, webhookCondition } from "../queries/webhooks.ts";
 import {
   createLocationLimitError,
-  locationIdQuery,
+  locationIdQueryShape,
   requireReadableWebhook,
   toLocationScopedId,
-  webhookParams,
+  webhookIdParams,
 } from "./params.ts";
 
 const upsertWebhookJson = jsonBodyParser(UpsertWebhook);
@@ -105,7 +105,7 @@ export const listWebhooksRoute = defineWebhooksRoute({
   operationId: "listWebhooks",
   summary: "List webhooks",
   description: "Returns the webhooks of a location, newest first.",
-  request: { query: z.object({ ...locationIdQuery, ...paginationQueryShape }) },
+  request: { query: z.object({ ...locationIdQueryShape, ...paginationQueryShape }) },
   responses: { 200: { description: "A page of webhooks", schema: paginatedSchema(Webhook) } },
   errors: ["invalid_page_token", "location_forbidden"],
   async handle({ query, principal, services: { db }, url, origin }) {
@@ -129,7 +129,7 @@ export const getWebhookRoute = defineWebhooksRoute({
   operationId: "getWebhook",
   summary: "Get a webhook",
   description: "Returns a webhook with the statistics of its deliveries.",
-  request: { params: webhookParams },
+  request: { params: webhookIdParams },
   responses: {
     200: { description: "The webhook", schema: WebhookDetails },
     304: { description: "The webhook has not changed since the version that the client has" },
@@ -167,7 +167,7 @@ export const pauseWebhookRoute = defineWebhooksRoute({
   summary: "Pause a webhook",
   description:
     "Stops sending messages to the webhook's endpoint, except for attempts in progress. Messages of new events are stored, and sent once the webhook is resumed.",
-  request: { params: webhookParams },
+  request: { params: webhookIdParams },
   responses: { 200: { description: "The paused webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {
@@ -189,7 +189,7 @@ export const resumeWebhookRoute = defineWebhooksRoute({
   summary: "Resume a webhook",
   description:
     "Activates a paused or disabled webhook and sends the messages that became due in the meantime. To retry deliveries that failed before, start a recovery.",
-  request: { params: webhookParams },
+  request: { params: webhookIdParams },
   responses: { 200: { description: "The active webhook", schema: Webhook } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock, deliveryWorker } }) {
@@ -218,7 +218,7 @@ export const deleteWebhookRoute = defineWebhooksRoute({
   summary: "Delete a webhook",
   description:
     "Deletes a webhook and the log of its deliveries. Pending messages are not sent. To send them later, pause the webhook instead.",
-  request: { params: webhookParams },
+  request: { params: webhookIdParams },
   responses: { 204: { description: "The webhook has been deleted" } },
   errors: ["webhook_not_found"],
   async handle({ params, principal, services: { db, clock } }) {

@@ -17,7 +17,7 @@ const connectionRefused = -111;
  * Records addresses at the last step before the system call, below all code that resolves, checks or retries.
  * Connections to addresses for which `isAllowed` returns false are refused, so that no traffic leaves this machine.
  */
-export function recordConnections(isAllowed: (address: string) => boolean): ConnectionRecorder {
+export function recordOutgoingConnections(isAllowed: (address: string) => boolean): ConnectionRecorder {
   const { binding } = process as unknown as { binding(name: string): { TCP: { prototype: TcpPrototype } } };
   const { prototype } = binding("tcp_wrap").TCP;
   const { connect, connect6 } = prototype;

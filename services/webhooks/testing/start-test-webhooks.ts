@@ -17,7 +17,7 @@ import { defineWebhooksService } from "../service.ts";
 import { createTestEventPublisher } from "./event-publisher.ts";
 
 /** The webhooks service of one test file, with a fake accounts service. */
-export interface TestWebhooks extends TestService {
+export interface TestWebhooksService extends TestService {
   environment: TestEnvironment;
   accounts: FakeAccountsService;
   /** Sends a request, expects this status, and returns the response body parsed by the schema. */
@@ -84,7 +84,9 @@ export function createWebhooksPrincipal(overrides: Partial<Principal> = {}): Pri
 export async function startTestWebhooks({
   variables = {},
   ...serviceOptions
-}: Parameters<typeof defineWebhooksService>[0] & { variables?: Record<string, string> } = {}): Promise<TestWebhooks> {
+}: Parameters<typeof defineWebhooksService>[0] & {
+  variables?: Record<string, string>;
+} = {}): Promise<TestWebhooksService> {
   const environment = await createTestEnvironment(variables);
   const registry = createServiceRegistry(environment.variables);
   const accounts = createFakeAccountsService();
@@ -96,15 +98,15 @@ export async function startTestWebhooks({
 
   const requestService = ({ method, path, body, principal, headers = {} }: TestWebhooksRequest) =>
     service.request(method, path, { principal, headers, ...(body !== undefined && { body }) });
-  const sendRequest: TestWebhooks["sendRequest"] = async (request, { status, schema }) => {
+  const sendRequest: TestWebhooksService["sendRequest"] = async (request, { status, schema }) => {
     const response = await requestService(request);
     const text = await response.text();
     expect(response.status, text).toBe(status);
     return schema.parse(JSON.parse(text)) as z.output<typeof schema>;
   };
-  const getJson: TestWebhooks["getJson"] = (path, schema, principal) =>
+  const getJson: TestWebhooksService["getJson"] = (path, schema, principal) =>
     sendRequest({ method: "GET", path, principal }, { status: 200, schema });
-  const listDeliveries: TestWebhooks["listDeliveries"] = async ({ webhook, principal }, query = "?size=100") =>
+  const listDeliveries: TestWebhooksService["listDeliveries"] = async ({ webhook, principal }, query = "?size=100") =>
     (await getJson(`/v1/webhooks/${webhook.id}/deliveries${query}`, paginatedSchema(WebhookDelivery), principal)).data;
 
   return {
