@@ -9,26 +9,26 @@ import { listValidatedDiscounts } from "./discounts.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
 
-/** What each clerk did in each shift, one entry for each shift of the till, in its order. */
+/** Returns the figures of each clerk shift, in the order of the till. */
 export function computeClerkShifts(shifts: ClerkShift[], orders: CountedOrder[]): ShiftFigures[] {
-  const figuresOf = new Map(shifts.map((shift) => [shift, emptyShiftFigures(shift)]));
-  const shiftOf = createShiftFinder(shifts);
-  const find = (clerkId: string | null, moment: string) => {
-    const shift = shiftOf(clerkId, moment);
-    return shift && figuresOf.get(shift);
+  const figuresByShift = new Map(shifts.map((shift) => [shift, emptyShiftFigures(shift)]));
+  const findShift = createShiftFinder(shifts);
+  const findFigures = (clerkId: string | null, instant: string) => {
+    const shift = findShift(clerkId, instant);
+    return shift && figuresByShift.get(shift);
   };
   for (const counted of orders) {
-    const ownerFigures = find(counted.order.operatorId, counted.order.openedAt);
+    const ownerFigures = findFigures(counted.order.operatorId, counted.order.openedAt);
     if (ownerFigures) addOrderToShift(ownerFigures, counted);
     for (const payment of counted.payments) {
       if (payment.paymentType !== "payment") continue;
       if (ownerFigures) ownerFigures.paymentsOwner = addAmounts(ownerFigures.paymentsOwner, payment.amount);
-      const operatorFigures = find(payment.operatorId, payment.recordedAt);
+      const operatorFigures = findFigures(payment.operatorId, payment.recordedAt);
       if (operatorFigures)
         operatorFigures.paymentsOperator = addAmounts(operatorFigures.paymentsOperator, payment.amount);
     }
   }
-  return [...figuresOf.values()];
+  return [...figuresByShift.values()];
 }
 
 function emptyShiftFigures({ id, clockInDate, clockOutDate, name }: ClerkShift): ShiftFigures {
@@ -64,24 +64,24 @@ function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: Counted
 }
 
 /**
- * Finds the shift that an order or payment belongs to: the first of its clerk's shifts that contains the moment (from
- * clocking in, up to but not including clocking out; open where a date is null), else that clerk's first shift. What
- * has no clerk, or one without shifts, belongs to none.
+ * Returns a function that finds the shift of an order or payment: the clerk's first shift that contains the instant, or
+ * else the clerk's first shift. A shift includes its start and excludes its end; a null date leaves that side open. The
+ * result is undefined without a clerk, and for a clerk without shifts.
  */
-function createShiftFinder(shifts: ClerkShift[]): (clerkId: string | null, moment: string) => ClerkShift | undefined {
+function createShiftFinder(shifts: ClerkShift[]): (clerkId: string | null, instant: string) => ClerkShift | undefined {
   const shiftsByClerk = new Map<string, ClerkShift[]>();
   for (const shift of shifts) {
-    const known = shiftsByClerk.get(shift.id);
-    if (known) known.push(shift);
+    const clerkShifts = shiftsByClerk.get(shift.id);
+    if (clerkShifts) clerkShifts.push(shift);
     else shiftsByClerk.set(shift.id, [shift]);
   }
-  return (clerkId, moment) => {
-    const own = clerkId === null ? undefined : shiftsByClerk.get(clerkId);
-    return own?.find((shift) => isWithinShift(shift, moment)) ?? own?.[0];
+  return (clerkId, instant) => {
+    const clerkShifts = clerkId === null ? undefined : shiftsByClerk.get(clerkId);
+    return clerkShifts?.find((shift) => isWithinShift(shift, instant)) ?? clerkShifts?.[0];
   };
 }
 
-function isWithinShift({ clockInDate, clockOutDate }: ClerkShift, moment: string): boolean {
-  const started = clockInDate === null || !isUtcBefore(moment, clockInDate);
-  return started && (clockOutDate === null || isUtcBefore(moment, clockOutDate));
+function isWithinShift({ clockInDate, clockOutDate }: ClerkShift, instant: string): boolean {
+  const hasStarted = clockInDate === null || !isUtcBefore(instant, clockInDate);
+  return hasStarted && (clockOutDate === null || isUtcBefore(instant, clockOutDate));
 }

@@ -1,7 +1,8 @@
 import { addAmounts } from "@pragma/contracts/money";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { AggregateMap, type CountedRow, soldQuantity, toReportLines } from "./counted-orders.ts";
+import { AggregateMap, toReportLines } from "./aggregate-map.ts";
+import { type CountedRow, soldQuantity } from "./counted-orders.ts";
 
 interface ProductSales {
   first: CountedRow;
@@ -10,7 +11,7 @@ interface ProductSales {
   withoutTax: number;
 }
 
-/** Sales by product, those in menus apart. */
+/** Groups sales by product, with separate groups for products in menus. */
 export function groupProductSales(rows: CountedRow[]): ReportV2["reportProducts"] {
   return groupSales(rows, (counted) => [...productKey(counted), counted.inMenu]).map((group) => ({
     productCatalogId: group.first.row.productId,
@@ -24,7 +25,7 @@ export function groupProductSales(rows: CountedRow[]): ReportV2["reportProducts"
   }));
 }
 
-/** Sales by product in the report's first shape: in menus and outside them together. */
+/** Groups sales by product for V0 reports, which do not distinguish products in menus. */
 export function groupProductSalesV0(rows: CountedRow[]): ReportV0["reportProducts"] {
   return groupSales(rows, productKey).map((group) => ({
     productName: group.first.row.name,
@@ -40,10 +41,15 @@ function productKey({ row }: CountedRow) {
   return [row.productId, row.name, row.categoryName, row.subCategoryName];
 }
 
-function groupSales(rows: CountedRow[], keyOf: (counted: CountedRow) => (string | boolean | null)[]): ProductSales[] {
+function groupSales(rows: CountedRow[], getKey: (counted: CountedRow) => (string | boolean | null)[]): ProductSales[] {
   const groups = new AggregateMap<ProductSales>();
   for (const counted of rows) {
-    const group = groups.getOrCreate(keyOf(counted), () => ({ first: counted, quantity: 0, sales: 0, withoutTax: 0 }));
+    const group = groups.getOrCreate(getKey(counted), () => ({
+      first: counted,
+      quantity: 0,
+      sales: 0,
+      withoutTax: 0,
+    }));
     group.quantity = addAmounts(group.quantity, soldQuantity(counted.row));
     group.sales = addAmounts(group.sales, counted.row.totalRow);
     group.withoutTax = addAmounts(group.withoutTax, counted.row.taxableAmount);
