@@ -23,7 +23,7 @@ export interface CalculateTillTask {
 }
 
 /** A till's responses as JSON text. `v0` and those of orders get their id and timestamps when they are stored. */
-export interface CalculatedReport {
+export interface SerializedReport {
   id: string;
   reportVersion: number;
   reportNumber: number;
@@ -36,10 +36,10 @@ export interface CalculatedReport {
   listItem: string;
   /** Figures that accounting exports need in addition to the report: `TillAccountingData` as JSON. */
   accountingFacts: string;
-  orders: CalculatedOrder[];
+  orders: SerializedOrder[];
 }
 
-export interface CalculatedOrder {
+export interface SerializedOrder {
   id: string;
   day: string;
   openedAt: string;
@@ -48,7 +48,7 @@ export interface CalculatedOrder {
 }
 
 /** A till's report and orders; null for a till in training mode. */
-export type CalculatedTill = CalculatedReport | null;
+export type TillCalculationResult = SerializedReport | null;
 
 /**
  * Parses a till and returns its report and orders. Runs in a worker thread, so that a large till does not block
@@ -63,7 +63,7 @@ export default function calculateTill({
   tillId,
   locationId,
   timeZone,
-}: CalculateTillTask): CalculatedTill {
+}: CalculateTillTask): TillCalculationResult {
   const actualHash = createHash("sha256").update(bytes).digest("hex");
   if (actualHash !== hash)
     throw new Error(`The stored body of till ${tillId} has hash ${actualHash}, not ${hash}: it has changed.`);

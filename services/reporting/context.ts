@@ -20,5 +20,4 @@ export interface ReportingContext {
 
 export const defineRoute = createRouteDefiner<ReportingContext>();
 
-/** Fields that all accounting routes share. */
 export const accountingRouteDefaults = { tag: "Accounting", audience: "public", scope: "accounting:write" } as const;

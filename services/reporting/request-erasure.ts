@@ -3,7 +3,7 @@ import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { findOrderIdsOfTill } from "./queries/orders.ts";
 
 /** The orders whose personal data is to be erased: those listed, or all orders of tills pushed before a day. */
-export type ErasureRequest = { locationId: string } & ({ orderIds: string[] } | { before: string });
+export type PersonalDataErasureRequest = { locationId: string } & ({ orderIds: string[] } | { before: string });
 
 const batchSize = 100;
 
@@ -13,8 +13,11 @@ const batchSize = 100;
  *
  * @returns the number of affected tills.
  */
-export async function requestErasure(db: Database, erasure: ErasureRequest): Promise<{ tills: number }> {
-  if ("before" in erasure) return { tills: await requestErasureBefore(db, erasure) };
+export async function requestPersonalDataErasure(
+  db: Database,
+  erasure: PersonalDataErasureRequest,
+): Promise<{ tills: number }> {
+  if ("before" in erasure) return { tills: await requestErasureOfTillsPushedBefore(db, erasure) };
   const { locationId, orderIds } = erasure;
   return db.transaction(async (tx) => {
     const tills = await findOrdersByTill(tx, { locationId, orderIds });
@@ -34,7 +37,7 @@ export async function requestErasure(db: Database, erasure: ErasureRequest): Pro
  *
  * @returns the number of affected tills.
  */
-export async function requestErasureBefore(
+export async function requestErasureOfTillsPushedBefore(
   db: Database,
   { locationId, before, traceparent }: { locationId?: string; before: string; traceparent?: string | undefined },
 ): Promise<number> {

@@ -14,11 +14,11 @@ import type { ReportingContext } from "./context.ts";
 import { eraseExpiredPersonalData } from "./periodic/erase-expired-personal-data.ts";
 import {
   claimAccountingExports,
-  countUnfinishedExports,
-  deleteExpiredExports,
-  listUnfinishedExports,
+  countUnfinishedAccountingExports,
+  deleteExpiredAccountingExports,
+  listUnfinishedAccountingExports,
 } from "./queries/accounting-exports.ts";
-import { requestErasure } from "./request-erasure.ts";
+import { requestPersonalDataErasure } from "./request-erasure.ts";
 import {
   createAccountingConfig,
   deleteAccountingConfig,
@@ -50,11 +50,11 @@ const maxListedExports = 1_000;
 /** Returns the operators' routes: list unfinished exports, and erase personal data. */
 export function createReportingOperatorRoutes(db: Database): Hono {
   const app = new Hono();
-  app.get("/exports", async (context) => context.json(await listUnfinishedExports(db.sql, maxListedExports)));
+  app.get("/exports", async (context) => context.json(await listUnfinishedAccountingExports(db.sql, maxListedExports)));
   app.post("/erasures", async (context) => {
     const parsed = erasureRequestSchema.safeParse(await context.req.json().catch(() => undefined));
     if (!parsed.success) return context.json({ error: z.prettifyError(parsed.error) }, 400);
-    return context.json(await requestErasure(db, parsed.data));
+    return context.json(await requestPersonalDataErasure(db, parsed.data));
   });
   return app;
 }
@@ -84,7 +84,7 @@ export default defineService<typeof reportingConfig, ReportingContext>({
       },
     );
     metrics.observeGauge("accounting_exports_unfinished", "Accounting exports that are pending or running", () =>
-      countUnfinishedExports(db.sql),
+      countUnfinishedAccountingExports(db.sql),
     );
     const exportLoop = startClaimLoop({
       name: "accounting exports",
@@ -132,7 +132,7 @@ export default defineService<typeof reportingConfig, ReportingContext>({
     {
       name: "remove expired accounting exports",
       intervalSeconds: 3_600,
-      run: ({ db, config }) => deleteExpiredExports(db, config.EXPORTS_KEPT_DAYS),
+      run: ({ db, config }) => deleteExpiredAccountingExports(db, config.EXPORTS_KEPT_DAYS),
     },
     eraseExpiredPersonalData,
   ],

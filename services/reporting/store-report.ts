@@ -2,7 +2,7 @@ import type { EventData } from "@pragma/contracts/events";
 import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { computeEntityTag } from "@pragma/runtime/http/route-response";
 import { mergeJsonObjects } from "@pragma/runtime/json/join-json";
-import type { CalculatedReport } from "./calculate-till.ts";
+import type { SerializedReport } from "./calculate-till.ts";
 import { adjustDayCounts } from "./queries/day-counts.ts";
 import * as orders from "./queries/orders.ts";
 import * as reports from "./queries/reports.ts";
@@ -19,7 +19,7 @@ type ReportFinalizedData = EventData<"report.finalized">;
 export async function storeReport(
   tx: SqlTransaction,
   pushed: TillPushedData,
-  report: CalculatedReport,
+  report: SerializedReport,
 ): Promise<ReportFinalizedData> {
   const { tillId, locationId } = pushed;
   const now = new Date().toISOString();
@@ -83,7 +83,7 @@ async function replaceOrders(
 
 function toReportFinalizedData(
   { locationId, tillId, revision }: TillPushedData,
-  report: CalculatedReport,
+  report: SerializedReport,
 ): ReportFinalizedData {
   const { id: reportId, reportVersion, reportNumber, startedAt, finalizedAt, totalSales } = report;
   const orderIds = report.orders.map(({ id }) => id);

@@ -1,7 +1,7 @@
 import { createKeyedSemaphore } from "@pragma/runtime/concurrency/semaphore";
 import { createWorkerPool, OutOfMemoryError } from "@pragma/runtime/concurrency/worker-pool";
 import { PermanentError } from "@pragma/runtime/retries/transient-error";
-import type { CalculatedTill, CalculateTillTask } from "./calculate-till.ts";
+import type { CalculateTillTask, TillCalculationResult } from "./calculate-till.ts";
 
 /** A pool of threads that calculates tills without blocking requests. */
 export type TillCalculator = ReturnType<typeof createTillCalculator>;
@@ -10,10 +10,10 @@ export type TillCalculator = ReturnType<typeof createTillCalculator>;
 const largeTillBytes = 4 * 1024 * 1024;
 
 export function createTillCalculator(options: { threads: number; heapMegabytes: number }) {
-  const pool = createWorkerPool<CalculateTillTask, CalculatedTill>(import.meta.url, "./calculate-till", options);
+  const pool = createWorkerPool<CalculateTillTask, TillCalculationResult>(import.meta.url, "./calculate-till", options);
   const largeTillSemaphore = createKeyedSemaphore(1);
 
-  async function calculate(task: CalculateTillTask): Promise<CalculatedTill> {
+  async function calculate(task: CalculateTillTask): Promise<TillCalculationResult> {
     try {
       // Retried in a fresh thread: memory that earlier tills used may have caused the failure.
       return await pool.run(task).catch((error) => {

@@ -1,7 +1,7 @@
 import type { AccountingAccount, AccountingRules } from "@pragma/contracts/accounting-config";
 import { addAmounts } from "@pragma/contracts/money";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import { isSettlingPayment } from "../calculation/counted-orders.ts";
+import { isSettlingPayment } from "../calculation/reportable-orders.ts";
 import { computeSalesByVatRate } from "./find-accounting-gaps.ts";
 import { JournalEntryBuilder, type JournalLine } from "./journal.ts";
 import type { TillAccountingData } from "./till-accounting-data.ts";

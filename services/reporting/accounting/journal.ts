@@ -3,7 +3,6 @@ import type { AccountingAccount } from "@pragma/contracts/accounting-config";
 /** A line of a journal entry: a positive amount in minor units on one side of an account. */
 export interface JournalLine extends AccountingAccount {
   auxiliary: AccountingAccount | null;
-  /** The description of the line. */
   text: string;
   debit: number;
   credit: number;

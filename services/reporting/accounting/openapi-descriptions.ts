@@ -30,7 +30,7 @@ export const journalEntriesDescription = `A till has at most three journal entri
 Negative amounts are booked on the other side of the same account. VAT on deposits is not booked, because points of sale do not send a rate for them.`;
 
 /** Describes the file format of each provider. */
-export const exportFormatsDescription = `Every file has the 18 columns of the French *fichier des écritures comptables* (FEC). The format depends on the provider:
+export const accountingFileFormatsDescription = `Every file has the 18 columns of the French *fichier des écritures comptables* (FEC). The format depends on the provider:
 
 | Provider | Separator | Character set | Maximum text length |
 |---|---|---|---|

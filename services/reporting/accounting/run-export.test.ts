@@ -7,16 +7,16 @@ import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-
 import { startTestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  type AccountingExportClaim,
   claimAccountingExports,
-  deleteExpiredExports,
-  type ExportClaim,
+  deleteExpiredAccountingExports,
   finishAccountingExport,
-  releaseExportClaim,
-  renewExportClaim,
+  releaseAccountingExportClaim,
+  renewAccountingExportClaim,
 } from "../queries/accounting-exports.ts";
 import type { StoredTillReport } from "../queries/reports.ts";
 import reporting, { createReportingOperatorRoutes } from "../service.ts";
-import { principalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
+import { createPrincipalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
 import {
   createTestOrder,
   createTestPaymentRow,
@@ -25,7 +25,7 @@ import {
 } from "../testing/till-fixtures.ts";
 import writeTillEntries from "./write-till-entries.ts";
 
-const principal = principalWithScopes("accounting:write");
+const principal = createPrincipalWithScopes("accounting:write");
 let service: TestReporting;
 let items: object[];
 beforeAll(async () => {
@@ -84,7 +84,7 @@ async function whileExportsBlocked(
 }
 
 /** Creates an export as a crashed process leaves it, and returns the claim of that process. */
-async function createAbandonedExport(): Promise<ExportClaim> {
+async function createAbandonedExport(): Promise<AccountingExportClaim> {
   const id = await startExport();
   await waitForState(id, "done");
   await service.db.transaction(async (tx) => {
@@ -186,8 +186,8 @@ describe("an accounting export whose process crashed", () => {
       files: [],
     };
     expect(await service.db.transaction((tx) => finishAccountingExport(tx, claim, late))).toBe(false);
-    expect(await renewExportClaim(service.db.sql, claim, { seconds: 60 })).toBe(false);
-    await releaseExportClaim(service.db.sql, claim);
+    expect(await renewAccountingExportClaim(service.db.sql, claim, { seconds: 60 })).toBe(false);
+    await releaseAccountingExportClaim(service.db.sql, claim);
     expect(await readExport(id)).toEqual(result);
   });
 
@@ -250,7 +250,7 @@ describe("expired accounting exports", () => {
     const [expired, recent] = [await startExport(), await startExport()];
     for (const id of [expired, recent]) await waitForState(id, "done");
     await service.db.sql`update accounting_exports set created_at = now() - interval '11 days' where id = ${expired}`;
-    await deleteExpiredExports(service.db, 10);
+    await deleteExpiredAccountingExports(service.db, 10);
     expect(await service.requestProblem("GET", `/v1/accounting/exports/${expired}`, { principal })).toMatchObject({
       code: "accounting_export_not_found",
     });

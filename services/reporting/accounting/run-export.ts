@@ -5,14 +5,14 @@ import { SpanKind } from "@pragma/runtime/observability/tracing";
 import { isTransient } from "@pragma/runtime/retries/transient-error";
 import type { ReportingContext } from "../context.ts";
 import {
-  type ExportClaim,
-  type ExportItemResult,
-  type FinishedExport,
-  findPlannedExportFiles,
+  type AccountingExportClaim,
+  type AccountingExportResult,
+  findPlannedAccountingFiles,
   finishAccountingExport,
-  type PlannedExportFile,
-  releaseExportClaim,
-  renewExportClaim,
+  type PlannedAccountingFile,
+  releaseAccountingExportClaim,
+  renewAccountingExportClaim,
+  type TillExportResult,
 } from "../queries/accounting-exports.ts";
 import { findReportOfTill } from "../queries/reports.ts";
 import { fecFileFormats } from "./fec/file-formats.ts";
@@ -42,7 +42,7 @@ const firstRetryDelaySeconds = 2;
  */
 export async function runAccountingExport(
   services: ExportServices,
-  claim: ExportClaim,
+  claim: AccountingExportClaim,
   signal: AbortSignal,
 ): Promise<void> {
   const { db, log } = services;
@@ -59,7 +59,7 @@ export async function runAccountingExport(
       }
     } catch (error) {
       log.error({ ...fields(), err: error }, "accounting export failed");
-      await releaseExportClaim(db.sql, claim, { afterSeconds: firstRetryDelaySeconds * 2 ** (attempt - 1) });
+      await releaseAccountingExportClaim(db.sql, claim, { afterSeconds: firstRetryDelaySeconds * 2 ** (attempt - 1) });
     }
   });
 }
@@ -67,13 +67,13 @@ export async function runAccountingExport(
 /** Returns the result of an export; undefined when the claim was lost, or released because the process stops. */
 async function buildExport(
   services: ExportServices,
-  claim: ExportClaim,
+  claim: AccountingExportClaim,
   signal: AbortSignal,
-): Promise<FinishedExport | undefined> {
-  const items: ExportItemResult[] = [];
-  const files: FinishedExport["files"] = [];
+): Promise<AccountingExportResult | undefined> {
+  const items: TillExportResult[] = [];
+  const files: AccountingExportResult["files"] = [];
   const progress = { claim, signal, bytesLeft: services.config.EXPORT_MAX_BYTES };
-  for (const planned of await findPlannedExportFiles(services.db.sql, claim.id)) {
+  for (const planned of await findPlannedAccountingFiles(services.db.sql, claim.id)) {
     const written = await buildExportFile(services, planned, progress);
     if (!written) return undefined;
     if (written.tills > 0) files.push(written.file);
@@ -88,29 +88,29 @@ const interruptedFailure = createTillExportFailure(
 );
 
 interface ExportProgress {
-  claim: ExportClaim;
+  claim: AccountingExportClaim;
   signal: AbortSignal;
   /** Remaining size for the export's files; negative once a till did not fit. */
   bytesLeft: number;
 }
 
 /** Returns a file with the tills that could be written; undefined when the claim was lost or released. */
-async function buildExportFile(services: ExportServices, planned: PlannedExportFile, progress: ExportProgress) {
+async function buildExportFile(services: ExportServices, planned: PlannedAccountingFile, progress: ExportProgress) {
   const { db } = services;
   const { EXPORT_CLAIM_SECONDS: seconds, EXPORT_MAX_BYTES: maxBytes } = services.config;
   const { claim, signal } = progress;
   const { number, provider } = planned;
-  const items: ExportItemResult[] = [];
+  const items: TillExportResult[] = [];
   const chunks: Uint8Array[] = [encodeFecHeader(fecFileFormats[provider])];
   let entries = 0;
   let lastDay = "";
   let siret = "";
   for (const { position, tillId } of planned.tills) {
     if (signal.aborted) {
-      await releaseExportClaim(db.sql, claim);
+      await releaseAccountingExportClaim(db.sql, claim);
       return undefined;
     }
-    if (items.length % tillsPerClaimRenewal === 0 && !(await renewExportClaim(db.sql, claim, { seconds })))
+    if (items.length % tillsPerClaimRenewal === 0 && !(await renewAccountingExportClaim(db.sql, claim, { seconds })))
       return undefined;
     let outcome: WrittenTillEntries | FailedTillExport;
     if (claim.attempt > maxAttempts) outcome = interruptedFailure;
@@ -138,7 +138,7 @@ async function buildExportFile(services: ExportServices, planned: PlannedExportF
 /** Writes a till in a worker thread. An unexpected error fails this till only; the other tills are still exported. */
 async function writeTillInWorker(
   { db, log, writer, config: { EXPORT_MAX_BYTES: maxBytes } }: ExportServices,
-  { locationId, provider, config }: PlannedExportFile,
+  { locationId, provider, config }: PlannedAccountingFile,
   { tillId, entriesBefore }: { tillId: string; entriesBefore: number },
 ): Promise<WrittenTillEntries | FailedTillExport> {
   try {

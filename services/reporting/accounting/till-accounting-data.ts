@@ -1,6 +1,6 @@
 import { addAmounts, percentToBasisPoints } from "@pragma/contracts/money";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { type CountedOrder, isSettlingPayment, toCountedOrders } from "../calculation/counted-orders.ts";
+import { isSettlingPayment, type ReportableOrder, toReportableOrders } from "../calculation/reportable-orders.ts";
 
 /**
  * The figures of a till that journal entries need in addition to its report, stored as JSON. Amounts are in minor
@@ -27,7 +27,7 @@ export interface TillAccountingData {
 
 /** Returns the accounting data of a till that is not in training mode. `toDay` returns the local day of an instant. */
 export function computeTillAccountingData(till: TillV2, toDay: (instant: string) => string): TillAccountingData {
-  const orders = toCountedOrders(till.orderList);
+  const orders = toReportableOrders(till.orderList);
   const soldOrders = orders.filter(({ isSale }) => isSale);
   const unpaidAmounts = soldOrders.map(unpaidAmount);
   const { initialCashBalance: initial, finalCashBalance: counted } = till;
@@ -43,7 +43,7 @@ export function computeTillAccountingData(till: TillV2, toDay: (instant: string)
   };
 }
 
-function totalsByVatRate(orders: CountedOrder[]): TillAccountingData["salesByRate"] {
+function totalsByVatRate(orders: ReportableOrder[]): TillAccountingData["salesByRate"] {
   const totals = new Map<number, number>();
   for (const { row } of orders.flatMap(({ rows }) => rows)) {
     const rate = percentToBasisPoints(row.taxRate);
@@ -52,7 +52,7 @@ function totalsByVatRate(orders: CountedOrder[]): TillAccountingData["salesByRat
   return [...totals].map(([taxRate, total]) => ({ taxRate, total }));
 }
 
-function settledAmount({ payments }: CountedOrder): number {
+function settledAmount({ payments }: ReportableOrder): number {
   return sum(payments.filter(isSettlingPayment).map(({ amount }) => amount));
 }
 
@@ -60,9 +60,9 @@ function settledAmount({ payments }: CountedOrder): number {
  * Returns what is left to pay of an order. For a refund it is computed, because some points of sale cannot declare a
  * negative amount there and declare 0 for an open refund.
  */
-function unpaidAmount(counted: CountedOrder): number {
-  const { total, leftToPay: declared } = counted.order;
-  return total < 0 ? total - settledAmount(counted) : declared;
+function unpaidAmount(reportable: ReportableOrder): number {
+  const { total, leftToPay: declared } = reportable.order;
+  return total < 0 ? total - settledAmount(reportable) : declared;
 }
 
 function sum(amounts: number[]): number {

@@ -1,7 +1,7 @@
 import { type AccountingRules, ReplaceAccountingConfig } from "@pragma/contracts/accounting-config";
 import type { AccountingExportFailure } from "@pragma/contracts/accounting-export";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
-import type { PlannedExportFile } from "../queries/accounting-exports.ts";
+import type { PlannedAccountingFile } from "../queries/accounting-exports.ts";
 import type { StoredTillReport } from "../queries/reports.ts";
 import { fecFileFormats } from "./fec/file-formats.ts";
 import { encodeFecRows, toFecRows } from "./fec/write-fec.ts";
@@ -11,7 +11,7 @@ import { buildCashDifferenceEntryLines, buildCashMovementEntryLines, buildSalesE
 import type { TillAccountingData } from "./till-accounting-data.ts";
 
 /** The input of the thread that writes a till's entries; `stored` is undefined when the till has no report. */
-export interface WriteTillEntriesTask extends Pick<PlannedExportFile, "provider" | "config"> {
+export interface WriteTillEntriesTask extends Pick<PlannedAccountingFile, "provider" | "config"> {
   stored: StoredTillReport | undefined;
   /** The number of entries that precede the till's in the file. */
   entriesBefore: number;
@@ -26,7 +26,6 @@ export interface WrittenTillEntries {
   failure: null;
 }
 
-/** The reason why a till is not in its file. */
 export interface FailedTillExport {
   failure: AccountingExportFailure;
 }

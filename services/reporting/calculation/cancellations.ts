@@ -4,7 +4,7 @@ import type { OrderData } from "@pragma/contracts/order-data";
 import { allProductRows, type ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { AggregateMap, toReportLines } from "./aggregate-map.ts";
-import type { CountedOrder } from "./counted-orders.ts";
+import type { ReportableOrder } from "./reportable-orders.ts";
 
 type Cancellation = ReportV2["reportCancellations"][number];
 
@@ -31,7 +31,7 @@ export function listCanceledRows(order: OrderData): CanceledRow[] {
 }
 
 /** Groups canceled rows by reason, and by whether the order's bill had been printed before. */
-export function groupCancellations(orders: CountedOrder[]): Cancellation[] {
+export function groupCancellations(orders: ReportableOrder[]): Cancellation[] {
   const groups = new AggregateMap<Cancellation>();
   for (const { order } of orders) {
     for (const { row, reason, canceledAt } of listCanceledRows(order)) {

@@ -4,23 +4,23 @@ import { allProductRows } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { ClerkShift } from "@pragma/contracts/till-v2";
 import { listCanceledRows } from "./cancellations.ts";
-import type { CountedOrder } from "./counted-orders.ts";
 import { listValidatedDiscounts } from "./discounts.ts";
+import type { ReportableOrder } from "./reportable-orders.ts";
 
 type ShiftFigures = ReportV2["reportClerksShift"][number];
 
 /** Returns the figures of each clerk shift, in the order of the till. */
-export function computeClerkShifts(shifts: ClerkShift[], orders: CountedOrder[]): ShiftFigures[] {
+export function computeClerkShifts(shifts: ClerkShift[], orders: ReportableOrder[]): ShiftFigures[] {
   const figuresByShift = new Map(shifts.map((shift) => [shift, emptyShiftFigures(shift)]));
   const findShift = createShiftFinder(shifts);
   const findFigures = (clerkId: string | null, instant: string) => {
     const shift = findShift(clerkId, instant);
     return shift && figuresByShift.get(shift);
   };
-  for (const counted of orders) {
-    const ownerFigures = findFigures(counted.order.operatorId, counted.order.openedAt);
-    if (ownerFigures) addOrderToShift(ownerFigures, counted);
-    for (const payment of counted.payments) {
+  for (const reportable of orders) {
+    const ownerFigures = findFigures(reportable.order.operatorId, reportable.order.openedAt);
+    if (ownerFigures) addOrderToShift(ownerFigures, reportable);
+    for (const payment of reportable.payments) {
       if (payment.paymentType !== "payment") continue;
       if (ownerFigures) ownerFigures.paymentsOwner = addAmounts(ownerFigures.paymentsOwner, payment.amount);
       const operatorFigures = findFigures(payment.operatorId, payment.recordedAt);
@@ -48,7 +48,7 @@ function emptyShiftFigures({ id, clockInDate, clockOutDate, name }: ClerkShift):
   };
 }
 
-function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: CountedOrder): void {
+function addOrderToShift(figures: ShiftFigures, { order, isSale, rows }: ReportableOrder): void {
   for (const { row } of listCanceledRows(order))
     figures.cancellations = addAmounts(figures.cancellations, row.totalRow);
   if (!isSale) return;

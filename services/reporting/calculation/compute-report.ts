@@ -1,11 +1,11 @@
 import type { OrderV2 } from "@pragma/contracts/order-data";
 import type { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { TillV2 } from "@pragma/contracts/till-v2";
-import { toCountedOrders } from "./counted-orders.ts";
 import { type OrderV1WithoutTimestamps, toOrderV1 } from "./order-v1.ts";
 import { reportIdOfTill } from "./report-id.ts";
 import { type ReportV0WithoutTimestamps, toReportV0 } from "./report-v0.ts";
 import { computeReportV2 } from "./report-v2.ts";
+import { toReportableOrders } from "./reportable-orders.ts";
 
 /** Version of the calculation. Increase it when a till yields other figures, so that reports can be recomputed. */
 export const currentReportVersion = 1;
@@ -14,7 +14,6 @@ export const currentReportVersion = 1;
 export interface ComputedReport {
   id: string;
   reportV2: ReportV2;
-  /** Without createdAt and updatedAt, which are set when it is stored. */
   reportV0: ReportV0WithoutTimestamps;
   listItem: ReportListItem;
   /** All orders except those in training mode, in the till's order. */
@@ -24,9 +23,7 @@ export interface ComputedReport {
 export interface ComputedOrder {
   id: string;
   openedAt: string;
-  /** Without createdAt and updatedAt, which are set when it is stored. */
   v1: OrderV1WithoutTimestamps;
-  /** Without createdAt and updatedAt, which are set when it is stored. */
   v2: Omit<OrderV2, "createdAt" | "updatedAt">;
 }
 
@@ -41,7 +38,7 @@ export interface ComputedOrder {
 export function computeReport(till: TillV2, { locationId }: { locationId: string }): ComputedReport | null {
   if (till.isTraining) return null;
   const id = reportIdOfTill(till.id);
-  const orders = toCountedOrders(till.orderList);
+  const orders = toReportableOrders(till.orderList);
   const v2 = computeReportV2(till, orders, { id, locationId, reportVersion: currentReportVersion });
   const ids = { locationId, reportId: id };
   return {

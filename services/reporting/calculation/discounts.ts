@@ -3,7 +3,7 @@ import type { DiscountRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { AggregateMap } from "./aggregate-map.ts";
-import type { CountedRow } from "./counted-orders.ts";
+import type { SoldProductRow } from "./reportable-orders.ts";
 
 type Discount = ReportV2["reportDiscounts"][number];
 type DiscountTax = Discount["taxRepartition"][number];
@@ -21,7 +21,7 @@ export function listValidatedDiscounts(row: ProductRow): DiscountRow[] {
 }
 
 /** Groups discounts on sold products by name, catalog id, and whether they made the product free. */
-export function groupDiscounts(rows: CountedRow[]): Discount[] {
+export function groupDiscounts(rows: SoldProductRow[]): Discount[] {
   const groups = new AggregateMap<DiscountGroup>();
   for (const { row } of rows) {
     const gifted = row.totalRow === 0;
@@ -60,7 +60,7 @@ export function groupDiscounts(rows: CountedRow[]): Discount[] {
 }
 
 /** Groups discounts for V0 reports: by name and catalog id only. */
-export function groupDiscountsV0(rows: CountedRow[]): ReportV0["reportDiscounts"] {
+export function groupDiscountsV0(rows: SoldProductRow[]): ReportV0["reportDiscounts"] {
   const groups = new AggregateMap<ReportV0["reportDiscounts"][number]>();
   for (const { row } of rows) {
     for (const { name, discountId, amount } of listValidatedDiscounts(row)) {

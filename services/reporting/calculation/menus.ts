@@ -2,7 +2,7 @@ import { addAmounts } from "@pragma/contracts/money";
 import type { ProductRow } from "@pragma/contracts/order-rows";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { AggregateMap, atLeastOneUnit, toReportLines } from "./aggregate-map.ts";
-import { type CountedMenu, soldQuantity } from "./counted-orders.ts";
+import { type SoldMenu, soldQuantity } from "./reportable-orders.ts";
 
 type Menu = ReportV2["reportMenus"][number];
 
@@ -22,7 +22,7 @@ interface StepGroup {
 }
 
 /** Groups sold menus by catalog id and name, with the products chosen in each step. */
-export function groupMenus(menus: CountedMenu[]): Menu[] {
+export function groupMenus(menus: SoldMenu[]): Menu[] {
   const groups = new AggregateMap<MenuGroup>();
   for (const { menuRow, rows } of menus) {
     const group = groups.getOrCreate([menuRow.menuId, menuRow.name], () => ({

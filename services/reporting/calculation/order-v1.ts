@@ -2,8 +2,8 @@ import { percentToBasisPoints } from "@pragma/contracts/money";
 import type { OrderData } from "@pragma/contracts/order-data";
 import type { PaymentRow, ProductRow } from "@pragma/contracts/order-rows";
 import type { OrderV1 } from "@pragma/contracts/order-v1";
-import { isSettlingPayment } from "./counted-orders.ts";
 import { listValidatedDiscounts } from "./discounts.ts";
+import { isSettlingPayment } from "./reportable-orders.ts";
 
 /** An order of `/v1/orders/` before it is stored, so without timestamps. */
 export type OrderV1WithoutTimestamps = Omit<OrderV1, "createdAt" | "updatedAt">;

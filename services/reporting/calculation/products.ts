@@ -2,18 +2,18 @@ import { addAmounts } from "@pragma/contracts/money";
 import type { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import { AggregateMap, toReportLines } from "./aggregate-map.ts";
-import { type CountedRow, soldQuantity } from "./counted-orders.ts";
+import { type SoldProductRow, soldQuantity } from "./reportable-orders.ts";
 
 interface ProductSales {
-  first: CountedRow;
+  first: SoldProductRow;
   quantity: number;
   sales: number;
   withoutTax: number;
 }
 
 /** Groups sales by product, with separate groups for products in menus. */
-export function groupProductSales(rows: CountedRow[]): ReportV2["reportProducts"] {
-  return groupSales(rows, (counted) => [...productKey(counted), counted.inMenu]).map((group) => ({
+export function groupProductSales(rows: SoldProductRow[]): ReportV2["reportProducts"] {
+  return groupSales(rows, (soldRow) => [...productKey(soldRow), soldRow.inMenu]).map((group) => ({
     productCatalogId: group.first.row.productId,
     productQuantity: group.quantity,
     productSales: group.sales,
@@ -26,7 +26,7 @@ export function groupProductSales(rows: CountedRow[]): ReportV2["reportProducts"
 }
 
 /** Groups sales by product for V0 reports, which do not distinguish products in menus. */
-export function groupProductSalesV0(rows: CountedRow[]): ReportV0["reportProducts"] {
+export function groupProductSalesV0(rows: SoldProductRow[]): ReportV0["reportProducts"] {
   return groupSales(rows, productKey).map((group) => ({
     productName: group.first.row.name,
     productSales: group.sales,
@@ -37,22 +37,20 @@ export function groupProductSalesV0(rows: CountedRow[]): ReportV0["reportProduct
   }));
 }
 
-function productKey({ row }: CountedRow) {
+function productKey({ row }: SoldProductRow) {
   return [row.productId, row.name, row.categoryName, row.subCategoryName];
 }
 
-function groupSales(rows: CountedRow[], getKey: (counted: CountedRow) => (string | boolean | null)[]): ProductSales[] {
+function groupSales(
+  rows: SoldProductRow[],
+  getKey: (soldRow: SoldProductRow) => (string | boolean | null)[],
+): ProductSales[] {
   const groups = new AggregateMap<ProductSales>();
-  for (const counted of rows) {
-    const group = groups.getOrCreate(getKey(counted), () => ({
-      first: counted,
-      quantity: 0,
-      sales: 0,
-      withoutTax: 0,
-    }));
-    group.quantity = addAmounts(group.quantity, soldQuantity(counted.row));
-    group.sales = addAmounts(group.sales, counted.row.totalRow);
-    group.withoutTax = addAmounts(group.withoutTax, counted.row.taxableAmount);
+  for (const soldRow of rows) {
+    const group = groups.getOrCreate(getKey(soldRow), () => ({ first: soldRow, quantity: 0, sales: 0, withoutTax: 0 }));
+    group.quantity = addAmounts(group.quantity, soldQuantity(soldRow.row));
+    group.sales = addAmounts(group.sales, soldRow.row.totalRow);
+    group.withoutTax = addAmounts(group.withoutTax, soldRow.row.taxableAmount);
   }
   return toReportLines(groups.values(), (group) => [group.sales, group.withoutTax]);
 }

@@ -1,9 +1,9 @@
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import type { ReportV2 } from "@pragma/contracts/report-v2";
 import type { z } from "zod";
-import type { CountedOrder } from "./counted-orders.ts";
 import { groupDiscountsV0 } from "./discounts.ts";
 import { groupProductSalesV0 } from "./products.ts";
+import type { ReportableOrder } from "./reportable-orders.ts";
 import { toUncheckedSchema } from "./unchecked-schema.ts";
 
 const reportV0Schema = ReportV0.omit({ createdAt: true, updatedAt: true });
@@ -14,8 +14,8 @@ const uncheckedReportV0Schema = toUncheckedSchema(reportV0Schema);
 export type ReportV0WithoutTimestamps = z.output<typeof reportV0Schema>;
 
 /** Returns the V0 report: the same figures under older names, with coarser groups of products and discounts. */
-export function toReportV0(report: ReportV2, orders: CountedOrder[]): ReportV0WithoutTimestamps {
-  const rows = orders.flatMap((counted) => counted.rows);
+export function toReportV0(report: ReportV2, orders: ReportableOrder[]): ReportV0WithoutTimestamps {
+  const rows = orders.flatMap((order) => order.rows);
   return uncheckedReportV0Schema.parse({
     ...report,
     reportHeaderInfo: {

@@ -6,10 +6,10 @@ import type { TillV2 } from "@pragma/contracts/till-v2";
 import { AggregateMap, toReportLines } from "./aggregate-map.ts";
 import { groupCancellations } from "./cancellations.ts";
 import { computeClerkShifts } from "./clerk-shifts.ts";
-import { type CountedOrder, type CountedRow, soldQuantity } from "./counted-orders.ts";
 import { groupDiscounts } from "./discounts.ts";
 import { groupMenus } from "./menus.ts";
 import { groupProductSales } from "./products.ts";
+import { type ReportableOrder, type SoldProductRow, soldQuantity } from "./reportable-orders.ts";
 
 /** The identifying fields of a report, and the version of its calculation. */
 export interface ReportIdentity {
@@ -19,9 +19,9 @@ export interface ReportIdentity {
 }
 
 /** Returns the end-of-day report of a till that is not in training mode. */
-export function computeReportV2(till: TillV2, orders: CountedOrder[], identity: ReportIdentity): ReportV2 {
-  const sales = orders.filter((counted) => counted.isSale).map((counted) => counted.order);
-  const rows = orders.flatMap((counted) => counted.rows);
+export function computeReportV2(till: TillV2, orders: ReportableOrder[], identity: ReportIdentity): ReportV2 {
+  const sales = orders.filter(({ isSale }) => isSale).map(({ order }) => order);
+  const rows = orders.flatMap((order) => order.rows);
   return {
     ...identity,
     tillId: till.id,
@@ -64,7 +64,7 @@ export function computeReportV2(till: TillV2, orders: CountedOrder[], identity: 
     reportClerksShift: computeClerkShifts(till.clerkShiftList, orders),
     reportPayments: groupDeclaredPayments(till.declaredPaymentList),
     reportRooms: groupRooms(sales),
-    reportMenus: groupMenus(orders.flatMap((counted) => counted.menus)),
+    reportMenus: groupMenus(orders.flatMap((order) => order.menus)),
     reportTaxes: groupTaxes(rows),
     orders: orders.map(({ order: { id, roomName, openedAt, closedAt, tableName, operatorName, total } }) => ({
       id,
@@ -79,7 +79,7 @@ export function computeReportV2(till: TillV2, orders: CountedOrder[], identity: 
 }
 
 /** Groups validated payments by name, mode and type. */
-function groupRecordedPayments(orders: CountedOrder[]): ReportV2["reportRecordedPayments"] {
+function groupRecordedPayments(orders: ReportableOrder[]): ReportV2["reportRecordedPayments"] {
   const groups = new AggregateMap<ReportV2["reportRecordedPayments"][number]>();
   for (const payment of orders.flatMap((order) => order.payments)) {
     const { name, paymentMode, paymentType } = payment;
@@ -101,7 +101,7 @@ function groupRecordedPayments(orders: CountedOrder[]): ReportV2["reportRecorded
 }
 
 /** Groups modifiers of sold products by group and name: the number of products with them, and their share of sales. */
-function groupModifiers(rows: CountedRow[]): ReportV2["reportModifiers"] {
+function groupModifiers(rows: SoldProductRow[]): ReportV2["reportModifiers"] {
   const groups = new AggregateMap<ReportV2["reportModifiers"][number]>();
   for (const { row } of rows) {
     for (const { modifierGroupName: groupName, name, amount } of row.modifierRowList) {
@@ -128,7 +128,6 @@ function groupDeclaredPayments(payments: TillV2["declaredPaymentList"]): ReportV
   return groups.values();
 }
 
-/** Returns a report entry for each cash movement. */
 function toReportEntries(movements: TillV2["financialMovementList"]): ReportV2["reportEntries"] {
   return movements.map(({ id, amount, name, type, ...rest }) => ({
     entryCatalogId: id,
@@ -162,7 +161,7 @@ function groupRooms(orders: OrderData[]): ReportV2["reportRooms"] {
 }
 
 /** Groups sales by tax name and rate. The catalog id is that of the group's first row. */
-function groupTaxes(rows: CountedRow[]): ReportV2["reportTaxes"] {
+function groupTaxes(rows: SoldProductRow[]): ReportV2["reportTaxes"] {
   const groups = new AggregateMap<ReportV2["reportTaxes"][number]>();
   for (const { row } of rows) {
     const taxRate = percentToBasisPoints(row.taxRate);
@@ -182,7 +181,7 @@ function groupTaxes(rows: CountedRow[]): ReportV2["reportTaxes"] {
 type Transfer = ReportV2["reportTransferred"][number];
 
 /** Groups transferred rows by destination. */
-function groupTransfers(orders: CountedOrder[]): Transfer[] {
+function groupTransfers(orders: ReportableOrder[]): Transfer[] {
   const groups = new AggregateMap<Transfer>();
   for (const { order } of orders) {
     for (const { row, destination } of listTransferredRows(order)) {

@@ -4,8 +4,8 @@ import { readPublishedEvents } from "@pragma/runtime/testing/published-events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { reportingConfig } from "../config.ts";
 import { advanceTillRevision } from "../queries/tills.ts";
-import { requestErasureBefore } from "../request-erasure.ts";
-import { principalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
+import { requestErasureOfTillsPushedBefore } from "../request-erasure.ts";
+import { createPrincipalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
 import { createTestOrder, createTestTill } from "../testing/till-fixtures.ts";
 import { eraseExpiredPersonalData } from "./erase-expired-personal-data.ts";
 
@@ -26,7 +26,7 @@ const replacement = { revision: 2, pushedAt: new Date().toISOString(), object: {
 
 describe("the task that erases expired personal data", () => {
   it("publishes orders.erased once for a till past its retention", async () => {
-    const { location } = principalWithScopes("reports:read");
+    const { location } = createPrincipalWithScopes("reports:read");
     const [old, recent] = [createTestTill([createTestOrder()]), createTestTill([createTestOrder()])];
     await service.pushTills([old, recent], location.id);
     await service.db.sql`update tills set pushed_at = now() - interval '100 days' where till_id = ${old.id}`;
@@ -44,14 +44,14 @@ describe("the task that erases expired personal data", () => {
   });
 
   it("waits for a till that is being written, and then erases its data", async () => {
-    const { location } = principalWithScopes("reports:read");
+    const { location } = createPrincipalWithScopes("reports:read");
     const till = createTestTill([createTestOrder()]);
     await service.pushTills([till], location.id);
     const before = new Date(Date.now() + dayMs).toISOString();
     let erasure: Promise<number> | undefined;
     await service.db.transaction(async (tx) => {
       await advanceTillRevision(tx, { ...replacement, tillId: till.id, locationId: location.id });
-      erasure = requestErasureBefore(service.db, { locationId: location.id, before });
+      erasure = requestErasureOfTillsPushedBefore(service.db, { locationId: location.id, before });
       await eventually("the erasure to wait for the lock", async () => {
         const [waiting] = await tx`
           select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`;

@@ -28,7 +28,6 @@ export async function findAccountingConfigRow(
   return row;
 }
 
-/** Returns a config and locks its row until the transaction ends. */
 export async function lockAccountingConfigRow(
   tx: SqlTransaction,
   key: AccountingConfigKey,

@@ -17,7 +17,7 @@ export interface AccountingExportRow {
   finishedAt: Date | null;
 }
 
-export interface ExportItemRow {
+export interface AccountingExportItemRow {
   position: number;
   tillId: string;
   fileNumber: number;
@@ -26,7 +26,7 @@ export interface ExportItemRow {
 }
 
 /** A file without its content. */
-export interface ExportFileRow {
+export interface AccountingExportFileRow {
   number: number;
   locationId: string;
   configId: string;
@@ -42,8 +42,8 @@ interface NewAccountingExport extends Pick<AccountingExportRow, "id" | "location
   keyId: string;
   consumer: string;
   traceparent: string;
-  files: (Pick<ExportFileRow, "number" | "locationId" | "configId" | "provider"> & { config: string })[];
-  items: Pick<ExportItemRow, "position" | "tillId" | "fileNumber">[];
+  files: (Pick<AccountingExportFileRow, "number" | "locationId" | "configId" | "provider"> & { config: string })[];
+  items: Pick<AccountingExportItemRow, "position" | "tillId" | "fileNumber">[];
 }
 
 export async function insertAccountingExport(
@@ -59,14 +59,16 @@ export async function insertAccountingExport(
 export async function findAccountingExport(
   sql: SqlClient,
   { id, locationId }: { id: string; locationId: string | null },
-): Promise<{ row: AccountingExportRow; items: ExportItemRow[]; files: ExportFileRow[] } | undefined> {
+): Promise<
+  { row: AccountingExportRow; items: AccountingExportItemRow[]; files: AccountingExportFileRow[] } | undefined
+> {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     const isVisible = locationId === null ? tx`true` : tx`location_id = ${locationId}`;
     const [row] = await tx<AccountingExportRow[]>`select * from accounting_exports where id = ${id} and ${isVisible}`;
     if (!row) return undefined;
     const [items, files] = await Promise.all([
-      tx<ExportItemRow[]>`select * from accounting_items where export_id = ${id} order by position`,
-      tx<ExportFileRow[]>`
+      tx<AccountingExportItemRow[]>`select * from accounting_items where export_id = ${id} order by position`,
+      tx<AccountingExportFileRow[]>`
         select number, location_id, config_id, provider, name, etag, entries, octet_length(content) as size
         from accounting_files where export_id = ${id} order by number`,
     ]);
@@ -117,7 +119,7 @@ export async function readExportFileChunk(
 }
 
 /** A claim (lease) of a process to an export. Only the holder of the latest claim writes the result. */
-export interface ExportClaim {
+export interface AccountingExportClaim {
   id: string;
   attempt: number;
   /** The W3C trace context of the request that created the export. */
@@ -135,8 +137,8 @@ const isClaimable = (sql: SqlClient) => sql`
 export async function claimAccountingExports(
   sql: SqlClient,
   { limit, seconds }: { limit: number; seconds: number },
-): Promise<ExportClaim[]> {
-  return sql<ExportClaim[]>`
+): Promise<AccountingExportClaim[]> {
+  return sql<AccountingExportClaim[]>`
     with due as (
       select export.id from accounting_exports export join (
         select id, row_number() over (partition by location_id order by state desc, created_at) as rank
@@ -154,9 +156,9 @@ export async function claimAccountingExports(
 }
 
 /** Extends a claim; returns false when it is no longer the latest. */
-export async function renewExportClaim(
+export async function renewAccountingExportClaim(
   sql: SqlClient,
-  claim: ExportClaim,
+  claim: AccountingExportClaim,
   { seconds }: { seconds: number },
 ): Promise<boolean> {
   const renewed = await sql`
@@ -165,7 +167,11 @@ export async function renewExportClaim(
 }
 
 /** Releases a claim, so that any process can claim the export after `afterSeconds`. */
-export async function releaseExportClaim(sql: SqlClient, claim: ExportClaim, { afterSeconds = 0 } = {}): Promise<void> {
+export async function releaseAccountingExportClaim(
+  sql: SqlClient,
+  claim: AccountingExportClaim,
+  { afterSeconds = 0 } = {},
+): Promise<void> {
   await sql`
     update accounting_exports set state = 'pending', claimed_until = now() + make_interval(secs => ${afterSeconds})
     where ${isClaimHeld(sql, claim)}`;
@@ -185,35 +191,32 @@ export async function countUnfinishedExportsOfOwner(
   return row.count;
 }
 
-/** Counts all pending and running exports. */
-export async function countUnfinishedExports(sql: SqlClient): Promise<number> {
+export async function countUnfinishedAccountingExports(sql: SqlClient): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*) from accounting_exports where state in ('pending', 'running')`;
   return row.count;
 }
 
 /** Returns the pending and running exports, oldest first, as operators see them. */
-export async function listUnfinishedExports(sql: SqlClient, limit: number) {
+export async function listUnfinishedAccountingExports(sql: SqlClient, limit: number) {
   return sql`
     select id as export_id, location_id, state, created_at, attempt as attempts, claimed_until
     from accounting_exports where state in ('pending', 'running') order by created_at limit ${limit}`;
 }
 
-/** The result of one till of an export. */
-export type ExportItemResult = Pick<ExportItemRow, "position" | "state" | "failure">;
+export type TillExportResult = Pick<AccountingExportItemRow, "position" | "state" | "failure">;
 
-/** The result of an export. */
-export interface FinishedExport {
+export interface AccountingExportResult {
   state: "done" | "failed";
-  items: ExportItemResult[];
+  items: TillExportResult[];
   files: { number: number; name: string; etag: string; entries: number; content: Uint8Array }[];
 }
 
 /** Stores the result of an export; returns false and stores nothing when the claim is no longer the latest. */
 export async function finishAccountingExport(
   tx: SqlTransaction,
-  claim: ExportClaim,
-  { state, items, files }: FinishedExport,
+  claim: AccountingExportClaim,
+  { state, items, files }: AccountingExportResult,
 ) {
   const updated = await tx`
     update accounting_exports set state = ${state}, finished_at = now(), claimed_until = null
@@ -235,14 +238,14 @@ export async function finishAccountingExport(
 }
 
 /** A file to write: its format, config and tills. */
-export interface PlannedExportFile extends Pick<ExportFileRow, "number" | "locationId" | "provider"> {
+export interface PlannedAccountingFile extends Pick<AccountingExportFileRow, "number" | "locationId" | "provider"> {
   config: string;
   tills: { position: number; tillId: string }[];
 }
 
 /** Returns the files that an export is to contain, each with its tills in the order in which they were closed. */
-export async function findPlannedExportFiles(sql: SqlClient, exportId: string): Promise<PlannedExportFile[]> {
-  return sql<PlannedExportFile[]>`
+export async function findPlannedAccountingFiles(sql: SqlClient, exportId: string): Promise<PlannedAccountingFile[]> {
+  return sql<PlannedAccountingFile[]>`
     select number, location_id, provider, config, (
       select json_agg(
         json_build_object('position', position, 'tillId', till_id)
@@ -257,7 +260,7 @@ export async function findPlannedExportFiles(sql: SqlClient, exportId: string): 
 const deleteBatchSize = 50;
 
 /** Deletes finished exports older than `days`, with their files. The same tills can be exported again. */
-export async function deleteExpiredExports(db: Database, days: number): Promise<void> {
+export async function deleteExpiredAccountingExports(db: Database, days: number): Promise<void> {
   const deleteBatch = async (tx: SqlTransaction) => {
     const expired = await tx<{ id: string }[]>`
       select id from accounting_exports
@@ -272,6 +275,6 @@ export async function deleteExpiredExports(db: Database, days: number): Promise<
   while ((await db.transaction(deleteBatch)) === deleteBatchSize);
 }
 
-function isClaimHeld(sql: SqlClient | SqlTransaction, { id, attempt }: ExportClaim) {
+function isClaimHeld(sql: SqlClient | SqlTransaction, { id, attempt }: AccountingExportClaim) {
   return sql`id = ${id} and attempt = ${attempt} and state = 'running'`;
 }

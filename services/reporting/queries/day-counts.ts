@@ -1,10 +1,10 @@
 import { type SqlTransaction, toRecordsetParameter } from "@pragma/runtime/database/postgres";
 
-export type ReportOrOrder = "report" | "order";
+export type ReportOrOrderKind = "report" | "order";
 
 interface DayCountChange {
   locationId: string;
-  kind: ReportOrOrder;
+  kind: ReportOrOrderKind;
   /** The days (YYYY-MM-DD) of the reports or orders before and after the change, one entry for each of them. */
   before: string[];
   after: string[];

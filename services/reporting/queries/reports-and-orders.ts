@@ -1,6 +1,6 @@
 import type { Database, SqlClient } from "@pragma/runtime/database/postgres";
 import type { PageRange, PageResult } from "@pragma/runtime/http/page-response";
-import type { ReportOrOrder } from "./day-counts.ts";
+import type { ReportOrOrderKind } from "./day-counts.ts";
 
 /** The position of a report or order in the lists of its location, which sort by day, instant and id. */
 export interface ReportOrOrderPosition {
@@ -13,7 +13,7 @@ export interface ReportOrOrderPosition {
 /** Selects the reports or orders of a location for a list. */
 export interface ReportOrOrderFilter {
   locationId: string;
-  kind: ReportOrOrder;
+  kind: ReportOrOrderKind;
   /** First and last day, inclusive; null for no limit. */
   since: string | null;
   until: string | null;
@@ -108,7 +108,7 @@ function listConditions(
  */
 export async function findReportOrOrder(
   { sql }: Database,
-  { kind, id, locationId, body }: { kind: ReportOrOrder; id: string; locationId: string | null; body: string },
+  { kind, id, locationId, body }: { kind: ReportOrOrderKind; id: string; locationId: string | null; body: string },
 ): Promise<{ body: Uint8Array; etag: string } | undefined> {
   const isRequested = sql`id = ${id} ${locationId === null ? sql`` : sql`and location_id = ${locationId}`}`;
   const source =

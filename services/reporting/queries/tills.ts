@@ -2,7 +2,7 @@ import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgre
 import { PermanentError } from "@pragma/runtime/retries/transient-error";
 
 /** Returns the highest applied revision of a till, or 0. */
-export async function findAppliedRevision(sql: SqlClient, tillId: string): Promise<number> {
+export async function findAppliedTillRevision(sql: SqlClient, tillId: string): Promise<number> {
   const [current] = await sql<{ revision: number }[]>`select revision from tills where till_id = ${tillId}`;
   return current?.revision ?? 0;
 }

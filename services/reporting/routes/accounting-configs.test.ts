@@ -3,7 +3,7 @@ import { AccountingConfig } from "@pragma/contracts/accounting-config";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import type { Principal } from "@pragma/contracts/principal";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { principalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
+import { createPrincipalWithScopes, startTestReporting, type TestReporting } from "../testing/start-test-reporting.ts";
 
 let service: TestReporting;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ async function createConfig(principal: Principal, body: object = {}): Promise<Ac
 
 describe("POST /v1/accounting/configs/", () => {
   it("fills in defaults from the French chart of accounts for all fields", async () => {
-    const principal = principalWithScopes("accounting:write");
+    const principal = createPrincipalWithScopes("accounting:write");
     expect(await createConfig(principal)).toMatchObject({
       locationId: principal.location.id,
       journalCode: "CA",
@@ -41,7 +41,7 @@ describe("POST /v1/accounting/configs/", () => {
   it("keeps the fields of the request and fills in the others", async () => {
     const sales = [{ taxRate: 1000, account: "7071", label: "Ventes à 10 %" }];
     const payments = { card: { account: "5121" } };
-    const config = await createConfig(principalWithScopes("accounting:write"), {
+    const config = await createConfig(createPrincipalWithScopes("accounting:write"), {
       name: "Cabinet Martin",
       sales,
       payments,
@@ -65,7 +65,7 @@ describe("POST /v1/accounting/configs/", () => {
       discountBooking: "both",
     };
     const { errors = [] } = await service.requestProblem("POST", path, {
-      principal: principalWithScopes("accounting:write"),
+      principal: createPrincipalWithScopes("accounting:write"),
       body,
     });
     expect(errors.map((issue) => issue.path).sort()).toEqual([
@@ -79,7 +79,7 @@ describe("POST /v1/accounting/configs/", () => {
   });
 
   it("creates one config for repeated requests with the same Idempotency-Key", async () => {
-    const principal = principalWithScopes("accounting:write");
+    const principal = createPrincipalWithScopes("accounting:write");
     const request = { principal, body: {}, headers: { "idempotency-key": randomUUID() } };
     const responses = [await service.request("POST", path, request), await service.request("POST", path, request)];
     const [first, second] = await Promise.all(responses.map((response) => response.json()));
@@ -89,12 +89,12 @@ describe("POST /v1/accounting/configs/", () => {
   });
 
   it("accepts another location only if it exists and the key may act for any location", async () => {
-    const principal = principalWithScopes("accounting:write");
+    const principal = createPrincipalWithScopes("accounting:write");
     const body = { locationId: randomUUID() };
     expect(await service.requestProblem("POST", path, { principal, body })).toMatchObject({
       code: "location_forbidden",
     });
-    const operator = principalWithScopes("accounting:write", "locations:any");
+    const operator = createPrincipalWithScopes("accounting:write", "locations:any");
     expect(await service.requestProblem("POST", path, { principal: operator, body })).toMatchObject({
       code: "location_not_found",
     });
@@ -107,7 +107,7 @@ describe("POST /v1/accounting/configs/", () => {
 
 describe("accounting configs of a location", () => {
   it("are listed newest first, page by page", async () => {
-    const principal = principalWithScopes("accounting:write");
+    const principal = createPrincipalWithScopes("accounting:write");
     const names = ["one", "two", "three"];
     for (const name of names) await createConfig(principal, { name });
     const page = async (query: string) => {
@@ -126,7 +126,7 @@ describe("accounting configs of a location", () => {
   });
 
   it("can be read with an entity tag, replaced and deleted", async () => {
-    const principal = principalWithScopes("accounting:write");
+    const principal = createPrincipalWithScopes("accounting:write");
     const config = await createConfig(principal, { name: "Brut", discountBooking: "gross", entryLabel: "Ventes" });
     const configPath = `${path}/${config.id}`;
     const response = await service.request("GET", configPath, { principal });
@@ -158,22 +158,22 @@ describe("accounting configs of a location", () => {
   });
 
   it("returns 404 to keys of other locations", async () => {
-    const { id } = await createConfig(principalWithScopes("accounting:write"));
-    const principal = principalWithScopes("accounting:write");
+    const { id } = await createConfig(createPrincipalWithScopes("accounting:write"));
+    const principal = createPrincipalWithScopes("accounting:write");
     for (const [method, body] of [["GET"], ["PUT", {}], ["DELETE"]] as const) {
       expect(await service.requestProblem(method, `${path}/${id}`, { principal, body })).toMatchObject({
         code: "accounting_config_not_found",
       });
     }
-    const operator = principalWithScopes("accounting:write", "locations:any");
+    const operator = createPrincipalWithScopes("accounting:write", "locations:any");
     expect((await service.request("GET", `${path}/${id}`, { principal: operator })).status).toBe(200);
   });
 
   it("returns scope_missing to a key without accounting:write", async () => {
-    expect(await service.requestProblem("GET", path, { principal: principalWithScopes("reports:read") })).toMatchObject(
-      {
-        code: "scope_missing",
-      },
-    );
+    expect(
+      await service.requestProblem("GET", path, { principal: createPrincipalWithScopes("reports:read") }),
+    ).toMatchObject({
+      code: "scope_missing",
+    });
   });
 });

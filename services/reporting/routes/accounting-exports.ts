@@ -18,13 +18,13 @@ import {
 import { getReadableLocationId } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { fecFileFormats } from "../accounting/fec/file-formats.ts";
-import { exportFormatsDescription, fecColumnsDescription } from "../accounting/openapi-descriptions.ts";
+import { accountingFileFormatsDescription, fecColumnsDescription } from "../accounting/openapi-descriptions.ts";
 import { requestAccountingExport } from "../accounting/request-export.ts";
 import { accountingRouteDefaults, defineRoute } from "../context.ts";
 import {
+  type AccountingExportFileRow,
+  type AccountingExportItemRow,
   type AccountingExportRow,
-  type ExportFileRow,
-  type ExportItemRow,
   findAccountingExport,
   findExportFile,
   readExportFileChunk,
@@ -51,7 +51,7 @@ export const createAccountingExport = defineRoute({
     "The export runs in the background: poll it by its id until its state is done or failed. " +
     "A till whose figures contradict each other fails, and the export reports the differences. The other tills are still exported. " +
     "The files of one export can have 16 MB in total. Tills that exceed the limit fail: export them with fewer other tills. " +
-    `A location other than the key's own requires a key that may act for any location.\n\n${exportFormatsDescription}`,
+    `A location other than the key's own requires a key that may act for any location.\n\n${accountingFileFormatsDescription}`,
   request: { body: jsonBodyParser(CreateAccountingExport) },
   responses: { 202: { description: "The export was accepted", schema: StartedAccountingExport } },
   errors: ["location_forbidden", "limit_reached"],
@@ -91,7 +91,7 @@ export const getAccountingExportFile = defineRoute({
   operationId: "getAccountingExportFile",
   ...accountingRouteDefaults,
   summary: "Download a file of an accounting export",
-  description: `Returns a file that accounting software imports.\n\n${exportFormatsDescription}\n\n${fecColumnsDescription}`,
+  description: `Returns a file that accounting software imports.\n\n${accountingFileFormatsDescription}\n\n${fecColumnsDescription}`,
   request: { params: fileParams },
   responses: {
     200: {
@@ -144,11 +144,15 @@ function exportNotFoundError(id: string): ApiError {
 
 /** Returns the response body of an export; `origin` is the scheme and host that the client used. */
 function toExportResponse(
-  { row, items, files }: { row: AccountingExportRow; items: ExportItemRow[]; files: ExportFileRow[] },
+  {
+    row,
+    items,
+    files,
+  }: { row: AccountingExportRow; items: AccountingExportItemRow[]; files: AccountingExportFileRow[] },
   origin: string,
 ): AccountingExport {
   const filesByNumber = new Map(files.map((file) => [file.number, file]));
-  const fileGroupFields = ({ locationId, configId, provider }: ExportFileRow) => ({
+  const fileGroupFields = ({ locationId, configId, provider }: AccountingExportFileRow) => ({
     locationId,
     accountingConfigId: configId,
     accountingProvider: provider,
@@ -162,7 +166,7 @@ function toExportResponse(
     finishedAt: row.finishedAt?.toISOString() ?? null,
     tills: items.map(({ tillId, fileNumber, state, failure }) => ({
       tillId,
-      ...fileGroupFields(filesByNumber.get(fileNumber) as ExportFileRow),
+      ...fileGroupFields(filesByNumber.get(fileNumber) as AccountingExportFileRow),
       state,
       failure: failure === null ? null : (JSON.parse(failure) as AccountingExportFailure),
       fileNumber: state === "done" ? fileNumber : null,

@@ -14,10 +14,9 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { defineRoute, type ReportingContext } from "../context.ts";
-import type { ReportOrOrder } from "../queries/day-counts.ts";
+import type { ReportOrOrderKind } from "../queries/day-counts.ts";
 import { findReportOrOrder, findReportOrOrderPage } from "../queries/reports-and-orders.ts";
 
-/** Query parameters of the lists of reports and orders. */
 const reportOrOrderListQuery = z.object({
   ...paginationQueryShape,
   since: dayQueryParameter.optional(),
@@ -36,7 +35,7 @@ type ListRouteInput = Pick<
 /** Returns a page of a location's reports or orders, from the column `body` with the responses of one API version. */
 async function reportOrOrderPageResponse(
   { query, principal, services, url, origin }: ListRouteInput,
-  { kind, body, reportId = null }: { kind: ReportOrOrder; body: string; reportId?: string | null },
+  { kind, body, reportId = null }: { kind: ReportOrOrderKind; body: string; reportId?: string | null },
 ): Promise<RouteResponse> {
   const { since = null, until = null } = query;
   const filter = { locationId: resolveLocationId(principal, query.locationId), kind, since, until, reportId };
@@ -57,7 +56,7 @@ type ReportOrOrderRouteInput = Pick<
  */
 async function reportOrOrderResponse(
   { params: { id }, principal, services, header }: ReportOrOrderRouteInput,
-  { kind, body }: { kind: ReportOrOrder; body: string },
+  { kind, body }: { kind: ReportOrOrderKind; body: string },
 ): Promise<RouteResponse> {
   const stored = await findReportOrOrder(services.db, { kind, id, locationId: getReadableLocationId(principal), body });
   if (!stored) throw new ApiError(`${kind}_not_found`, { detail: `This location has no ${kind} ${id}.` });

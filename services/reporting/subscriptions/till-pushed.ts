@@ -4,18 +4,18 @@ import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { onEvent } from "@pragma/runtime/messaging/subscription";
 import type { RequestContext } from "@pragma/runtime/observability/request-context";
 import { v5 as uuidV5 } from "uuid";
-import type { CalculatedTill } from "../calculate-till.ts";
+import type { TillCalculationResult } from "../calculate-till.ts";
 import { reportIdOfTill } from "../calculation/report-id.ts";
 import type { ReportingContext } from "../context.ts";
 import { findReportFinalizedData } from "../queries/reports.ts";
-import { advanceTillRevision, findAppliedRevision } from "../queries/tills.ts";
+import { advanceTillRevision, findAppliedTillRevision } from "../queries/tills.ts";
 import { removeReport, storeReport } from "../store-report.ts";
 
 /** Calculates and stores the report and orders of a till that was pushed, replaced or is being reprocessed. */
 export const calculatePushedTill = onEvent<ReportingContext, "till.pushed">(
   "till.pushed",
   async ({ data, services, context, once }) => {
-    const applied = await findAppliedRevision(services.db.sql, data.tillId);
+    const applied = await findAppliedTillRevision(services.db.sql, data.tillId);
     // An outdated revision: loading its body, which may be large, would be wasted work.
     if (applied > data.revision) return once(async () => {});
     const till = applied === data.revision ? null : await calculateReport(data, services, context);
@@ -33,7 +33,7 @@ async function calculateReport(
   data: EventData<"till.pushed">,
   { objects, calculator }: ReportingContext,
   context: RequestContext,
-): Promise<CalculatedTill> {
+): Promise<TillCalculationResult> {
   const bytes = await context.runStep({ name: "read till body" }, () => objects.get(data.object.key));
   const { tillId, locationId, timeZone, version } = data;
   return context.runStep({ name: "calculate report" }, () =>
@@ -44,7 +44,7 @@ async function calculateReport(
 interface AppliedTill {
   data: EventData<"till.pushed">;
   /** Null for a till in training mode, and when the revision was already applied. */
-  till: CalculatedTill;
+  till: TillCalculationResult;
   traceparent: string;
 }
 

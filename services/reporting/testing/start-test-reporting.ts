@@ -25,7 +25,9 @@ export interface TestReporting extends TestService {
 }
 
 /** Returns a principal of a new location with these scopes. */
-export function principalWithScopes(...scopes: Scope[]): Principal & { location: NonNullable<Principal["location"]> } {
+export function createPrincipalWithScopes(
+  ...scopes: Scope[]
+): Principal & { location: NonNullable<Principal["location"]> } {
   const { location, ...principal } = createTestPrincipal();
   if (!location) throw new Error("The principal has no location.");
   return { ...principal, scopes, location };

@@ -13,7 +13,7 @@ import {
   ProductRow,
 } from "@pragma/contracts/order-rows";
 import type { TicketItemV1, TicketPaymentV1, TicketV1 } from "@pragma/contracts/ticket-v1";
-import { isSettlingPayment } from "../calculation/counted-orders.ts";
+import { isSettlingPayment } from "../calculation/reportable-orders.ts";
 import type { LocalToUtc } from "./local-to-utc.ts";
 
 /** Returns the payment mode with this index, which V1 tills use as a code; `custom` for unknown codes. */
