@@ -6,7 +6,7 @@ const dayMs = 24 * 3_600_000;
 
 /** Requests the erasure of personal data that is past its retention. */
 export const eraseExpiredPersonalData: PeriodicTask<Pick<ReportingContext, "db" | "log" | "config">> = {
-  name: "erase personal data",
+  name: "erase expired personal data",
   intervalSeconds: 3_600,
   async run({ db, log, config: { PERSONAL_DATA_KEPT_DAYS: days } }, context) {
     if (days === undefined) return;

@@ -106,7 +106,7 @@ export const replaceAccountingConfig = defineRoute({
   description:
     "Replaces the whole config. Fields that you leave out return to their defaults. Exports requested earlier keep using the previous config.",
   request: { params: accountingConfigParams, body: jsonBodyParser(ReplaceAccountingConfig) },
-  responses: { 200: { description: "The replaced config", schema: AccountingConfig } },
+  responses: { 200: { description: "The updated config", schema: AccountingConfig } },
   errors: ["accounting_config_not_found"],
   async handle({ params: { id }, body: content, principal, services }) {
     const key = { id, locationId: getReadableLocationId(principal) };
