@@ -61,9 +61,9 @@ describe("a trace", () => {
         "POST /v2/tills/ > keep the till's body",
         "POST /v2/tills/ > till.pushed send",
         "POST /v2/tills/ > till.pushed process",
-        "till.pushed process > calculate the report",
-        "store the report > report.finalized send",
-        "store the report > report.finalized process",
+        "till.pushed process > calculate report",
+        "store report > report.finalized send",
+        "store report > report.finalized process",
         "report.finalized process > webhook report.finalized",
       ]),
     );

@@ -1,43 +1,48 @@
 import type { Database, SqlTransaction } from "@pragma/runtime/database/postgres";
 import { publishEvent } from "@pragma/runtime/messaging/outbox";
-import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import type { ReportingContext } from "./context.ts";
 import { findOrderIdsOfTill } from "./queries/orders.ts";
 
-/** Which orders lose what says who ordered: some, or all of the tills that were pushed before a day. */
-export type ErasureRequest = { locationId: string } & ({ orderIds: string[] } | { before: string });
+/** The orders whose personal data is to be erased: those listed, or all orders of tills pushed before a day. */
+export type PersonalDataErasureRequest = { locationId: string } & ({ orderIds: string[] } | { before: string });
 
 const batchSize = 100;
 
 /**
- * Has personal data erased wherever it is kept: bodies of tills, reports and orders that are made of them, live orders,
- * messages. It is done by events, one for each till, and survives whatever dies meanwhile.
+ * Requests the erasure of personal data from all stored copies: bodies of tills, reports, orders, live orders and
+ * messages. Publishes one `orders.erased` event for each till, so the erasure survives crashes.
  *
- * @returns how many tills it concerns.
+ * @returns the number of affected tills.
  */
-export async function requestErasure(db: Database, erasure: ErasureRequest): Promise<{ tills: number }> {
-  if ("before" in erasure) return { tills: await eraseTillsPushedBefore(db, erasure) };
+export async function requestPersonalDataErasure(
+  db: Database,
+  erasure: PersonalDataErasureRequest,
+): Promise<{ tills: number }> {
+  if ("before" in erasure) return { tills: await requestErasureOfTillsPushedBefore(db, erasure) };
   const { locationId, orderIds } = erasure;
   return db.transaction(async (tx) => {
-    const tills = await listTillsOfOrders(tx, { locationId, orderIds });
+    const tills = await findOrdersByTill(tx, { locationId, orderIds });
     for (const { tillId, ids } of tills)
       await publishOrdersErased(tx, { locationId, tillId, orderIds: ids, isWholeTill: false });
-    const found = new Set(tills.flatMap(({ ids }) => ids));
-    // Those that are still live, or that a till has yet to bring.
-    const ordersWithoutTill = orderIds.filter((id) => !found.has(id));
+    const idsInTills = new Set(tills.flatMap(({ ids }) => ids));
+    // Live orders, and orders whose till has not been pushed yet.
+    const ordersWithoutTill = orderIds.filter((id) => !idsInTills.has(id));
     if (ordersWithoutTill.length > 0)
       await publishOrdersErased(tx, { locationId, tillId: null, orderIds: ordersWithoutTill, isWholeTill: false });
     return { tills: tills.length };
   });
 }
 
-/** The same for all tills that were pushed before a time, of one location or of all; gives how many. */
-export async function eraseTillsPushedBefore(
+/**
+ * Requests the erasure of personal data of all tills pushed before a time, of one location or of all locations.
+ *
+ * @returns the number of affected tills.
+ */
+export async function requestErasureOfTillsPushedBefore(
   db: Database,
   { locationId, before, traceparent }: { locationId?: string; before: string; traceparent?: string | undefined },
 ): Promise<number> {
-  let erased = 0;
-  for (let batchLength = batchSize; batchLength === batchSize; erased += batchLength) {
+  let tillCount = 0;
+  for (let batchLength = batchSize; batchLength === batchSize; tillCount += batchLength) {
     batchLength = await db.transaction(async (tx) => {
       const tills = await lockTillsToErase(tx, { locationId, before, limit: batchSize });
       for (const { tillId, locationId } of tills) {
@@ -54,7 +59,7 @@ export async function eraseTillsPushedBefore(
       return tills.length;
     });
   }
-  return erased;
+  return tillCount;
 }
 
 interface ErasedOrders {
@@ -68,8 +73,8 @@ async function publishOrdersErased(tx: SqlTransaction, data: ErasedOrders, trace
   await publishEvent(tx, "orders.erased", { subject: data.tillId ?? data.locationId, data, traceparent });
 }
 
-/** The tills that hold some of these orders, each with those that it holds. */
-async function listTillsOfOrders(
+/** Returns the tills that contain any of these orders, each with the ids of those orders. */
+async function findOrdersByTill(
   tx: SqlTransaction,
   { locationId, orderIds }: { locationId: string; orderIds: string[] },
 ): Promise<{ tillId: string; ids: string[] }[]> {
@@ -79,8 +84,8 @@ async function listTillsOfOrders(
 }
 
 /**
- * Tills that were pushed before a time and whose personal data was not erased; locked. Those that are being written are
- * waited for: nobody would ask for them again.
+ * Locks and returns the tills that were pushed before a time and still have personal data. Waits for tills that another
+ * transaction is writing: skipping them would leave their data, because an operator's request runs only once.
  */
 async function lockTillsToErase(
   tx: SqlTransaction,
@@ -96,17 +101,3 @@ async function lockTillsToErase(
 async function markTillsErased(tx: SqlTransaction, tillIds: string[]): Promise<void> {
   await tx`update tills set erased_at = now() where till_id = any(${tillIds}::uuid[])`;
 }
-
-const dayMs = 24 * 3_600_000;
-
-/** Has the personal data erased of tills that were pushed longer ago than it may be kept. */
-export const eraseExpiredPersonalData: PeriodicTask<Pick<ReportingContext, "db" | "log" | "config">> = {
-  name: "erase personal data",
-  intervalSeconds: 3_600,
-  async run({ db, log, config: { PERSONAL_DATA_KEPT_DAYS: days } }, context) {
-    if (days === undefined) return;
-    const before = new Date(Date.now() - days * dayMs).toISOString();
-    const tills = await eraseTillsPushedBefore(db, { before, traceparent: context?.traceparent });
-    if (tills > 0) log.info({ tills }, "personal data of old tills is erased");
-  },
-};

@@ -9,7 +9,7 @@ import {
 
 const saleFields = { total: 1100, totalWithoutTax: 1000, totalTax: 100, guestsCount: 2, roomName: "Salle" };
 
-describe("an order made in school mode", () => {
+describe("an order in training mode", () => {
   const training = createTestOrder({
     ...saleFields,
     isTraining: true,
@@ -22,7 +22,7 @@ describe("an order made in school mode", () => {
     clerkShiftList: [{ id: "alice", clockInDate: null, clockOutDate: null }],
   });
 
-  test("is left out of every figure and list", () => {
+  test("is omitted from all figures and lists", () => {
     expect(reportV2).toMatchObject({ totalSales: 0, guestsNumber: 0, orderCount: 0 });
     for (const [name, value] of Object.entries(reportV2)) {
       if (Array.isArray(value) && name !== "reportClerksShift") expect(value, name).toEqual([]);
@@ -37,7 +37,7 @@ test.each([
   ["canceled", { isCanceled: true }],
   ["transferred", { isTransferred: true }],
   ["canceled and transferred", { isCanceled: true, isTransferred: true }],
-])("an order that was %s is listed, and is no sale", (_, state) => {
+])("lists an order that was %s, but does not count it as a sale", (_, state) => {
   const order = createTestOrder({ ...saleFields, ...state, productRowList: [createTestProductRow()] });
   const { reportV2, reportV0, orders } = computeTestReport([order]);
   expect(reportV2).toMatchObject({
@@ -52,7 +52,7 @@ test.each([
   expect(orders.map(({ id }) => id)).toEqual([order.id]);
 });
 
-test("the order's declared total is the sale, whatever its rows say", () => {
+test("uses the declared total of an order as the sale, even if its rows differ", () => {
   const { reportV2 } = computeTestReport([
     createTestOrder({ ...saleFields, total: 999, productRowList: [createTestProductRow(), createTestProductRow()] }),
   ]);
@@ -63,12 +63,12 @@ test.each([
   ["canceled", { isCanceled: true }],
   ["transferred", { isTransferred: true }],
   ["lost", { isLoss: true }],
-])("a row that was %s is no sale", (_, state) => {
+])("does not count a row that was %s as a sale", (_, state) => {
   const { reportV2 } = computeTestReport([createTestOrder({ productRowList: [createTestProductRow(state)] })]);
   expect(reportV2).toMatchObject({ reportProducts: [], reportTaxes: [], reportModifiers: [], reportDiscounts: [] });
 });
 
-test("a menu whose products were all canceled or lost is no sale", () => {
+test("does not count a menu without products, or with canceled and lost products only, as a sale", () => {
   const menu = createTestMenuRow({
     productRowList: [createTestProductRow({ isCanceled: true }), createTestProductRow({ isLoss: true })],
   });
@@ -77,7 +77,7 @@ test("a menu whose products were all canceled or lost is no sale", () => {
   ).toEqual([]);
 });
 
-test("products outside menus come before those in menus, order by order", () => {
+test("lists products of each order outside menus before those in menus", () => {
   const first = createTestOrder({
     menuRowList: [createTestMenuRow({ productRowList: [createTestProductRow({ name: "B" })] })],
     productRowList: [createTestProductRow({ name: "A" })],
