@@ -12,7 +12,7 @@ let environment: TestEnvironment;
 let gateway: TestGateway;
 let authorization: string;
 
-/** How many requests the service handles at the moment, and handled at once at most. */
+/** The number of requests that the service is handling, and its maximum so far. */
 const activeRequests = { now: 0, max: 0 };
 const respondSlowly: ServiceFetch = async () => {
   activeRequests.now += 1;
@@ -51,8 +51,8 @@ async function readUntilClosed(socket: Awaited<ReturnType<typeof openRawConnecti
   return text;
 }
 
-describe("requests that a client sends ahead", () => {
-  it("are answered one after the other", async () => {
+describe("pipelined requests", () => {
+  it("are handled one after the other", async () => {
     const socket = await openRawConnection(gateway.port);
     socket.write(requestHead("GET /v1/catalog/", { authorization }).repeat(5));
     let text = "";
@@ -62,7 +62,7 @@ describe("requests that a client sends ahead", () => {
     socket.destroy();
   });
 
-  it("close the connection when they are more than eight", async () => {
+  it("close the connection when there are more than eight", async () => {
     const socket = await openRawConnection(gateway.port);
     socket.write(requestHead("GET /v1/catalog/", { authorization }).repeat(800));
     const text = await readUntilClosed(socket);
@@ -71,20 +71,20 @@ describe("requests that a client sends ahead", () => {
 });
 
 describe("a client", () => {
-  it("that takes nothing of its response is cut off", async () => {
+  it("that does not read its response is disconnected", async () => {
     const socket = await openRawConnection(gateway.port);
     socket.pause();
-    socket.write(requestHead("GET /v2/reports/endless", { authorization, "x-request-id": "takes-nothing" }));
+    socket.write(requestHead("GET /v2/reports/endless", { authorization, "x-request-id": "never-reads" }));
     const line = await eventually(
-      "its line",
-      () => gateway.logLines.find(({ requestId }) => requestId === "takes-nothing"),
+      "the log line",
+      () => gateway.logLines.find(({ requestId }) => requestId === "never-reads"),
       { withinSeconds: 15 },
     );
     expect(line).toMatchObject({ aborted: true });
     socket.destroy();
   });
 
-  it("that sends what is no HTTP while its stream goes on finds the connection closed, and no word in the stream", async () => {
+  it("that sends invalid HTTP during its stream is disconnected without an error in the stream", async () => {
     const socket = await openRawConnection(gateway.port);
     socket.write(requestHead("GET /v1/orders-live/stream", { authorization }));
     let text = "";
@@ -96,7 +96,7 @@ describe("a client", () => {
     expect(text).not.toContain("400");
   });
 
-  it("has so many connections and no more", async () => {
+  it("may open a limited number of connections", async () => {
     const sockets = await Promise.all(Array.from({ length: 30 }, () => openRawConnection(gateway.port)));
     await eventually("ten to be closed", () => sockets.filter(({ destroyed }) => destroyed).length >= 10);
     const [open] = sockets.filter(({ destroyed }) => !destroyed);
@@ -105,7 +105,7 @@ describe("a client", () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it("without a key makes so many requests and no more, and is told the limit", async () => {
+  it("without a key may send a limited number of requests, and the 429 states the limit", async () => {
     await eventually(
       "connections to be free",
       async () => (await gateway.request("/v2/reports/json", { key: authorization })).ok,
@@ -113,14 +113,14 @@ describe("a client", () => {
     const statuses: number[] = [];
     for (let request = 0; request < 8; request++) statuses.push((await gateway.request("/health/")).status);
     expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(6);
-    const refused = await gateway.request("/health/");
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get("retry-after")).toBe("1");
-    expect(await refused.json()).toMatchObject({
+    const rejected = await gateway.request("/health/");
+    expect(rejected.status).toBe(429);
+    expect(rejected.headers.get("retry-after")).toBe("1");
+    expect(await rejected.json()).toMatchObject({
       code: "rate_limited",
       limit: { name: "keyless_requests", maximum: 1 },
     });
-    // A key that nobody looks at there makes no difference.
+    // A key makes no difference on routes that do not authenticate.
     expect((await gateway.request("/health/", { key: authorization })).status).toBe(429);
     expect((await gateway.request("/nothing/", { key: "x" })).status).toBe(429);
     expect((await gateway.request("/v2/reportsandmore", { key: "x" })).status).toBe(429);
