@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { checkoutFolder } from "./setup.mjs";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
-const refusedImports = [
+const forbiddenImports = [
   ["contracts/a.ts", "@pragma/runtime/config/runtime-config"],
   ["contracts/b.ts", "../services/_runtime/config/runtime-config.ts"],
   ["services/_runtime/a.ts", "@pragma/accounts/service"],
@@ -55,11 +55,11 @@ const allowedImports = [
   ["deploy/local/y.mjs", "./terminal.mjs"],
 ] as const;
 
-it("refuses imports against the direction of the layers, and only those", () => {
+it("forbids imports against the direction of the layers, and only those", () => {
   const folder = createScratchFolder();
   copyFileSync(join(checkoutFolder, "biome.imports.json"), join(folder, "biome.imports.json"));
   writeFileSync(join(folder, "biome.json"), '{ "extends": ["./biome.imports.json"] }');
-  for (const [file, specifier] of [...refusedImports, ...allowedImports]) {
+  for (const [file, specifier] of [...forbiddenImports, ...allowedImports]) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), `export { thing } from "${specifier}";\n`);
   }
@@ -69,8 +69,8 @@ it("refuses imports against the direction of the layers, and only those", () => 
     { cwd: folder, encoding: "utf8" },
   );
   const { diagnostics } = JSON.parse(stdout) as { diagnostics: { category: string; location: { path: string } }[] };
-  const found = diagnostics
+  const reportedPaths = diagnostics
     .filter(({ category }) => category === "lint/style/noRestrictedImports")
     .map(({ location }) => location.path);
-  expect(found.sort()).toEqual(refusedImports.map(([file]) => file).sort());
+  expect(reportedPaths.sort()).toEqual(forbiddenImports.map(([file]) => file).sort());
 });
