@@ -1,7 +1,7 @@
 import type { FetchResponse, MaybeOptionalInit } from "openapi-fetch";
 import createFetchClient, { type Middleware } from "openapi-fetch";
 import type { HttpMethod, MediaType, PathsWithMethod, RequiredKeysOf } from "openapi-typescript-helpers";
-import { errorFromResponse, NoResponse } from "./api-problem.ts";
+import { createErrorFromResponse, NoResponse } from "./api-problem.ts";
 import type { components, paths as FullPaths } from "./generated/full-api.ts";
 import type { paths as PublicPaths } from "./generated/public-api.ts";
 import { abortableDelay, createRetryingFetch, type SendRequest } from "./retrying-fetch.ts";
@@ -160,7 +160,7 @@ const idempotencyKeyMiddleware: Middleware = {
 /** Throws an error for each unsuccessful response, and for a missing one. */
 const problemMiddleware: Middleware = {
   async onResponse({ request, response }) {
-    if (!response.ok) throw await errorFromResponse(describeCall(request), response);
+    if (!response.ok) throw await createErrorFromResponse(describeCall(request), response);
   },
   onError({ request, error }) {
     if (!request.signal.aborted) return new NoResponse(describeCall(request), error);

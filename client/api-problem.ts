@@ -39,7 +39,7 @@ export class ApiProblem extends Error {
 }
 
 /** Returns the error for an unsuccessful response. Reads its body. */
-export async function errorFromResponse(call: string, response: Response): Promise<Error> {
+export async function createErrorFromResponse(call: string, response: Response): Promise<Error> {
   if (response.status === 304) return new NotModified(call);
   const text = await response.text();
   const problem = parseJson(text);

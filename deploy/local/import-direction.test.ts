@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { checkoutFolder } from "./setup.mjs";
+import { repositoryFolder } from "./setup.mjs";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 const forbiddenImports = [
@@ -59,14 +59,14 @@ const allowedImports = [
 
 it("forbids imports against the direction of the layers, and only those", () => {
   const folder = createScratchFolder();
-  copyFileSync(join(checkoutFolder, "biome.imports.json"), join(folder, "biome.imports.json"));
+  copyFileSync(join(repositoryFolder, "biome.imports.json"), join(folder, "biome.imports.json"));
   writeFileSync(join(folder, "biome.json"), '{ "extends": ["./biome.imports.json"] }');
   for (const [file, specifier] of [...forbiddenImports, ...allowedImports]) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), `export { thing } from "${specifier}";\n`);
   }
   const { stdout } = spawnSync(
-    join(checkoutFolder, "node_modules", ".bin", "biome"),
+    join(repositoryFolder, "node_modules", ".bin", "biome"),
     ["lint", "--only=style/noRestrictedImports", "--reporter=json", "--max-diagnostics=none", "."],
     { cwd: folder, encoding: "utf8" },
   );

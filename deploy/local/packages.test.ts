@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from "node:path";
 import { satisfies } from "semver";
 import { expect, it } from "vitest";
-import { checkoutFolder } from "./setup.mjs";
+import { repositoryFolder } from "./setup.mjs";
 import { createScratchFolder } from "./testing/scratch-folder.ts";
 
 interface LockedPackage {
@@ -13,7 +13,7 @@ interface LockedPackage {
   optionalDependencies?: Record<string, string>;
 }
 
-const { packages } = JSON.parse(readFileSync(join(checkoutFolder, "package-lock.json"), "utf8")) as {
+const { packages } = JSON.parse(readFileSync(join(repositoryFolder, "package-lock.json"), "utf8")) as {
   packages: Record<string, LockedPackage>;
 };
 
@@ -47,7 +47,7 @@ it("runs no install scripts of packages", () => {
   const folder = createScratchFolder();
   const dependency = join(folder, "dependency");
   mkdirSync(dependency);
-  copyFileSync(join(checkoutFolder, ".npmrc"), join(folder, ".npmrc"));
+  copyFileSync(join(repositoryFolder, ".npmrc"), join(folder, ".npmrc"));
   const createMarker = (name: string) => `node -e "fs.writeFileSync(process.env.INIT_CWD + '/${name}', '')"`;
   const scripts = Object.fromEntries(
     ["preinstall", "install", "postinstall"].map((name) => [name, createMarker(name)]),

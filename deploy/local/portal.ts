@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { requireFreePort } from "./free-port.ts";
 import { runCommandOrFail } from "./run-command.mjs";
 import { isUrlOk, launchServer } from "./run-server.ts";
-import { checkoutFolder } from "./setup.mjs";
+import { repositoryFolder } from "./setup.mjs";
 import { localStateFolder } from "./state-folder.ts";
 import { describeError, printLine, withProgress } from "./terminal.mjs";
 
-const portalFolder = join(checkoutFolder, "docs-portal");
+const portalFolder = join(repositoryFolder, "docs-portal");
 
 /**
  * Builds the documentation site, unless it is up to date.

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { checkoutFolder } from "./setup.mjs";
+import { repositoryFolder } from "./setup.mjs";
 import { readOrCreateFile } from "./state-folder.ts";
 import { UserFacingError } from "./terminal.mjs";
 
@@ -13,7 +13,7 @@ import { UserFacingError } from "./terminal.mjs";
 export async function readOrCreateSecrets(folder: string): Promise<{ dataKeys: string; adminKey: string }> {
   const file = join(folder, "secrets.json");
   // A dynamic import, because the runtime itself is compiled with types of this folder.
-  const { createApiKey } = await import(join(checkoutFolder, "services", "_runtime", "security", "api-key.ts"));
+  const { createApiKey } = await import(join(repositoryFolder, "services", "_runtime", "security", "api-key.ts"));
   const text = readOrCreateFile(file, () => {
     const secrets = { dataKeys: `local:${randomBytes(32).toString("hex")}`, adminKey: createApiKey().key };
     return `${JSON.stringify(secrets, undefined, 2)}\n`;

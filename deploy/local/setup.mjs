@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { lastLinesOf, runCommand } from "./run-command.mjs";
 import { UserFacingError, withProgress } from "./terminal.mjs";
 
-/** The absolute path of the checkout, without a trailing slash. */
-export const checkoutFolder = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+/** The absolute path of the repository, without a trailing slash. */
+export const repositoryFolder = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
 /** Where the documentation build caches compiled packages. */
 const buildCacheFolders = ["node_modules/.cache", "docs-portal/node_modules/.cache"];
@@ -20,7 +20,7 @@ const installRecordFile = "node_modules/.installed-from.json";
  * @param {string} [folder] the checkout
  * @throws {UserFacingError} with the errors in the output of npm
  */
-export async function ensurePackagesInstalled(folder = checkoutFolder) {
+export async function ensurePackagesInstalled(folder = repositoryFolder) {
   const lockfile = readFileSync(join(folder, "package-lock.json"), "utf8");
   const expected = { lockfile: sha256(lockfile), patches: sha256(readPatches(join(folder, "patches"))) };
   /** @type {Partial<typeof expected>} */
@@ -41,7 +41,7 @@ export async function ensurePackagesInstalled(folder = checkoutFolder) {
 
 /** Called by vitest before tests, because a plain `npm ci` does not apply the patches. */
 export async function setup() {
-  if (!existsSync(join(checkoutFolder, installRecordFile))) await ensurePackagesInstalled();
+  if (!existsSync(join(repositoryFolder, installRecordFile))) await ensurePackagesInstalled();
 }
 
 /**

@@ -4,6 +4,6 @@ import "./node-version.mjs";
 // Imported dynamically, because an older Node.js cannot load these modules.
 const { runUntilStopped } = await import("./run-until-stopped.mjs");
 await runUntilStopped(async (fail) => {
-  const { startCheckout } = await import("./start.ts");
-  return startCheckout(fail);
+  const { startLocalProduct } = await import("./start.ts");
+  return startLocalProduct(fail);
 });

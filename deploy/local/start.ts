@@ -5,18 +5,18 @@ import { runCommandOrFail } from "./run-command.mjs";
 import { isUrlOk, launchServer } from "./run-server.ts";
 import { readOrCreateSecrets } from "./secrets.ts";
 import { ensureServers } from "./servers.ts";
-import { checkoutFolder } from "./setup.mjs";
+import { repositoryFolder } from "./setup.mjs";
 import { localStateFolder, lockLocalStateFolder, prepareLocalStateFolder } from "./state-folder.ts";
 import { printLine, UserFacingError, withProgress } from "./terminal.mjs";
 
-const seedDemoProgram = join(checkoutFolder, "simulator", "dist", "src", "demo.js");
-const liveDemoProgram = join(checkoutFolder, "simulator", "dist", "src", "demo-live.js");
+const seedDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo.js");
+const liveDemoProgram = join(repositoryFolder, "simulator", "dist", "src", "demo-live.js");
 
 /**
  * Starts the servers, the product, the demo and the documentation. Resolves when they are ready. Calls `fail` when the
  * product exits unexpectedly.
  */
-export async function startCheckout(fail: (error: unknown) => void): Promise<undefined> {
+export async function startLocalProduct(fail: (error: unknown) => void): Promise<undefined> {
   const startedAt = Date.now();
   const port = readPort("PORT", 4000);
   const opsPort = readPort("OPS_PORT", 4090);
@@ -26,7 +26,7 @@ export async function startCheckout(fail: (error: unknown) => void): Promise<und
   await requireFreePort("PORT", port);
   await requireFreePort("OPS_PORT", opsPort);
   await withProgress("Compiling", async () => {
-    const options = { cwd: checkoutFolder };
+    const options = { cwd: repositoryFolder };
     const tsc = join("node_modules", ".bin", "tsc");
     await runCommandOrFail(
       process.execPath,
@@ -44,7 +44,7 @@ export async function startCheckout(fail: (error: unknown) => void): Promise<und
     logFile,
     port,
     command: process.execPath,
-    args: [join(checkoutFolder, "services", "dist", "main.js")],
+    args: [join(repositoryFolder, "services", "dist", "main.js")],
     env,
     log: fail,
     // It lets requests in progress finish, for up to 30 seconds.

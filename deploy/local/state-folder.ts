@@ -18,11 +18,11 @@ import {
   type ProcessIdentity,
   persistCleanupList,
 } from "./process-cleanup.mjs";
-import { checkoutFolder } from "./setup.mjs";
+import { repositoryFolder } from "./setup.mjs";
 import { UserFacingError } from "./terminal.mjs";
 
 /** The folder in the checkout for all data of `npm start`. */
-export const localStateFolder = join(checkoutFolder, ".pragma");
+export const localStateFolder = join(repositoryFolder, ".pragma");
 
 /** Increased when an existing folder cannot be used any more without changes. */
 const layoutVersion = 3;

@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { runCommand } from "../run-command.mjs";
-import { checkoutFolder } from "../setup.mjs";
+import { repositoryFolder } from "../setup.mjs";
 import { printLine, withProgress } from "../terminal.mjs";
 
-const packageBinary = (name: string) => join(checkoutFolder, "node_modules", ".bin", name);
+const packageBinary = (name: string) => join(repositoryFolder, "node_modules", ".bin", name);
 
 const checkSteps: { name: string; command: string; args: string[] }[] = [
   { name: "generated client types", command: process.execPath, args: [join("client", "generate-types.mjs")] },
   { name: "types", command: packageBinary("tsc"), args: ["-b"] },
   {
     name: "types of the documentation site",
-    command: join(checkoutFolder, "docs-portal", "node_modules", ".bin", "tsc"),
+    command: join(repositoryFolder, "docs-portal", "node_modules", ".bin", "tsc"),
     args: ["-p", "docs-portal"],
   },
   {
@@ -28,7 +28,7 @@ export async function runChecks(): Promise<{ passed: number; failed: number }> {
   for (const { name, command, args } of checkSteps) {
     const startedAt = Date.now();
     const { code, output } = await withProgress(`Checking ${name}`, () =>
-      runCommand(command, args, { cwd: checkoutFolder }),
+      runCommand(command, args, { cwd: repositoryFolder }),
     );
     const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
     printLine(`check ${code === 0 ? "passed" : "FAILED"}: ${name} (${seconds} s)`);

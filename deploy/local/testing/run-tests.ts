@@ -5,7 +5,7 @@ import { createTemporaryDataFolder, removeDataFolder } from "../data-folder.mjs"
 import { buildPortal } from "../portal.ts";
 import { spawnWithCleanup } from "../process-cleanup.mjs";
 import { ensureServers } from "../servers.ts";
-import { checkoutFolder } from "../setup.mjs";
+import { repositoryFolder } from "../setup.mjs";
 import { printLine } from "../terminal.mjs";
 import { ensureChromium } from "./chromium.ts";
 import { runChecks } from "./run-checks.ts";
@@ -49,10 +49,10 @@ async function runVitest(args: string[], env: NodeJS.ProcessEnv): Promise<TestTo
   const reportFile = join(folder, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${reportFile}`];
   const child = spawnWithCleanup(
-    join(checkoutFolder, "node_modules", ".bin", "vitest"),
+    join(repositoryFolder, "node_modules", ".bin", "vitest"),
     ["run", ...reporters, ...args],
     {
-      cwd: checkoutFolder,
+      cwd: repositoryFolder,
       env: { ...process.env, ...env, TMPDIR: folder },
       stdio: ["ignore", "inherit", "inherit"],
     },

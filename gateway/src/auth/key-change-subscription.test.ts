@@ -7,13 +7,13 @@ import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/test
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FakeKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let environment: TestEnvironment;
 let server: DedicatedServer;
 let bus: EventBus;
 let publisher: EventBusConnection["nats"];
-const accounts = new FakeKeyLookupService();
+const accounts = new FakeAccountsService();
 let gateways: TestGateway[];
 
 beforeAll(async () => {
@@ -85,7 +85,7 @@ describe("every gateway", () => {
   });
 
   it("accepts a new key at once, even if it was used before it was created", async () => {
-    const created = new FakeKeyLookupService().addKey();
+    const created = new FakeAccountsService().addKey();
     expect(await problemCodesOf(created.key)).toEqual(["key_invalid", "key_invalid"]);
     accounts.addKey(created.resolvedKey, created.key);
     publish("key.changed", {

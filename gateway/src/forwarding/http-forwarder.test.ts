@@ -4,7 +4,7 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openRawConnection, readRawResponse, requestHead } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawConnection, readRawResponse } from "../testing/raw-client.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let environment: TestEnvironment;
@@ -133,7 +133,7 @@ describe("a service", () => {
         },
       ];
       const socket = await openRawConnection(gateway.port);
-      socket.write(requestHead("GET /v2/reports/", { authorization: key }));
+      socket.write(formatRequestHead("GET /v2/reports/", { authorization: key }));
       const response = await readRawResponse(socket);
       expect(response).toMatchObject({ status: 200, isTruncated: true });
       expect(response.body.toString()).toBe("only this");
@@ -155,7 +155,7 @@ describe("a service", () => {
     const socket = await openRawConnection(gateway.port);
     const named = ["content-length", "host", "authorization", "x-request-id", "x-forwarded-host", "x-pragma-principal"];
     socket.write(
-      `${requestHead("POST /v2/reports/", {
+      `${formatRequestHead("POST /v2/reports/", {
         authorization: key,
         connection: [...named, "x-pragma-signature", "transfer-encoding", "x-mine"].join(", "),
         "content-type": "application/json",
@@ -221,7 +221,7 @@ describe("a service", () => {
       },
     ];
     const socket = await openRawConnection(gateway.port);
-    socket.write(requestHead("GET /v2/reports/", { authorization: key }));
+    socket.write(formatRequestHead("GET /v2/reports/", { authorization: key }));
     await eventually("the request to arrive", () => requests.length === 1);
     socket.destroy();
     await eventually("the connection to be closed", () => upstreamConnection?.destroyed, { withinSeconds: 1 });
@@ -242,7 +242,7 @@ describe("a gateway that stops", () => {
     const idle = await openRawConnection(gateway.port);
     const idleClosed = new Promise((resolve) => idle.once("close", resolve));
     const socket = await openRawConnection(gateway.port);
-    socket.write(requestHead("GET /v2/reports/", { authorization: key }));
+    socket.write(formatRequestHead("GET /v2/reports/", { authorization: key }));
     await eventually("the request to arrive", () => requests.length === 1);
     const stopping = gateway.stop();
     await sleep(50);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GatewayPair, testApiKey as key, startGatewayPair } from "../testing/gateway-pair.ts";
-import { openRawConnection, readRawResponse, requestHead, writeChunks } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawConnection, readRawResponse, writeChunks } from "../testing/raw-client.ts";
 import { createTestService } from "../testing/test-service.ts";
 
 const observations = { abortedRequests: 0, pulledChunks: 0 };
@@ -23,7 +23,9 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     it("a client that sends Content-Length gets 413", async () => {
       const socket = await openGatewaySocket();
       socket.pause();
-      socket.write(requestHead("POST /v2/reports/till", { authorization, "content-length": 51 * mebibyte.length }));
+      socket.write(
+        formatRequestHead("POST /v2/reports/till", { authorization, "content-length": 51 * mebibyte.length }),
+      );
       expect(await writeChunks(socket, mebibyte, 51)).toBe(true);
       const reading = readRawResponse(socket);
       socket.resume();
@@ -35,7 +37,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     it("a client that sends chunks gets 413 after the limit", async () => {
       const socket = await openGatewaySocket();
       socket.pause();
-      socket.write(requestHead("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
+      socket.write(formatRequestHead("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
       const chunk = Buffer.concat([Buffer.from("100000\r\n"), mebibyte, Buffer.from("\r\n")]);
       expect(await writeChunks(socket, chunk, 51)).toBe(true);
       socket.write("0\r\n\r\n");
@@ -48,7 +50,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
 
     it("a client that never stops sending gets 413 and is disconnected", async () => {
       const socket = await openGatewaySocket();
-      socket.write(requestHead("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
+      socket.write(formatRequestHead("POST /v2/reports/till", { authorization, "transfer-encoding": "chunked" }));
       const chunk = Buffer.concat([Buffer.from("100000\r\n"), mebibyte, Buffer.from("\r\n")]);
       const reading = readRawResponse(socket);
       void writeChunks(socket, chunk, 60);
@@ -61,7 +63,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     it("a client that sends Expect: 100-continue gets 413 and sends nothing", async () => {
       const socket = await openGatewaySocket();
       socket.write(
-        requestHead("POST /v2/reports/till", {
+        formatRequestHead("POST /v2/reports/till", {
           authorization,
           "content-length": 51 * mebibyte.length,
           expect: "100-continue",
@@ -82,14 +84,14 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
 describe("a client without a key", () => {
   it("that sends Expect: 100-continue gets 401 and sends nothing", async () => {
     const socket = await openRawConnection(gateways["in-process"].port);
-    socket.write(requestHead("POST /v2/reports/till", { "content-length": 1_000_000, expect: "100-continue" }));
+    socket.write(formatRequestHead("POST /v2/reports/till", { "content-length": 1_000_000, expect: "100-continue" }));
     expect(await readRawResponse(socket)).toMatchObject({ status: 401, headers: { connection: "close" } });
   });
 
   it("that sends a large body at once gets 401", async () => {
     const socket = await openRawConnection(gateways["in-process"].port);
     socket.pause();
-    socket.write(requestHead("POST /v2/reports/till", { "content-length": 20 * 1024 * 1024 }));
+    socket.write(formatRequestHead("POST /v2/reports/till", { "content-length": 20 * 1024 * 1024 }));
     expect(await writeChunks(socket, Buffer.alloc(1024 * 1024), 20)).toBe(true);
     const reading = readRawResponse(socket);
     socket.resume();

@@ -5,7 +5,7 @@ import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GatewayPair, testApiKey as key, startGatewayPair } from "../testing/gateway-pair.ts";
-import { openRawConnection, readRawResponse, requestHead } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawConnection, readRawResponse } from "../testing/raw-client.ts";
 import type { TestGateway } from "../testing/test-gateway.ts";
 import { createTestService } from "../testing/test-service.ts";
 
@@ -104,7 +104,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     const socket = await openGatewaySocket();
     socket.pause();
     observations.pulledChunks = 0;
-    socket.write(requestHead("GET /v2/reports/endless", { authorization }));
+    socket.write(formatRequestHead("GET /v2/reports/endless", { authorization }));
     // The buffers of the connections fill up first.
     const pulled = await eventually("the service to wait", async () => {
       const before = observations.pulledChunks;
@@ -138,7 +138,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
 
   it.each(["broken", "stalled"])("whose response is %s yields an incomplete response", async (behavior) => {
     const socket = await openGatewaySocket();
-    socket.write(requestHead(`GET /v2/reports/${behavior}`, { authorization }));
+    socket.write(formatRequestHead(`GET /v2/reports/${behavior}`, { authorization }));
     const response = await readRawResponse(socket);
     expect(response).toMatchObject({ status: 200, isTruncated: true });
     expect(response.body.toString()).toBe("begun");
@@ -148,19 +148,19 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     const socket = await openGatewaySocket();
     // Larger than the bodies that the gateway buffers before it calls the service.
     const length = 100_000;
-    socket.write(requestHead("POST /v2/reports/refuse", { authorization, "content-length": length }));
+    socket.write(formatRequestHead("POST /v2/reports/refuse", { authorization, "content-length": length }));
     socket.write(Buffer.alloc(length / 2));
     const first = await readRawResponse(socket);
     expect(first.status).toBe(415);
     socket.write(Buffer.alloc(length / 2));
-    socket.write(requestHead("GET /v2/reports/json", { authorization }));
+    socket.write(formatRequestHead("GET /v2/reports/json", { authorization }));
     expect((await readRawResponse(socket)).status).toBe(200);
     socket.destroy();
   });
 
   it("does not time out while a slow client sends its body", async () => {
     const socket = await openGatewaySocket();
-    socket.write(requestHead("POST /v2/reports/count", { authorization, "content-length": 6 }));
+    socket.write(formatRequestHead("POST /v2/reports/count", { authorization, "content-length": 6 }));
     socket.write("abc");
     await sleep(1_500);
     socket.write("def");
@@ -172,9 +172,9 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
 
   it("does not receive the body of a GET", async () => {
     const socket = await openGatewaySocket();
-    socket.write(`${requestHead("GET /v2/reports/count", { authorization, "content-length": 5 })}hello`);
+    socket.write(`${formatRequestHead("GET /v2/reports/count", { authorization, "content-length": 5 })}hello`);
     expect(JSON.parse((await readRawResponse(socket)).body.toString())).toMatchObject({ bytes: 0 });
-    socket.write(requestHead("GET /v2/reports/json", { authorization }));
+    socket.write(formatRequestHead("GET /v2/reports/json", { authorization }));
     expect((await readRawResponse(socket)).status).toBe(200);
     socket.destroy();
   });
@@ -183,7 +183,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     const before = observations.abortedRequests;
     const socket = await openGatewaySocket();
     socket.write(
-      requestHead("POST /v2/reports/count", {
+      formatRequestHead("POST /v2/reports/count", {
         authorization,
         "content-length": 1_000,
         "x-request-id": `cut-${placement}`,

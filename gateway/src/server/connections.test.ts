@@ -3,7 +3,7 @@ import type { ServiceFetch } from "@pragma/runtime/http/request-identity";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openRawConnection, readRawResponse, requestHead } from "../testing/raw-client.ts";
+import { formatRequestHead, openRawConnection, readRawResponse } from "../testing/raw-client.ts";
 import { startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 import { createTestService } from "../testing/test-service.ts";
 
@@ -54,7 +54,7 @@ async function readUntilClosed(socket: Awaited<ReturnType<typeof openRawConnecti
 describe("pipelined requests", () => {
   it("are handled one after the other", async () => {
     const socket = await openRawConnection(gateway.port);
-    socket.write(requestHead("GET /v1/catalog/", { authorization }).repeat(5));
+    socket.write(formatRequestHead("GET /v1/catalog/", { authorization }).repeat(5));
     let text = "";
     socket.on("data", (chunk) => (text += chunk));
     await eventually("five responses", () => text.split("HTTP/1.1 200").length === 6);
@@ -64,7 +64,7 @@ describe("pipelined requests", () => {
 
   it("close the connection when there are more than eight", async () => {
     const socket = await openRawConnection(gateway.port);
-    socket.write(requestHead("GET /v1/catalog/", { authorization }).repeat(800));
+    socket.write(formatRequestHead("GET /v1/catalog/", { authorization }).repeat(800));
     const text = await readUntilClosed(socket);
     expect(text.split("HTTP/1.1 ").length).toBeLessThan(10);
   });
@@ -74,7 +74,7 @@ describe("a client", () => {
   it("that does not read its response is disconnected", async () => {
     const socket = await openRawConnection(gateway.port);
     socket.pause();
-    socket.write(requestHead("GET /v2/reports/endless", { authorization, "x-request-id": "never-reads" }));
+    socket.write(formatRequestHead("GET /v2/reports/endless", { authorization, "x-request-id": "never-reads" }));
     const line = await eventually(
       "the log line",
       () => gateway.logLines.find(({ requestId }) => requestId === "never-reads"),
@@ -86,7 +86,7 @@ describe("a client", () => {
 
   it("that sends invalid HTTP during its stream is disconnected without an error in the stream", async () => {
     const socket = await openRawConnection(gateway.port);
-    socket.write(requestHead("GET /v1/orders-live/stream", { authorization }));
+    socket.write(formatRequestHead("GET /v1/orders-live/stream", { authorization }));
     let text = "";
     socket.on("data", (chunk) => (text += chunk));
     await eventually("the stream to begin", () => text.includes("data: 1"));
@@ -100,7 +100,7 @@ describe("a client", () => {
     const sockets = await Promise.all(Array.from({ length: 30 }, () => openRawConnection(gateway.port)));
     await eventually("ten to be closed", () => sockets.filter(({ destroyed }) => destroyed).length >= 10);
     const [open] = sockets.filter(({ destroyed }) => !destroyed);
-    open?.write(requestHead("GET /v2/reports/json", { authorization }));
+    open?.write(formatRequestHead("GET /v2/reports/json", { authorization }));
     if (open) expect((await readRawResponse(open)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
   });

@@ -10,7 +10,7 @@ import { createInternalRequestVerifier } from "@pragma/runtime/service-calls/int
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FakeKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 /** The consumers of two clients, each with its own key. */
 const clients = ["Anna", "Bruno"] as const;
@@ -38,7 +38,7 @@ async function describeRequest(incoming: IncomingMessage, consumer: string): Pro
 
 beforeAll(async () => {
   environment = await createTestEnvironment();
-  const accounts = new FakeKeyLookupService();
+  const accounts = new FakeAccountsService();
   for (const consumer of clients) {
     accounts.addKey({ consumer, rateLimit: { perSecond: 100_000, burst: 1_000_000 } }, keys[consumer]);
   }

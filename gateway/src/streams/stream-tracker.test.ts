@@ -8,12 +8,12 @@ import { type EventStreamReader, readEventStream } from "@pragma/runtime/testing
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FakeKeyLookupService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
+import { FakeAccountsService, startTestGateway, type TestGateway } from "../testing/test-gateway.ts";
 
 let environment: TestEnvironment;
 let bus: EventBus;
 let service: HttpServer;
-const accounts = new FakeKeyLookupService();
+const accounts = new FakeAccountsService();
 const gateways = {} as Record<"in-process" | "remote", TestGateway>;
 
 /** The open streams of the service, by request id. */
@@ -207,7 +207,7 @@ describe.each(["in-process", "remote"] as const)("a stream (service %s)", (place
 
 describe("a stream whose key cannot be looked up", () => {
   it("continues for a while and then ends", async () => {
-    const unreachableAccounts = new FakeKeyLookupService();
+    const unreachableAccounts = new FakeAccountsService();
     const { key, hash } = unreachableAccounts.addKey();
     const gateway = await startTestGateway(environment, {
       accounts: unreachableAccounts,

@@ -2,14 +2,14 @@ import { type HttpServer, startHttpServer } from "@pragma/runtime/http/http-serv
 import type { ServiceFetch } from "@pragma/runtime/http/request-identity";
 import { createApiKey } from "@pragma/runtime/security/api-key";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
-import { FakeKeyLookupService, startTestGateway, type TestGateway } from "./test-gateway.ts";
+import { FakeAccountsService, startTestGateway, type TestGateway } from "./test-gateway.ts";
 
 /** Whether the service of a test runs in the gateway's process or behind a server of its own. */
 export type ServicePlacement = "in-process" | "remote";
 
 /** Two gateways in front of one reporting service. Clients must see no difference between them. */
 export interface GatewayPair extends Record<ServicePlacement, TestGateway> {
-  accounts: FakeKeyLookupService;
+  accounts: FakeAccountsService;
   stop(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export async function startGatewayPair(
   variables: Record<string, string> = {},
 ): Promise<GatewayPair> {
   const environment = await createTestEnvironment();
-  const accounts = new FakeKeyLookupService();
+  const accounts = new FakeAccountsService();
   accounts.addKey({ rateLimit: { perSecond: 10_000, burst: 10_000 } }, testApiKey);
   const service: HttpServer = await startHttpServer(serviceFetch, { port: 0 });
   const inProcess = await startTestGateway(environment, {

@@ -19,7 +19,7 @@ export async function openRawConnection(port: number): Promise<Socket> {
 }
 
 /** Returns the request line and headers of a request. */
-export function requestHead(line: string, headers: Record<string, string | number>): string {
+export function formatRequestHead(line: string, headers: Record<string, string | number>): string {
   const lines = Object.entries({ host: "api.test", ...headers }).map(([name, value]) => `${name}: ${value}`);
   return [`${line} HTTP/1.1`, ...lines, "", ""].join("\r\n");
 }

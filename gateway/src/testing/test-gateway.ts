@@ -10,7 +10,7 @@ import type { TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { startGateway } from "../main.ts";
 
 /** A fake of the accounts service: resolves the keys that the test added. */
-export class FakeKeyLookupService {
+export class FakeAccountsService {
   readonly keys = new Map<string, ResolvedKey>();
   /** The key hash of each lookup so far. */
   readonly lookups: string[] = [];
@@ -49,7 +49,7 @@ export class FakeKeyLookupService {
 export interface TestGateway {
   url: string;
   port: number;
-  accounts: FakeKeyLookupService;
+  accounts: FakeAccountsService;
   /** All parsed log lines so far. */
   logLines: Record<string, unknown>[];
   request(path: string, init?: RequestInit & { key?: string; duplex?: "half" }): Promise<Response>;
@@ -59,7 +59,7 @@ export interface TestGateway {
 interface TestGatewayOptions {
   /** Services that run in the gateway's process. */
   inProcessServices?: Partial<Record<ServiceName, ServiceFetch>>;
-  accounts?: FakeKeyLookupService;
+  accounts?: FakeAccountsService;
   /** Additional environment variables, such as the URLs of services. */
   variables?: Record<string, string>;
 }
@@ -68,7 +68,7 @@ export async function startTestGateway(
   { variables }: TestEnvironment,
   {
     inProcessServices = {},
-    accounts = new FakeKeyLookupService(),
+    accounts = new FakeAccountsService(),
     variables: extraVariables = {},
   }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
