@@ -25,18 +25,16 @@ const serverStarters = { postgres: startPostgres, nats: startNats, redis: startR
  * process. The profile "start" stores its data in `.pragma/`, "test" in a temporary folder.
  */
 export async function ensureServers(profile: "start" | "test"): Promise<ServerUrls> {
-  const configuredUrls = await Promise.all(kinds.map(configuredServerUrl));
-  const missing = kinds.filter((_, index) => configuredUrls[index] === undefined);
+  const configured = await Promise.all(kinds.map(configuredServerUrl));
+  const missing = kinds.filter((_, index) => configured[index] === undefined);
   await findServerBinaries(missing);
   const parent = profile === "start" || missing.length === 0 ? localStateFolder : createTemporaryDataFolder("test");
   const start = async (kind: ServerKind) => {
     const options = { dataFolder: join(parent, kind), log: printLine, durable: profile === "start" };
     return (await withProgress(`Starting ${serverSoftware[kind].name}`, () => serverStarters[kind](options))).url;
   };
-  const entries = kinds.map(async (kind, index) => {
-    return [serverSoftware[kind].variable, configuredUrls[index] ?? (await start(kind))];
-  });
-  return Object.fromEntries(await Promise.all(entries));
+  const urls = kinds.map(async (kind, i) => [serverSoftware[kind].variable, configured[i] ?? (await start(kind))]);
+  return Object.fromEntries(await Promise.all(urls));
 }
 
 /**

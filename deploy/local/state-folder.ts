@@ -49,9 +49,7 @@ export function prepareLocalStateFolder(folder = localStateFolder): void {
   const version = existsSync(versionFile) ? readFileSync(versionFile, "utf8").trim() : "none";
   if (version === String(layoutVersion)) return;
   const advice = `Remove it to start with fresh demo data (rm -rf ${folder})`;
-  if (!/^\d+$/.test(version)) {
-    throw new UserFacingError(`${folder} is broken: its layout version is missing or invalid. ${advice}.`);
-  }
+  if (!/^\d+$/.test(version)) throw new UserFacingError(`${folder} is broken: it has no layout version. ${advice}.`);
   const age = Number(version) < layoutVersion ? "an older" : "a newer";
   throw new UserFacingError(
     `${folder} was created by ${age} version of this code (layout ${version}, expected ${layoutVersion}). ${advice}, or use that version.`,

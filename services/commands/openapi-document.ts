@@ -65,11 +65,7 @@ const conditionalRequestHeaders = z.object({
   }),
 });
 
-/**
- * Returns the OpenAPI 3.1 document of the operations.
- *
- * @throws when two operations have the same method and path, or the same operation id.
- */
+/** Returns the OpenAPI 3.1 document of the operations. Throws when two have the same method and path, or the same id. */
 export function createOpenApiDocument(
   operations: OperationDefinition[],
   options: OpenApiDocumentOptions,

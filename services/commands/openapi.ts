@@ -9,8 +9,7 @@ import { createOpenApiDocument, type OpenApiDocument } from "./openapi-document.
 
 /*
  * Generates the OpenAPI documents from the route definitions: `contracts/openapi.json` for partners and POS apps, and
- * `contracts/openapi.full.json` with the operators' routes too. With `--check` it writes nothing and fails when they
- * differ.
+ * `contracts/openapi.full.json` with the operators' routes. `--check` only fails when they are out of date.
  */
 
 const openApiInfo = {

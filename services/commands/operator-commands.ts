@@ -56,11 +56,7 @@ export function createOpsClient(urls: string[], token: string | undefined) {
   };
 }
 
-/**
- * Runs a command and returns its result, to be printed as JSON.
- *
- * @throws `OpsUsageError` when the command line is invalid.
- */
+/** Runs a command and returns the result to print. Throws `OpsUsageError` when the command line is invalid. */
 export async function runOpsCommand(commandLine: string[], client: OpsClient): Promise<unknown> {
   const { positionals, values } = parseCommandLine(commandLine);
   const [noun, verb, ...ids] = positionals;

@@ -8,11 +8,7 @@ export function readApiKeyHeader(authorization: string | undefined): string | un
   return authorization?.trim().replace(bearerScheme, "") || undefined;
 }
 
-/**
- * Returns the API key in an authorization header.
- *
- * @throws `ApiError` key_missing when the header is missing or empty.
- */
+/** Returns the API key in an authorization header; throws `ApiError` key_missing when there is none. */
 export function requireApiKey(authorization: string | undefined): string {
   const credential = readApiKeyHeader(authorization);
   if (!credential) throw createAuthenticationError("key_missing");
