@@ -4,7 +4,7 @@ import type { AnyServiceDefinition } from "@pragma/runtime/service/define-servic
 interface ServiceEntry {
   /** Imports the service's definition, so that a process loads only the code of the services that it runs. */
   load(): Promise<{ default: AnyServiceDefinition }>;
-  /** The port of the service in a process of its own. */
+  /** The port of the service when it runs in a separate process. */
   defaultPort: number;
 }
 

@@ -40,7 +40,7 @@ await runProcess(role ?? "pragma", async (base, onStarted) => {
   } else onStarted(await startStandaloneService(role, base));
 });
 
-/** Starts one service on a port of its own. It accepts only signed requests, from the gateway and other services. */
+/** Starts one service on its own port. It accepts only signed requests from the gateway and other services. */
 async function startStandaloneService(name: ServiceName, base: ProcessDependencies): Promise<ProcessComponent> {
   const verify = createInternalRequestVerifier(base.environment, name);
   const registry = createServiceRegistry(base.environment);

@@ -105,8 +105,8 @@ export function unregisterFromCleanup(id) {
 }
 
 /**
- * Starts a process in a process group of its own, which Ctrl-C in the terminal does not reach. The group is ended when
- * the process or this process ends.
+ * Starts a process in a new process group, which Ctrl-C in the terminal does not reach. The group is ended when the
+ * process or this process ends.
  * @param {string} command
  * @param {string[]} args
  * @param {import("node:child_process").SpawnOptions} options

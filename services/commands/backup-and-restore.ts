@@ -106,7 +106,7 @@ async function copyObjects(config: BackupConfig, urls: { from: string; to: strin
   }
 }
 
-/** Runs a query on a connection of its own. */
+/** Runs a query on a new connection, and closes the connection. */
 async function withDatabase<Result>(
   config: BackupConfig,
   query: (sql: postgres.Sql, config: BackupConfig) => Promise<Result>,

@@ -62,7 +62,7 @@ export function createHttpForwarder({ url, sign }: RemoteService, timeouts: Forw
     connect: { timeout: 5_000 },
   };
   const pool = new Pool(url, { ...options, connections: maxUpstreamConnections });
-  // Streams hold their connections for a long time, so they have a pool without a limit of their own.
+  // Streams hold their connections for a long time, so they use a separate, unlimited pool.
   const streamPool = new Pool(url, { ...options, bodyTimeout: timeouts.streamIdleTimeoutMs });
 
   const uploadSemaphore = createKeyedSemaphore(maxUploadsPerKey);

@@ -4,7 +4,7 @@ import { createApiKey } from "@pragma/runtime/security/api-key";
 import { createTestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { FakeAccountsService, startTestGateway, type TestGateway } from "./test-gateway.ts";
 
-/** Whether the service of a test runs in the gateway's process or behind a server of its own. */
+/** Whether the service of a test runs in the gateway's process or in a separate server. */
 export type ServicePlacement = "in-process" | "remote";
 
 /** Two gateways in front of one reporting service. Clients must see no difference between them. */
