@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { findPackageFolder } from "@pragma/runtime/process/package-folder";
 
-const checkoutFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..");
-const tryItFolder = join(checkoutFolder, "docs-portal", "src", "try-it");
+const repositoryFolder = join(findPackageFolder(import.meta.resolve("@pragma/services/definitions")), "..");
+const tryItFolder = join(repositoryFolder, "docs-portal", "src", "try-it");
 
 /** What a reader has typed in, as the form beside an operation has it. */
 interface SampleInputs {
@@ -60,7 +60,7 @@ export const installedSampleLanguages: SampleLanguage[] = sampleGenerator.sample
   isInstalled(id === "curl" ? "curl" : (programsByLanguage[id]?.command ?? id)),
 );
 
-const openApiDocument = JSON.parse(readFileSync(join(checkoutFolder, "contracts", "openapi.json"), "utf8"));
+const openApiDocument = JSON.parse(readFileSync(join(repositoryFolder, "contracts", "openapi.json"), "utf8"));
 const sampleOperations: SampleOperation[] = Object.entries<Record<string, object>>(openApiDocument.paths).flatMap(
   ([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, ...operation }) as SampleOperation),

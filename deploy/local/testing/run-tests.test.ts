@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readVitestReport } from "./testing/run-tests.ts";
-import { createScratchFolder } from "./testing/scratch-folder.ts";
+import { readVitestReport } from "./run-tests.ts";
+import { createScratchFolder } from "./scratch-folder.ts";
 
-/** `retried`: passed after it failed. */
+/** The status `retried` stands for a test that passed on retry. */
 function testResult(status: string, fullName: string) {
   if (status === "retried") return { status: "passed", fullName, failureMessages: ["Error: not yet"] };
   return { status, fullName, failureMessages: status === "failed" ? ["Error: no"] : [] };
@@ -27,25 +27,25 @@ it.each([
   ["all pass", [["passed", "passed"], ["passed"]], 0, { passed: 3, failed: 0 }],
   ["some fail", [["passed", "failed"], ["passed"]], 1, { passed: 2, failed: 1 }],
   ["a file cannot be loaded", [["passed"], []], 1, { passed: 1, failed: 1 }],
-  ["an error comes from outside the tests", [["passed"]], 1, { passed: 1, failed: 1 }],
+  ["an error occurs outside the tests", [["passed"]], 1, { passed: 1, failed: 1 }],
   ["there are no tests", [], 0, { passed: 0, failed: 1 }],
   ["a signal ends the run", [["passed"]], null, { passed: 1, failed: 1 }],
 ])("counts when %s", (_, files, exitCode, expected) => {
-  expect(readVitestReport(writeReport(files), exitCode)).toEqual({ ...expected, secondTries: [] });
+  expect(readVitestReport(writeReport(files), exitCode)).toEqual({ ...expected, retriedTests: [] });
 });
 
 it("counts a run that left no report as a failure", () => {
   expect(readVitestReport(join(createScratchFolder(), "none.json"), 0)).toEqual({
     passed: 0,
     failed: 1,
-    secondTries: [],
+    retriedTests: [],
   });
 });
 
-it("tells which tests passed only when they were tried again, and what they failed of before", () => {
+it("lists the tests that passed only on retry, with their first errors", () => {
   expect(readVitestReport(writeReport([["passed", "retried"], ["failed"]]), 1)).toEqual({
     passed: 2,
     failed: 1,
-    secondTries: ["test 1\nError: not yet"],
+    retriedTests: ["test 1\nError: not yet"],
   });
 });

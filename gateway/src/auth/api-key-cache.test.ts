@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type ApiKeyCache, type CachedApiKey, createApiKeyCache } from "./key-cache.ts";
+import type { CachedApiKey } from "../server/gateway-request.ts";
+import { type ApiKeyCache, createApiKeyCache } from "./api-key-cache.ts";
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
 
 let nowMs = 0;
 let cache: ApiKeyCache;
-/** Look-ups on their way, each to be answered by the test. */
-let pendingLookups: { hash: string; answer: (key: CachedApiKey | null) => Promise<void>; fail: () => Promise<void> }[];
+/** Lookups in progress. The test resolves or fails each of them. */
+let pendingLookups: { hash: string; succeed: (key: CachedApiKey | null) => Promise<void>; fail: () => Promise<void> }[];
 
 beforeEach(() => {
   nowMs = 1_000_000;
@@ -19,12 +20,12 @@ beforeEach(() => {
         const settled = () => new Promise<void>((done) => setImmediate(done));
         pendingLookups.push({
           hash,
-          answer(key) {
+          succeed(key) {
             resolve(key);
             return settled();
           },
           fail() {
-            reject(new Error("accounts is away"));
+            reject(new Error("accounts is unreachable"));
             return settled();
           },
         });
@@ -48,110 +49,110 @@ function createCachedApiKey(overrides: Partial<CachedApiKey> = {}): CachedApiKey
 }
 
 async function cacheKey(hash: string, key: CachedApiKey | null = createCachedApiKey()): Promise<CachedApiKey | null> {
-  const finding = cache.find(hash);
-  await pendingLookups.at(-1)?.answer(key);
-  return finding;
+  const lookup = cache.find(hash);
+  await pendingLookups.at(-1)?.succeed(key);
+  return lookup;
 }
 
 describe("a key", () => {
-  it("is looked up once for all who ask at the same time, and then known for a minute", async () => {
-    const finding = [cache.find("a"), cache.find("a"), cache.find("a")];
+  it("is looked up once for concurrent requests and then cached", async () => {
+    const lookup = [cache.find("a"), cache.find("a"), cache.find("a")];
     const key = createCachedApiKey();
-    await pendingLookups[0]?.answer(key);
-    expect(await Promise.all(finding)).toEqual([key, key, key]);
+    await pendingLookups[0]?.succeed(key);
+    expect(await Promise.all(lookup)).toEqual([key, key, key]);
     expect(pendingLookups).toHaveLength(1);
     nowMs += 44 * secondMs;
     expect(cache.get("a")).toBe(key);
     expect(pendingLookups).toHaveLength(1);
   });
 
-  it("must be looked up again after a minute", async () => {
+  it("expires after a minute", async () => {
     await cacheKey("a");
     nowMs += minuteMs;
     expect(cache.get("a")).toBeUndefined();
   });
 
-  it("is as old as its look-up, which may have been answered before a change that nobody tells of", async () => {
-    const finding = cache.find("a");
+  it("ages from the beginning of its lookup", async () => {
+    const lookup = cache.find("a");
     nowMs += 10 * secondMs;
-    await pendingLookups[0]?.answer(createCachedApiKey());
-    await finding;
+    await pendingLookups[0]?.succeed(createCachedApiKey());
+    await lookup;
     nowMs += 50 * secondMs;
     expect(cache.get("a")).toBeUndefined();
   });
 
-  it("in use is looked up again before the minute is over, while it goes on being good", async () => {
+  it("in use is refreshed before it expires, and stays valid meanwhile", async () => {
     const key = await cacheKey("a");
     nowMs += 50 * secondMs;
     expect(cache.get("a")).toBe(key);
     expect(cache.get("a")).toBe(key);
     expect(pendingLookups).toHaveLength(2);
     const newer = createCachedApiKey();
-    await pendingLookups[1]?.answer(newer);
+    await pendingLookups[1]?.succeed(newer);
     nowMs += 40 * secondMs;
     expect(cache.get("a")).toBe(newer);
   });
 
-  it("that there is not is remembered for a few seconds", async () => {
+  it("that does not exist is cached as unknown for a few seconds", async () => {
     await cacheKey("a", null);
     expect(cache.get("a")).toBeNull();
     nowMs += 6 * secondMs;
     expect(cache.get("a")).toBeUndefined();
   });
 
-  it("that there was not is known as soon as it is made", async () => {
+  it("that was unknown is looked up again once it is created", async () => {
     await cacheKey("a", null);
     cache.invalidateKey("a", false);
     expect(cache.get("a")).toBeUndefined();
   });
 });
 
-describe("when accounts is away", () => {
-  it("a key seen lately goes on being good for five minutes, and nobody waits for it", async () => {
+describe("while accounts is unreachable", () => {
+  it("a cached key stays valid for five minutes", async () => {
     const key = await cacheKey("a");
     nowMs += minuteMs;
-    const finding = cache.find("a");
+    const lookup = cache.find("a");
     await pendingLookups.at(-1)?.fail();
-    expect(await finding).toBe(key);
+    expect(await lookup).toBe(key);
     nowMs += 3 * minuteMs + 58 * secondMs;
     expect(cache.get("a")).toBe(key);
     nowMs += 3 * secondMs;
     expect(cache.get("a")).toBeUndefined();
-    const late = expect(cache.find("a")).rejects.toThrow("accounts is away");
+    const rejection = expect(cache.find("a")).rejects.toThrow("accounts is unreachable");
     await pendingLookups.at(-1)?.fail();
-    await late;
+    await rejection;
   });
 
-  it("it is asked once a second, not by every request", async () => {
+  it("one lookup per second is tried, not one per request", async () => {
     await cacheKey("a");
     nowMs += minuteMs;
-    const finding = cache.find("a");
+    const lookup = cache.find("a");
     await pendingLookups.at(-1)?.fail();
-    await finding;
-    const before = pendingLookups.length;
+    await lookup;
+    const lookupsBefore = pendingLookups.length;
     for (let request = 0; request < 100; request++) cache.get("a");
-    expect(pendingLookups).toHaveLength(before);
-    await expect(cache.find("unknown here")).rejects.toThrow("accounts is away");
-    expect(pendingLookups).toHaveLength(before);
+    expect(pendingLookups).toHaveLength(lookupsBefore);
+    await expect(cache.find("uncached")).rejects.toThrow("accounts is unreachable");
+    expect(pendingLookups).toHaveLength(lookupsBefore);
     nowMs += secondMs;
     for (let request = 0; request < 100; request++) cache.get("a");
-    expect(pendingLookups).toHaveLength(before + 1);
+    expect(pendingLookups).toHaveLength(lookupsBefore + 1);
   });
 
-  it("a key revoked meanwhile is not good", async () => {
+  it("a revoked key becomes invalid", async () => {
     await cacheKey("a");
     nowMs += minuteMs;
-    const finding = cache.find("a");
+    const lookup = cache.find("a");
     await pendingLookups.at(-1)?.fail();
-    await finding;
+    await lookup;
     cache.invalidateKey("a", true);
     expect(cache.get("a")?.isRevoked).toBe(true);
   });
 
-  it("an unknown key is looked up again when it is back", async () => {
-    const finding = expect(cache.find("a")).rejects.toThrow("accounts is away");
+  it("an uncached key is rejected, and looked up again after the outage", async () => {
+    const lookup = expect(cache.find("a")).rejects.toThrow("accounts is unreachable");
     await pendingLookups.at(-1)?.fail();
-    await finding;
+    await lookup;
     nowMs += secondMs;
     const key = createCachedApiKey();
     expect(await cacheKey("a", key)).toBe(key);
@@ -159,7 +160,7 @@ describe("when accounts is away", () => {
 });
 
 describe("a change", () => {
-  it("of a key makes it be looked up again", async () => {
+  it("of a key removes that key from the cache", async () => {
     await cacheKey("a");
     await cacheKey("b");
     cache.invalidateKey("a", false);
@@ -167,29 +168,29 @@ describe("a change", () => {
     expect(cache.get("b")).not.toBeUndefined();
   });
 
-  it("is not undone by a look-up that began before it", async () => {
-    const finding = cache.find("a");
+  it("discards the result of a lookup that began before it", async () => {
+    const lookup = cache.find("a");
     cache.invalidateKey("a", true);
-    await pendingLookups[0]?.answer(createCachedApiKey());
+    await pendingLookups[0]?.succeed(createCachedApiKey());
     expect(cache.get("a")).toBeUndefined();
     const revoked = createCachedApiKey({ isRevoked: true });
-    await pendingLookups[1]?.answer(revoked);
-    expect(await finding).toBe(revoked);
+    await pendingLookups[1]?.succeed(revoked);
+    expect(await lookup).toBe(revoked);
     expect(cache.get("a")).toBe(revoked);
   });
 
-  it("is seen by those who ask after it while an older look-up is still on its way", async () => {
+  it("is visible to later calls while an earlier lookup is still in progress", async () => {
     const before = cache.find("a");
     cache.invalidateKey("a", true);
     const after = cache.find("a");
     const revoked = createCachedApiKey({ isRevoked: true });
-    await pendingLookups[1]?.answer(revoked);
+    await pendingLookups[1]?.succeed(revoked);
     expect(await after).toBe(revoked);
-    await pendingLookups[0]?.answer(createCachedApiKey());
+    await pendingLookups[0]?.succeed(createCachedApiKey());
     expect(await before).toBe(revoked);
   });
 
-  it("of a location makes its keys be looked up again, and no others", async () => {
+  it("of a location removes only its keys from the cache", async () => {
     const other = createCachedApiKey();
     if (other.principal.location) other.principal.location.id = randomUUID();
     await cacheKey("a");
@@ -199,15 +200,15 @@ describe("a change", () => {
     expect(cache.get("b")).toBe(other);
   });
 
-  it("that may have been missed makes everything be looked up again, also what is on its way", async () => {
+  it("that may have been missed clears the cache and discards lookups in progress", async () => {
     await cacheKey("a");
     await cacheKey("none", null);
-    const finding = cache.find("b");
+    const lookup = cache.find("b");
     cache.clear();
-    await pendingLookups[2]?.answer(createCachedApiKey());
+    await pendingLookups[2]?.succeed(createCachedApiKey());
     expect(["a", "b", "none"].map((hash) => cache.get(hash))).toEqual([undefined, undefined, undefined]);
     const key = createCachedApiKey();
-    await pendingLookups[3]?.answer(key);
-    expect(await finding).toBe(key);
+    await pendingLookups[3]?.succeed(key);
+    expect(await lookup).toBe(key);
   });
 });
