@@ -32,40 +32,40 @@ const cashMovement = reportV2Fields.reportEntries.element.pick({
   entryCatalogId: true,
 });
 
-/** The end-of-day report of a till in its first shape: the figures of `ReportV2` under older names. */
+/** The end-of-day report of a till in the V1 format: figures of `ReportV2` under older names. */
 export const ReportV0 = z
   .object({
     id: reportV2Fields.id,
-    createdAt: UtcDateTime.meta({ description: "When the report was first made" }),
-    updatedAt: UtcDateTime.meta({ description: "When the report was last made" }),
+    createdAt: UtcDateTime.meta({ description: "When the report was first computed" }),
+    updatedAt: UtcDateTime.meta({ description: "When the report was last computed" }),
     locationId: reportV2Fields.locationId,
     ...reportHeaderShape,
     reportHeaderInfo: z
       .object({
         headerAddress: text("First line of the address"),
-        headerSiret: text("Registration number (SIRET)"),
+        headerSiret: text("French business registration number (SIRET)"),
         headerCity: text("City"),
         headerCountry: text("Country"),
-        headerNaf: text("Code of its trade (NAF)"),
+        headerNaf: text("French business activity code (NAF)"),
         headerName: text("Name of the establishment"),
-        headerPhone: text("Telephone number"),
-        headerText: text("Text above each ticket"),
+        headerPhone: text("Phone number"),
+        headerText: text("Text printed at the top of each ticket"),
         headerTva: text("VAT number"),
-        headerUrl: text("Web site"),
+        headerUrl: text("Website"),
         headerZip: text("Postal code"),
       })
       .meta({ description: "Header of the establishment's tickets" }),
-    reportProducts: z.array(product).meta({ description: "Sales by product, in menus or not" }),
-    reportClerksShift: z.array(clerkShift).meta({ description: "The clerks' shifts" }),
+    reportProducts: z.array(product).meta({ description: "Sales by product, including products in menus" }),
+    reportClerksShift: z.array(clerkShift).meta({ description: "Shifts of the clerks" }),
     reportDiscounts: z.array(discount).meta({ description: "Discounts, by name" }),
     reportTaxes: reportV2Fields.reportTaxes,
-    reportPayments: z.array(payment).meta({ description: "Payments as the point of sale declares them" }),
-    reportEntries: z.array(cashMovement).meta({ description: "Movements of the drawer other than sales" }),
-    orders: z.array(z.guid()).meta({ description: "Ids of every order of the shift" }),
+    reportPayments: z.array(payment).meta({ description: "Payments declared by the point of sale" }),
+    reportEntries: z.array(cashMovement).meta({ description: "Cash movements other than sales" }),
+    orders: z.array(z.guid()).meta({ description: "IDs of all orders of the shift" }),
   })
   .meta({
     id: "ReportV0",
-    description: "The end-of-day report of a till in its first shape",
+    description: "End-of-day report of a till in the V1 format",
     example: reportV0Example,
   });
 

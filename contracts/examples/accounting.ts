@@ -1,4 +1,4 @@
-/** A config of accounting exports, and an export, as the documentation shows them. */
+/** The examples of an accounting config and an accounting export in the documentation. */
 
 const locationId = "7f6ec2b0-44f5-4df2-a1cb-3e8f2c0a9d11";
 const exportId = "5d0a1b6e-2c52-4f0e-9a60-7d1b8a5b5c44";
@@ -43,12 +43,12 @@ export const accountingExportExample = {
       state: "failed" as const,
       failure: {
         code: "unbalanced" as const,
-        message: "Debit and credit of this till would differ: see gaps.",
+        message: "The debits and credits of this till would differ: see gaps.",
         gaps: [
           {
             code: "payments" as const,
             amount: 250,
-            message: "Orders were sold for 1842.50; 1840.00 of it is paid or left to pay: 2.50 is missing.",
+            message: "The orders total 1842.50, but 1840.00 is paid or left to pay: 2.50 is missing.",
           },
         ],
       },
