@@ -49,7 +49,7 @@ const productShape = {
       priceTypeId: catalogIdField("ID of the price list"),
       priceTypeName: nameField("Name of the price list"),
       unitPrice: amountField("Price of one unit including VAT"),
-      taxRate: vatRateField("VAT rate, which must be the `percentage` of a tax in the catalog or 0"),
+      taxRate: vatRateField("VAT rate (0, or the `percentage` of a tax in the catalog)"),
     }),
     100,
   )
@@ -61,11 +61,11 @@ const productShape = {
 /** A product as the point of sale sends it, with an optional `sku`. */
 const ProductInput = z
   .object(productShape)
-  .meta({ id: "CatalogProductInput", description: "A product", example: catalogProductExample });
+  .meta({ id: "CatalogProductInput", description: "A product in the catalog", example: catalogProductExample });
 
 export const CatalogProduct = z
   .object(withoutFieldDefaults(productShape))
-  .meta({ id: "CatalogProduct", description: "A product", example: catalogProductExample });
+  .meta({ id: "CatalogProduct", description: "A product in the catalog", example: catalogProductExample });
 
 export const CatalogPayment = z
   .object({
@@ -73,7 +73,7 @@ export const CatalogPayment = z
     name: nameField("Name"),
     enabled: booleanField("Whether the payment method is enabled"),
   })
-  .meta({ id: "CatalogPayment", description: "A payment method", example: catalogPaymentExample });
+  .meta({ id: "CatalogPayment", description: "A payment method in the catalog", example: catalogPaymentExample });
 
 export const CatalogTax = z
   .object({
@@ -81,7 +81,7 @@ export const CatalogTax = z
     name: nameField("Name"),
     percentage: vatRateField("VAT rate"),
   })
-  .meta({ id: "CatalogTax", description: "A VAT tax", example: catalogTaxExample });
+  .meta({ id: "CatalogTax", description: "A tax in the catalog", example: catalogTaxExample });
 
 export const CatalogModifier = z
   .object({

@@ -85,7 +85,7 @@ export const JobOptions = z
       .object({
         id: jobNameField("ID of the deduplication. Jobs of the location with the same ID are duplicates."),
         ttl: millisecondsField(
-          "Duration of the deduplication. If 0 or omitted, until the first job has finished",
+          "Duration of the deduplication (until the first job has finished if 0 or omitted)",
         ).optional(),
       })
       .optional()
@@ -113,10 +113,10 @@ export const JobOptions = z
       })
       .optional()
       .meta({ description: "Parent of the job. The parent does not run until this job has finished." }),
-    timestamp: millisecondsField("Creation time of the job as a Unix timestamp, from which `delay` counts").optional(),
+    timestamp: millisecondsField("Unix time at which the job was created, from which `delay` counts").optional(),
     priority: z.int().min(0).max(2_097_152).optional().meta({
       description:
-        "Priority of the job. Jobs with priority 0, the default, run first; then 1 is the highest priority. 2097152 counts as 2097151.",
+        "Priority of the job. Jobs with priority 0, the default, run first. Among the others, 1 is the highest priority. 2097152 counts as 2097151.",
     }),
     delay: millisecondsField("Delay before the job can run").optional(),
     attempts: z.int().min(0).optional().meta({ description: "Maximum number of attempts; 0 counts as 1" }),

@@ -114,14 +114,16 @@ export const OrderData = z
     operatorId: optionalTextField("ID of the clerk who owns the order"),
     operatorName: optionalTextField("Name of the clerk who owns the order"),
     firebaseCustomerName: optionalTextField("Name of the customer in the cloud database"),
-    firebaseCustomerRefKey: optionalTextField("Reference of the customer in the cloud database; null if anonymous"),
+    firebaseCustomerRefKey: optionalTextField(
+      "Reference of the customer in the cloud database; null for an anonymous customer",
+    ),
     firebaseReservationRefKey: optionalTextField("Reference of the reservation in the cloud database"),
     isPrepaid: booleanField("Whether the order was paid before it was served"),
     isTransferred: booleanField(
       "Whether the order was transferred to a hotel's property management system. Transferred orders do not count toward totals.",
     ),
     transferredTo: optionalTextField("Destination of the transfer"),
-    externalServiceId: optionalTextField("ID of the order's external service"),
+    externalServiceId: optionalTextField("ID of the order in its external service"),
     extOctorateReservationId: optionalTextField("Reservation in the hotel system"),
     extQoodosCheckInId: optionalTextField("Check-in in the loyalty service"),
     extQoodosUserId: optionalTextField("ID of the customer in the loyalty service"),

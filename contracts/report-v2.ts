@@ -46,7 +46,7 @@ const modifier = z.object({
 
 const cashMovement = z.object({
   entryCatalogId: nullableTextField("ID of the movement"),
-  entryAmount: amountField("Amount of the movement; negative if cash was removed from the drawer"),
+  entryAmount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
   deviceIdentifier: nullableTextField("ID of the device"),
   recordedAt: UtcDateTime.nullable().meta({ description: "When the movement was recorded" }),
   entryName: nullableTextField("Reason for the movement"),

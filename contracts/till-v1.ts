@@ -20,7 +20,7 @@ import { TicketV1 } from "./ticket-v1.ts";
 const cashMovementV1 = z
   .object({
     name: optionalTextField("Reason for the movement"),
-    amount: amountField("Amount of the movement; negative if cash was removed from the drawer"),
+    amount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
     creation_date: nullWhenAbsent(DateTimeV1).meta({ description: "When the movement was recorded" }),
     device_id: optionalTextField("ID of the device"),
     person_id: optionalTextField("ID of the clerk who recorded the movement"),

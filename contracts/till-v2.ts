@@ -27,7 +27,7 @@ import { OrderData } from "./order-data.ts";
 const FinancialMovement = z
   .object({
     id: optionalTextField("ID of the movement"),
-    amount: amountField("Amount of the movement; negative if cash was removed from the drawer"),
+    amount: amountField("Amount of the movement (negative if cash was removed from the drawer)"),
     name: optionalTextField("Reason for the movement"),
     type: z.enum(financialMovementTypes).meta({ description: "Type of movement" }),
     recordedAt: nullWhenAbsent(DateTime).meta({ description: "When the movement was recorded" }),

@@ -137,7 +137,7 @@ export const WebhookDetails = Webhook.extend({
             .nullable()
             .meta({ description: "Average duration of an attempt in milliseconds; null if there were no attempts" }),
         })
-        .meta({ description: "Attempts in the last 24 full hours" }),
+        .meta({ description: "Attempts in the last 24 hours, rounded to full hours" }),
       lastSucceededAt: UtcDateTime.nullable().meta({
         description: "Time of the last successful attempt; null if there is none",
       }),
