@@ -51,9 +51,7 @@ const RateAccount = z.object({ taxRate, account: accountNumber, label: accountLa
 
 const MethodAccount = z
   .object({
-    name: boundedString(255, { min: 1 }).meta({
-      description: "Name of the payment method, exactly as it appears in tills",
-    }),
+    name: boundedString(255, { min: 1 }).meta({ description: "Name of the payment method as it appears in tills" }),
     account: accountNumber,
     label: accountLabel,
   })

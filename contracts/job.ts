@@ -89,9 +89,7 @@ export const JobOptions = z
         ).optional(),
       })
       .optional()
-      .meta({
-        description: "Deduplication of jobs. A duplicate is not added, and the response contains the first job.",
-      }),
+      .meta({ description: "Deduplication. A duplicate is not added, and the response contains the first job." }),
     failParentOnFailure: z.boolean().optional().meta({ description: "Whether the parent fails if this job fails" }),
     ignoreDependencyOnFailure: z
       .boolean()
@@ -215,9 +213,7 @@ export const JobStatus = Job.extend({
     .meta({ description: "Progress in percent; 0 for a repeating job until its schedule ends" }),
   attemptsMade: z.int().min(0).meta({ description: "Number of failed attempts" }),
   runs: z.int().min(0).meta({ description: "Number of runs of a repeating job; 0 for any other job" }),
-  result: JobResult.nullable().meta({
-    description: "Result of the job, or of the last run of a repeating job; null if there is none",
-  }),
+  result: JobResult.nullable().meta({ description: "Result of the job or of its last run; null if none" }),
   failure: z
     .object({ message: z.string() })
     .nullable()

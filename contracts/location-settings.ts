@@ -42,7 +42,7 @@ export const locationOptionsShape = {
   groupItemsOnPreparation: applicationDefaultOption("Whether to group identical items on preparation tickets"),
   currencyCode: Currency.default("EUR"),
   exerciseMonth: nullWhenAbsent(z.int().min(1).max(12)).meta({
-    description: "Month in which the fiscal year begins, from 1 to 12",
+    description: "First month of the fiscal year, 1 to 12",
   }),
   maxStepsCount: nullWhenAbsent(z.int().min(0)).meta({ description: "Maximum number of steps in an order" }),
   preparationEnabled: applicationDefaultOption("Whether to send orders to the kitchen"),
@@ -122,9 +122,7 @@ export const LocationSettingsChange = z
 export const LocationSettings = z
   .object({
     id: z.guid().meta({ description: "ID of the settings" }),
-    locationName: locationName.nullable().meta({
-      description: "Name of the location; null for an imported location without a name",
-    }),
+    locationName: locationName.nullable().meta({ description: "Name of the location; null if not yet named" }),
     ...withoutFieldDefaults(locationSettingsShape),
   })
   .meta({ id: "LocationSettings", description: "All settings of a location" });

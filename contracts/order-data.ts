@@ -107,20 +107,18 @@ export const OrderData = z
     isMerged: booleanField("Whether the order was merged with another order"),
     manuallyClosed: booleanField("Whether the order was closed manually because its total is zero or negative"),
     isPaid: booleanField("Whether the order is paid"),
-    isCanceled: booleanField("Whether the order was canceled. Canceled orders do not count toward totals."),
+    isCanceled: booleanField("Whether the order was canceled and is excluded from totals"),
     canceledReason: optionalTextField("Reason for the cancellation"),
     fiscalNumber: optionalIntegerField("Fiscal number"),
     signature: optionalLongTextField("Fiscal signature"),
     operatorId: optionalTextField("ID of the clerk who owns the order"),
     operatorName: optionalTextField("Name of the clerk who owns the order"),
     firebaseCustomerName: optionalTextField("Name of the customer in the cloud database"),
-    firebaseCustomerRefKey: optionalTextField(
-      "Reference of the customer in the cloud database; null for an anonymous customer",
-    ),
+    firebaseCustomerRefKey: optionalTextField("Reference of the customer in the cloud database; null if anonymous"),
     firebaseReservationRefKey: optionalTextField("Reference of the reservation in the cloud database"),
     isPrepaid: booleanField("Whether the order was paid before it was served"),
     isTransferred: booleanField(
-      "Whether the order was transferred to a hotel's property management system. Transferred orders do not count toward totals.",
+      "Whether the order was transferred to a hotel's property management system and is excluded from totals",
     ),
     transferredTo: optionalTextField("Destination of the transfer"),
     externalServiceId: optionalTextField("ID of the order in its external service"),
@@ -140,15 +138,13 @@ export const OrderData = z
     serviceType: z.enum(orderServiceTypes).default("unknown").meta({ description: "Type of service" }),
     isTraining: z.boolean().default(false).meta({
       description:
-        "Whether the order was made in training mode. Training orders are excluded from lists, reports, streams and webhooks.",
+        "Whether the order was made in training mode and is excluded from lists, reports, streams and webhooks",
     }),
     source: boundedString(1_024).default("unknown").meta({ description: "Source of the order" }),
     externalOrderId: optionalTextField("ID of the order in an external service"),
     externalLocationId: optionalTextField("ID of the location in an external service"),
     paymentRowList: boundedArray(PaymentRow, 5_000).meta({ description: "Payments of the order" }),
-    productRowList: boundedArray(ProductRow, 5_000).meta({
-      description: "Products of the order that are not part of a menu",
-    }),
+    productRowList: boundedArray(ProductRow, 5_000).meta({ description: "Products of the order outside menus" }),
     menuRowList: boundedArray(MenuRow, 1_000).meta({ description: "Set menus of the order" }),
   })
   .meta({ id: "OrderDataInput", description: "An order as the point of sale sends it", example: orderDataExample });
@@ -206,9 +202,7 @@ export const OrderV2 = z
     reportId: z.guid().meta({ description: "ID of the report that contains the order" }),
     groupedTableInfo: z.array(groupedTableResponse).meta({ description: "Tables that were joined for the order" }),
     paymentRowList: z.array(paymentRowResponse).meta({ description: "Payments of the order" }),
-    productRowList: z
-      .array(productRowResponse)
-      .meta({ description: "Products of the order that are not part of a menu" }),
+    productRowList: z.array(productRowResponse).meta({ description: "Products of the order outside menus" }),
     menuRowList: z.array(menuRowResponse).meta({ description: "Set menus of the order" }),
   })
   .meta({ id: "OrderV2", description: "A complete order of a till", example: orderV2Example });

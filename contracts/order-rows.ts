@@ -96,9 +96,7 @@ export const ProductRow = z
     modifiedAt: nullWhenAbsent(DateTime).meta({
       description: "Time of the last change to the row; for a canceled row, the time of the cancellation",
     }),
-    reclaimedAt: nullWhenAbsent(DateTime).meta({
-      description: "When the product was requested again from the kitchen",
-    }),
+    reclaimedAt: nullWhenAbsent(DateTime).meta({ description: "When the product was requested again" }),
     transmittedAt: nullWhenAbsent(DateTime).meta({ description: "When the product was sent to the kitchen" }),
     orderedAt: nullWhenAbsent(DateTime).meta({ description: "When the product was ordered" }),
     taxName: optionalTextField("Name of the tax"),
@@ -107,9 +105,7 @@ export const ProductRow = z
     taxableAmount: amountField("Total of the row excluding VAT"),
     subCategoryName: optionalTextField("Name of the subcategory"),
     categoryName: optionalTextField("Name of the category"),
-    categoryCatalogColor: nullWhenAbsent(z.enum(productCategoryColors)).meta({
-      description: "Color of the category in the catalog",
-    }),
+    categoryCatalogColor: nullWhenAbsent(z.enum(productCategoryColors)).meta({ description: "Color of the category" }),
     unitPriceRow: amountField("Price of one unit, or of one kilogram if `weight` is set"),
     unitPriceRowWithModifier: amountField("Price of one unit with its modifiers"),
     totalRowWithModifier: amountField("Price of the row with its modifiers, before discounts"),
@@ -125,15 +121,13 @@ export const ProductRow = z
     operatorName: optionalTextField("Name of the clerk who recorded the row"),
     name: optionalTextField("Name of the product"),
     canceledReason: optionalTextField("Reason for the cancellation"),
-    isTransferred: booleanField(
-      "Whether the product was transferred elsewhere. Transferred products do not count toward totals.",
-    ),
+    isTransferred: booleanField("Whether the product was transferred elsewhere and is excluded from totals"),
     transferredTo: optionalTextField("Destination of the transfer"),
     comment: optionalLongTextField("Comment for the kitchen"),
     isMerged: booleanField("Whether the row came from a merged order"),
     isCustomPrice: booleanField("Whether the clerk set the price manually"),
     validated: booleanField("Whether the clerk validated the row"),
-    isCanceled: booleanField("Whether the product was canceled. Canceled products do not count toward totals."),
+    isCanceled: booleanField("Whether the product was canceled and is excluded from totals"),
     currencyCode: optionalCurrencyField(),
     menuStepName: optionalTextField("Name of the menu step that the product belongs to"),
     menuStepIndex: optionalIntegerField("Position of the step in the menu"),
@@ -141,7 +135,7 @@ export const ProductRow = z
     preparationSequence: optionalIntegerField("Number of the preparation sequence"),
     sku: optionalTextField("Stock keeping unit"),
     isLoss: z.boolean().default(false).meta({
-      description: "Whether the product was lost, for example broken or spoiled. Lost products do not count as sales.",
+      description: "Whether the product was lost (broken or spoiled) and does not count as a sale",
     }),
     lossReason: optionalTextField("Reason for the loss"),
     menuRowId: optionalTextField("ID of the menu row that contains the product"),

@@ -17,12 +17,9 @@ const orderItemV1 = z
       .min(0)
       .nullable()
       .meta({ description: "Weight of one unit in kilograms; null for a product that is not sold by weight" }),
-    isCanceled: z
-      .boolean()
-      .meta({ description: "Whether the product was canceled. Canceled products do not count toward totals." }),
+    isCanceled: z.boolean().meta({ description: "Whether the product was canceled and is excluded from totals" }),
     isTransferred: z.boolean().meta({
-      description:
-        "Whether the product was transferred to another order. Transferred products do not count toward totals.",
+      description: "Whether the product was transferred to another order and is excluded from totals",
     }),
     transferReason: nullableTextField("Destination of the transfer"),
     cancelReason: nullableTextField("Reason for the cancellation"),
@@ -55,7 +52,7 @@ const orderItemV1 = z
         "Whether the row affects stock. True only for the original row of a split, so that each product is counted once.",
     }),
     sku: nullableTextField("Stock keeping unit"),
-    isLoss: z.boolean().meta({ description: "Whether the product was lost. Lost products do not count as sales." }),
+    isLoss: z.boolean().meta({ description: "Whether the product was lost and does not count as a sale" }),
     lossReason: nullableTextField("Reason for the loss"),
     tier: nullableTextField("Name of the price list"),
   })
@@ -67,7 +64,7 @@ export const OrderV1 = z
     id: z.guid().meta({ description: "ID of the order, assigned by the point of sale" }),
     createdAt: UtcDateTime.meta({ description: "When the order was first received" }),
     updatedAt: UtcDateTime.meta({ description: "When the order was last received" }),
-    customerId: nullableTextField("Reference of the customer; null for an anonymous customer"),
+    customerId: nullableTextField("Reference of the customer; null if anonymous"),
     deviceId: nullableTextField("ID of the device"),
     deviceName: nullableTextField("Name of the device"),
     locationId: z.guid().meta({ description: "ID of the location" }),
@@ -82,7 +79,7 @@ export const OrderV1 = z
     total: amountField("Total including VAT"),
     totalTax: amountField("VAT included in the total"),
     totalDiscount: amountField("Sum of discounts"),
-    items: z.array(orderItemV1).meta({ description: "Products that are not part of a menu" }),
+    items: z.array(orderItemV1).meta({ description: "Products outside menus" }),
     menus: z.array(
       z.object({
         name: nullableTextField("Name of the menu"),
@@ -108,12 +105,8 @@ export const OrderV1 = z
         }),
       )
       .meta({ description: "Validated tips" }),
-    isCanceled: z
-      .boolean()
-      .meta({ description: "Whether the order was canceled. Canceled orders do not count toward totals." }),
-    isTransferred: z
-      .boolean()
-      .meta({ description: "Whether the order was transferred. Transferred orders do not count toward totals." }),
+    isCanceled: z.boolean().meta({ description: "Whether the order was canceled and is excluded from totals" }),
+    isTransferred: z.boolean().meta({ description: "Whether the order was transferred and is excluded from totals" }),
     transferReason: nullableTextField("Destination of the transfer"),
     cancelReason: nullableTextField("Reason for the cancellation"),
     channel: z.string().meta({ description: "Sales channel of the order" }),

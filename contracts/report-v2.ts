@@ -66,9 +66,7 @@ const discount = z.object({
   discountName: nullableTextField("Name of the discount"),
   discountValue: amountField("Amount deducted from sales, including VAT"),
   discountCatalogId: nullableTextField("Catalog ID of the discount"),
-  quantity: aggregateQuantityField(
-    "Number of times the discount was applied. A discount on several products counts once.",
-  ),
+  quantity: aggregateQuantityField("Number of uses of the discount. A discount on several products counts once."),
   vatAmount: amountField("VAT included in the discount"),
   gifted: z.boolean().meta({ description: "Whether the discount made the product free" }),
   taxRepartition: z

@@ -65,11 +65,9 @@ export const TicketItemV1 = z
     waiter: optionalTextField("Name of the clerk who recorded the row"),
     category: optionalTextField("Name of the subcategory"),
     parent_category: optionalTextField("Name of the category"),
-    cancelled: booleanField("Whether the product was canceled. Canceled products do not count toward totals."),
+    cancelled: booleanField("Whether the product was canceled and is excluded from totals"),
     live_paid: nullWhenAbsent(z.boolean()).meta({ description: "Whether the product was paid separately" }),
-    transferred: booleanField(
-      "Whether the product was transferred elsewhere. Transferred products do not count toward totals.",
-    ),
+    transferred: booleanField("Whether the product was transferred elsewhere and is excluded from totals"),
     parent_id: optionalTextField("For a child row of a split bill, the ID of the row it was split from"),
     price: z
       .object({
@@ -86,7 +84,7 @@ export const TicketItemV1 = z
     is_loss: z
       .boolean()
       .default(false)
-      .meta({ description: "Whether the product was lost. Lost products do not count as sales." }),
+      .meta({ description: "Whether the product was lost and does not count as a sale" }),
     loss_reason: optionalTextField("Reason for the loss"),
   })
   .refine(
@@ -109,7 +107,7 @@ export type TicketItemV1 = z.infer<typeof TicketItemV1>;
 export const TicketPaymentV1 = z
   .object({
     name: optionalTextField("Name of the payment method"),
-    cancelled: booleanField("Whether the payment was canceled. Canceled payments do not count toward totals."),
+    cancelled: booleanField("Whether the payment was canceled and is excluded from totals"),
     amount: amountField("Amount paid, net of change"),
     person_client_id: optionalTextField("ID of the clerk who recorded the row"),
     person_name: optionalTextField("Name of the clerk who recorded the row"),
@@ -149,14 +147,14 @@ const TicketMenuV1 = z
 export const TicketV1 = z
   .object({
     prints_count: optionalCountField("Number of times the bill was printed"),
-    items: boundedArray(TicketItemV1, 5_000).meta({ description: "Products of the order that are not part of a menu" }),
+    items: boundedArray(TicketItemV1, 5_000).meta({ description: "Products of the order outside menus" }),
     waiter: optionalTextField("Name of the clerk who owns the order"),
     payments: boundedArray(TicketPaymentV1, 5_000).meta({ description: "Payments of the order" }),
     signature: optionalLongTextField("Fiscal signature"),
     menus: boundedArray(TicketMenuV1, 1_000).meta({ description: "Set menus of the order" }),
     number_guests: unitCountField("Number of guests"),
     live_paid: nullWhenAbsent(z.boolean()).meta({ description: "Whether the order was paid before it was closed" }),
-    transferred: booleanField("Whether the order was transferred. Transferred orders do not count toward totals."),
+    transferred: booleanField("Whether the order was transferred and is excluded from totals"),
     transferred_motif: optionalTextField("Destination of the transfer"),
     price: amountField("Total including VAT"),
     ticket_date: nullWhenAbsent(DateTimeV1).meta({ description: "Date printed on the ticket" }),
@@ -168,11 +166,11 @@ export const TicketV1 = z
     fiscal: optionalIntegerField("Fiscal number"),
     room: optionalTextField("Name of the room"),
     room_id: optionalTextField("ID of the room"),
-    cancelled: booleanField("Whether the order was canceled. Canceled orders do not count toward totals."),
+    cancelled: booleanField("Whether the order was canceled and is excluded from totals"),
     device_id: optionalTextField("ID of the device"),
     device_name: optionalTextField("Name of the device"),
     motif: optionalTextField("Reason for the cancellation"),
-    customer_identifier: optionalTextField("Reference of the customer; null for an anonymous customer"),
+    customer_identifier: optionalTextField("Reference of the customer; null if anonymous"),
   })
   .meta({ id: "TicketV1", description: "An order, in the V1 format", example: ticketV1Example });
 

@@ -43,9 +43,7 @@ const totalPaymentV1 = z
       .int()
       .min(0)
       .meta({ description: "Payment mode, as an index into the list of payment modes: 0 means cash", example: 1 }),
-    type: nullWhenAbsent(z.int().min(0)).meta({
-      description: "Payment type, as an index into the list of payment types",
-    }),
+    type: nullWhenAbsent(z.int().min(0)).meta({ description: "Payment type, as an index into its enumeration" }),
     currency: optionalTextField("Currency"),
     locale: optionalTextField("Locale used to format the amount"),
     amount: amountField("Sum of the payments"),
@@ -111,9 +109,7 @@ const tillJsonV1 = z
     tickets: boundedArray(TicketV1, 10_000)
       .check(uniqueItemsCheck("order", "order_id"))
       .meta({ description: "All orders of the shift, without duplicates" }),
-    cash_movements: boundedArray(cashMovementV1, 10_000).meta({
-      description: "Cash movements other than sales",
-    }),
+    cash_movements: boundedArray(cashMovementV1, 10_000).meta({ description: "Cash movements other than sales" }),
     total_payments: boundedArray(totalPaymentV1, 1_000).meta({ description: "Declared payments by payment mode" }),
     team: boundedArray(teamMemberV1, 1_000).meta({ description: "Shifts of the clerks" }),
   })

@@ -113,9 +113,7 @@ export const TillV2 = z
     financialMovementList: boundedArray(FinancialMovement, 10_000).meta({
       description: "Cash movements other than sales",
     }),
-    declaredPaymentList: boundedArray(DeclaredPayment, 1_000).meta({
-      description: "Declared payments by payment method",
-    }),
+    declaredPaymentList: boundedArray(DeclaredPayment, 1_000).meta({ description: "Declared payments by method" }),
     clerkShiftList: boundedArray(ClerkShift, 1_000).meta({ description: "Shifts of the clerks" }),
     orderList: boundedArray(OrderData, maxOrdersPerTill)
       .check(uniqueItemsCheck("order", "id"))

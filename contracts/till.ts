@@ -74,9 +74,7 @@ export const TillReprocessingJob = z
     total: z.int().min(0).meta({ description: "Number of tills to reprocess, counted when the job was created" }),
     done: z.int().min(0).meta({ description: "Number of tills submitted for reprocessing so far" }),
     createdAt: UtcDateTime.meta({ description: "When the job was created" }),
-    finishedAt: UtcDateTime.nullable().meta({
-      description: "When the last till was submitted; null while the job is running",
-    }),
+    finishedAt: UtcDateTime.nullable().meta({ description: "When the last till was submitted; null before" }),
   })
   .meta({
     id: "Reprocessing",

@@ -24,9 +24,7 @@ export const WebhookDelivery = z
     nextAttemptAt: UtcDateTime.nullable().meta({
       description: "Time of the next attempt if the webhook is active; null unless the delivery is pending",
     }),
-    settledAt: UtcDateTime.nullable().meta({
-      description: "When the delivery last succeeded or finally failed; null before",
-    }),
+    settledAt: UtcDateTime.nullable().meta({ description: "When the delivery succeeded or finally failed" }),
   })
   .meta({ id: "Delivery", description: "Delivery of one message to one webhook", example: webhookDeliveryExample });
 
@@ -45,15 +43,13 @@ export const WebhookDeliveryAttempt = z
       .min(0)
       .nullable()
       .meta({ description: "Duration of the attempt in milliseconds; null while it is in progress or if unknown" }),
-    status: z.int().nullable().meta({ description: "HTTP status code of the response; null if there is none" }),
+    status: z.int().nullable().meta({ description: "HTTP status code of the response; null if none" }),
     error: z
       .string()
       .nullable()
       .meta({ description: "Reason for the failure; null if the attempt succeeded or is in progress" }),
-    response: z.string().nullable().meta({ description: "First 20 KB of the response body; null if there is none" }),
-    nextAttemptAt: UtcDateTime.nullable().meta({
-      description: "Scheduled time of the next attempt; null if there is none",
-    }),
+    response: z.string().nullable().meta({ description: "First 20 KB of the response body; null if none" }),
+    nextAttemptAt: UtcDateTime.nullable().meta({ description: "Scheduled time of the next attempt; null if none" }),
   })
   .meta({ id: "Attempt", description: "One attempt of a delivery" });
 

@@ -9,7 +9,7 @@ import { type WebhookEventName, webhookDisabledReasonSchema } from "./webhook.ts
 /** The headers that identify and authenticate a message. */
 export const webhookHeadersSchema = z.object({
   "webhook-id": z.guid().meta({
-    description: "ID of the message, the same for every attempt. Use it to process each message only once.",
+    description: "ID of the message, the same for every attempt. Use it for deduplication.",
     example: webhookDeliveryExample.messageId,
   }),
   "webhook-timestamp": z.string().regex(/^\d+$/).meta({
@@ -55,7 +55,7 @@ const webhookMenuRow = EventOrder.shape.menuRowList.element
 
 /** An order in webhook messages. */
 const WebhookOrder = EventOrder.extend({
-  productRowList: z.array(webhookProductRow).meta({ description: "Products of the order that are not part of a menu" }),
+  productRowList: z.array(webhookProductRow).meta({ description: "Products of the order outside menus" }),
   menuRowList: z.array(webhookMenuRow).meta({ description: "Set menus of the order" }),
 }).meta({ id: "WebhookOrder", description: "An order, with fields for counting stock" });
 
@@ -98,9 +98,7 @@ export const EndpointFailingEventData = z.object({
   locationId: z.guid(),
   webhookId: z.guid().meta({ description: "ID of the webhook that the endpoint belongs to" }),
   endpointUrl: z.string().meta({ description: "URL of the endpoint" }),
-  failingSince: UtcDateTime.meta({
-    description: "Time of the first failed attempt since the last successful one",
-  }),
+  failingSince: UtcDateTime.meta({ description: "Time of the first failed attempt since the last successful one" }),
   lastError: z.string().meta({ description: "Error of the most recent failed attempt" }),
 });
 
@@ -125,9 +123,7 @@ function webhookBodySchema<Event extends WebhookEventName, Data extends z.ZodTyp
 ) {
   const head = { id: webhookDeliveryExample.messageId, event, emittedAt: "2026-05-29T10:31:12.391Z" };
   const meta = z.object({
-    id: z.guid().meta({
-      description: "ID of the message, the same for every attempt. Use it to process each message only once.",
-    }),
+    id: z.guid().meta({ description: "ID of the message, the same for every attempt. Use it for deduplication." }),
     event: z.literal(event).meta({ description: "Type of event" }),
     emittedAt: UtcDateTime.meta({ description: "When the event occurred" }),
     sequence: z.int().nullable().meta({

@@ -75,9 +75,7 @@ export const WebhookRecipient = z
       .array(
         z.object({
           createdAt: UtcDateTime.meta({ description: "When the secret was set or generated" }),
-          expiresAt: UtcDateTime.nullable().meta({
-            description: "When a rotated secret expires; null for the latest secret",
-          }),
+          expiresAt: UtcDateTime.nullable().meta({ description: "When a rotated secret expires; null for the latest" }),
         }),
       )
       .meta({ description: "Active secrets, without their values; the latest first" }),
@@ -96,9 +94,7 @@ export const WebhookRecipientWithSecret = WebhookRecipient.extend({
     description:
       "Generated secret, returned only once; null if the request contained a secret or the secret did not change",
   }),
-  signingSecret: z.string().nullable().meta({
-    description: "Same secret in the format of Standard Webhooks libraries",
-  }),
+  signingSecret: z.string().nullable().meta({ description: "Same secret, as Standard Webhooks libraries expect it" }),
 }).meta({
   id: "RecipientWithSecret",
   description: "A recipient with its generated secret",

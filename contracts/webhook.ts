@@ -110,7 +110,7 @@ export const Webhook = z
     lastError: z
       .string()
       .nullable()
-      .meta({ description: "Error of the most recent failed attempt since then; null if there is none" }),
+      .meta({ description: "Error of the most recent failed attempt since then; null if none" }),
   })
   .meta({
     id: "Webhook",
@@ -135,15 +135,13 @@ export const WebhookDetails = Webhook.extend({
             .int()
             .min(0)
             .nullable()
-            .meta({ description: "Average duration of an attempt in milliseconds; null if there were no attempts" }),
+            .meta({ description: "Average duration of an attempt in milliseconds; null if none" }),
         })
         .meta({ description: "Attempts in the last 24 hours, rounded to full hours" }),
       lastSucceededAt: UtcDateTime.nullable().meta({
-        description: "Time of the last successful attempt; null if there is none",
+        description: "Time of the last successful attempt; null if none",
       }),
-      lastFailedAt: UtcDateTime.nullable().meta({
-        description: "Time of the last failed attempt; null if there is none",
-      }),
+      lastFailedAt: UtcDateTime.nullable().meta({ description: "Time of the last failed attempt; null if none" }),
     })
     .meta({ description: "Delivery statistics of the webhook" }),
 }).meta({
