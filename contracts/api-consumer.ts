@@ -16,11 +16,7 @@ const ScopesSchema = boundedArray(z.enum(scopeNames, { error: `Must be one of: $
 /** The rate limit of each key of a consumer: a token bucket with a refill rate and a capacity. */
 export const RateLimit = z
   .object({
-    perSecond: z
-      .int()
-      .min(1)
-      .max(100_000)
-      .meta({ description: "Sustained number of requests per second", example: 50 }),
+    perSecond: z.int().min(1).max(100_000).meta({ description: "Sustained requests per second", example: 50 }),
     burst: z.int().min(1).max(1_000_000).meta({ description: "Maximum number of requests in a burst", example: 200 }),
   })
   .meta({ id: "RateLimit", description: "Rate limit of an API key" });
@@ -28,7 +24,7 @@ export const RateLimit = z
 export type RateLimit = z.infer<typeof RateLimit>;
 
 const rateLimitOrDefault = RateLimit.nullable().meta({
-  description: "Rate limit of each of the consumer's API keys; null for the default limit",
+  description: "Rate limit of each API key; null for the default",
 });
 
 /** An integrator of this API. Its scopes and rate limit apply to each of its API keys. */
@@ -82,7 +78,7 @@ export type ChangeApiConsumer = z.infer<typeof ChangeApiConsumer>;
 /** The consumer and the location of a new API key. */
 export const CreateApiKey = rejectUnstorableText(
   z.object({
-    locationId: z.guid().meta({ description: "ID of the location that the API key gives access to" }),
+    locationId: z.guid().meta({ description: "ID of the key's location" }),
     consumerName: ConsumerNameSchema,
   }),
 ).meta({
@@ -92,11 +88,7 @@ export const CreateApiKey = rejectUnstorableText(
 });
 
 export const CreatedApiKey = z
-  .object({
-    apiKey: z.string().meta({
-      description: "The API key. Store it securely: it is returned only once, because the API stores only its hash.",
-    }),
-  })
+  .object({ apiKey: z.string().meta({ description: "The API key, which is returned only once. Store it securely." }) })
   .meta({
     id: "CreatedApiKey",
     description: "A new API key, which is returned only once",
@@ -107,18 +99,11 @@ export const CreatedApiKey = z
 export const ApiKey = z
   .object({
     id: z.guid().meta({ description: "ID of the API key, used to revoke it" }),
-    prefix: z
-      .string()
-      .meta({ description: "First characters of the API key, to tell keys apart", example: "pragma_4fGh2Kq" }),
+    prefix: z.string().meta({ description: "First characters of the API key", example: "pragma_4fGh2Kq" }),
     consumerName: ConsumerNameSchema,
-    locationId: z
-      .guid()
-      .nullable()
-      .meta({ description: "ID of the location; null for an operator's API key, which belongs to no location" }),
+    locationId: z.guid().nullable().meta({ description: "ID of the key's location; null for an operator's key" }),
     createdAt: UtcDateTime.meta({ description: "When the API key was created" }),
-    lastUsedAt: UtcDateTime.nullable().meta({
-      description: "When the API key was last used, accurate to a few minutes; null if it has not been used",
-    }),
+    lastUsedAt: UtcDateTime.nullable().meta({ description: "Approximate time of the last use; null if never used" }),
     revokedAt: UtcDateTime.nullable().meta({ description: "When the API key was revoked; null while it is valid" }),
   })
   .meta({

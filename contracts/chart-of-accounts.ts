@@ -15,13 +15,9 @@ export const defaultLedgerAccounts = {
   otherSales: {
     account: "706",
     label: "Prestations de services",
-    purpose: "Account for sales excluding VAT at rates that `sales` does not list",
+    purpose: "Account for sales excluding VAT at rates not in `sales`",
   },
-  otherVat: {
-    account: "44571",
-    label: "TVA collectée",
-    purpose: "Account for VAT at rates that `collectedVat` does not list",
-  },
+  otherVat: { account: "44571", label: "TVA collectée", purpose: "Account for VAT at rates not in `collectedVat`" },
   discounts: {
     account: "709",
     label: "Rabais, remises et ristournes accordés",
@@ -38,17 +34,9 @@ export const defaultLedgerAccounts = {
     purpose:
       "Account for amounts owed to customers: refunds that were not paid out, and payments for canceled or transferred orders",
   },
-  tips: {
-    account: "467",
-    label: "Autres comptes débiteurs ou créditeurs",
-    purpose: "Account for tips, which belong to the staff",
-  },
+  tips: { account: "467", label: "Autres comptes débiteurs ou créditeurs", purpose: "Account for tips of the staff" },
   deposits: { account: "4191", label: "Clients, avances et acomptes reçus", purpose: "Account for customer deposits" },
-  cashIn: {
-    account: "580",
-    label: "Virements internes",
-    purpose: "Counterpart account for cash added to the drawer",
-  },
+  cashIn: { account: "580", label: "Virements internes", purpose: "Counterpart account for cash added to the drawer" },
   cashOut: {
     account: "471",
     label: "Compte d'attente",

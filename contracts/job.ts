@@ -48,10 +48,7 @@ export const JobRepeatOptions = z
     limit: z.int().min(1).optional().meta({ description: "Maximum number of runs" }),
     startDate: instantSchema.optional().meta({ description: "Earliest time of a run" }),
     endDate: instantSchema.optional().meta({ description: "Latest time of a run" }),
-    immediately: z
-      .boolean()
-      .optional()
-      .meta({ description: "Whether the first run starts immediately if a pattern is set" }),
+    immediately: z.boolean().optional().meta({ description: "Whether the first run of a pattern starts immediately" }),
   })
   .meta({
     description:
@@ -84,9 +81,7 @@ export const JobOptions = z
     deduplication: z
       .object({
         id: jobNameField("ID of the deduplication. Jobs of the location with the same ID are duplicates."),
-        ttl: millisecondsField(
-          "Duration of the deduplication (until the first job has finished if 0 or omitted)",
-        ).optional(),
+        ttl: millisecondsField("Deduplication period (by default, until the first job finishes)").optional(),
       })
       .optional()
       .meta({ description: "Deduplication. A duplicate is not added, and the response contains the first job." }),
