@@ -21,6 +21,8 @@ export type SeenDevice = z.infer<typeof SeenDevice>;
 export function parseSeenDevice(id: string | null, name: string | null): SeenDevice | undefined {
   const deviceId = stripUnstorableCharacters(id ?? "").trim();
   if (deviceId === "" || deviceId.length > maxDeviceTextLength) return undefined;
-  const shown = stripUnstorableCharacters(stripUnstorableCharacters(name ?? "").slice(0, maxDeviceTextLength)).trim();
-  return { deviceId, name: shown || null };
+  const storableName = stripUnstorableCharacters(
+    stripUnstorableCharacters(name ?? "").slice(0, maxDeviceTextLength),
+  ).trim();
+  return { deviceId, name: storableName || null };
 }

@@ -168,7 +168,7 @@ export const vatBasisPointsField = (description = "VAT rate in hundredths of a p
   z.int().min(0).meta({ description, example: 1000 });
 
 /** A text of a response, empty if there is none. */
-export const text = (description: string) => z.string().meta({ description });
+export const requiredTextField = (description: string) => z.string().meta({ description });
 
 /** A text of a response, null if there is none. */
 export const nullableTextField = (description: string) => z.string().nullable().meta({ description });

@@ -46,8 +46,8 @@ export function priceByWeight(unitPrice: number, quantity: number, kilograms: nu
  * binary approximation: 1.005 with two places is 101.
  */
 function scaleDecimal(value: number, places: number): number {
-  const guess = Math.round(value * 10 ** places);
-  if (Number.isSafeInteger(guess) && guess / 10 ** places === value) return guess + 0;
+  const approximation = Math.round(value * 10 ** places);
+  if (Number.isSafeInteger(approximation) && approximation / 10 ** places === value) return approximation + 0;
   const [mantissa = "", exponent = "0"] = String(value).split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");
   const digits = BigInt(whole + fraction);

@@ -39,13 +39,13 @@ export function replaceFields(
   let copy: Record<string, unknown> | undefined;
   for (const name of Object.keys(value)) {
     const field = (value as Record<string, unknown>)[name];
-    let kept = field;
-    if (names.has(name)) kept = replacement;
+    let replaced = field;
+    if (names.has(name)) replaced = replacement;
     else if (isObject(field) && levels > 1 && !(field instanceof Error))
-      kept = replaceFields(field, names, replacement, levels - 1);
-    if (kept === field) continue;
+      replaced = replaceFields(field, names, replacement, levels - 1);
+    if (replaced === field) continue;
     copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
-    copy[name] = kept;
+    copy[name] = replaced;
   }
   return copy ?? value;
 }

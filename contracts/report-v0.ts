@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UtcDateTime } from "./date-time.ts";
 import { reportV0Example } from "./examples/report-v0.ts";
-import { text } from "./fields.ts";
+import { requiredTextField } from "./fields.ts";
 import { ReportV2, reportHeaderShape } from "./report-v2.ts";
 
 const reportV2Fields = ReportV2.shape;
@@ -42,17 +42,17 @@ export const ReportV0 = z
     ...reportHeaderShape,
     reportHeaderInfo: z
       .object({
-        headerAddress: text("First line of the address"),
-        headerSiret: text("French business registration number (SIRET)"),
-        headerCity: text("City"),
-        headerCountry: text("Country"),
-        headerNaf: text("French business activity code (NAF)"),
-        headerName: text("Name of the establishment"),
-        headerPhone: text("Phone number"),
-        headerText: text("Text printed at the top of each ticket"),
-        headerTva: text("VAT number"),
-        headerUrl: text("Website"),
-        headerZip: text("Postal code"),
+        headerAddress: requiredTextField("First line of the address"),
+        headerSiret: requiredTextField("French business registration number (SIRET)"),
+        headerCity: requiredTextField("City"),
+        headerCountry: requiredTextField("Country"),
+        headerNaf: requiredTextField("French business activity code (NAF)"),
+        headerName: requiredTextField("Name of the establishment"),
+        headerPhone: requiredTextField("Phone number"),
+        headerText: requiredTextField("Text printed at the top of each ticket"),
+        headerTva: requiredTextField("VAT number"),
+        headerUrl: requiredTextField("Website"),
+        headerZip: requiredTextField("Postal code"),
       })
       .meta({ description: "Header of the establishment's tickets" }),
     reportProducts: z.array(product).meta({ description: "Sales by product, including products in menus" }),

@@ -7,7 +7,7 @@ import {
   amountField,
   countField,
   nullableTextField,
-  text,
+  requiredTextField,
   vatBasisPointsField,
 } from "./fields.ts";
 import { Locale } from "./locale.ts";
@@ -28,13 +28,13 @@ const cancellation = z.object({
   afterFinalization: z
     .boolean()
     .meta({ description: "Whether the products were canceled after the bill was first printed" }),
-  name: text("Reason for the cancellation"),
+  name: requiredTextField("Reason for the cancellation"),
 });
 
 const transfer = z.object({
   amount: amountField("Price of the transferred products"),
   quantity: aggregateQuantityField("Number of transferred products"),
-  name: text("Destination of the transfer"),
+  name: requiredTextField("Destination of the transfer"),
 });
 
 const modifier = z.object({
@@ -95,7 +95,7 @@ const product = z.object({
 });
 
 const clerkShift = z.object({
-  id: text("ID of the clerk"),
+  id: requiredTextField("ID of the clerk"),
   clockInDate: UtcDateTime.nullable().meta({ description: "When the shift began" }),
   clockOutDate: UtcDateTime.nullable().meta({ description: "When the shift ended; null if it had not ended" }),
   name: nullableTextField("Name of the clerk"),
@@ -136,7 +136,7 @@ const menuStep = z.object({
 
 const menu = z.object({
   name: nullableTextField("Name of the menu"),
-  coursesDescription: text("Names of the menu steps"),
+  coursesDescription: requiredTextField("Names of the menu steps"),
   quantity: aggregateQuantityField("Number of units sold"),
   totalExcludingTax: amountField("Sales excluding VAT"),
   totalSales: amountField("Sales including VAT"),
@@ -165,13 +165,13 @@ const orderSummary = z.object({
 export const reportHeaderShape = {
   startedAt: UtcDateTime.meta({ description: "When the shift began" }),
   finalizedAt: UtcDateTime.meta({ description: "When the shift was closed" }),
-  deviceName: text("Name of the device that closed the till"),
-  deviceIdentifier: text("ID of the device that closed the till"),
+  deviceName: requiredTextField("Name of the device that closed the till"),
+  deviceIdentifier: requiredTextField("ID of the device that closed the till"),
   reportNumber: z.int().min(1).meta({ description: "Sequential number of the report, assigned by the point of sale" }),
   guestsNumber: countField("Number of guests of the orders that count"),
   totalSales: amountField("Sales including VAT"),
-  clerkName: text("Name of the clerk who closed the till"),
-  clerkId: text("ID of the clerk who closed the till"),
+  clerkName: requiredTextField("Name of the clerk who closed the till"),
+  clerkId: requiredTextField("ID of the clerk who closed the till"),
   initialCashBalance: amountField("Cash in the drawer at the start of the shift"),
   finalCashBalance: amountField("Cash in the drawer at the end of the shift"),
 };
@@ -184,22 +184,22 @@ export const ReportV2 = z
     tillId: z.guid().meta({ description: "ID of the till from which the report was computed" }),
     ...reportHeaderShape,
     orderCount: countField("Number of orders that count: neither canceled nor transferred"),
-    establishmentName: text("Name of the establishment"),
-    siretCode: text("French business registration number (SIRET)"),
-    customHeader: text("Text printed at the top of each ticket"),
-    customFooter: text("Text printed at the bottom of each ticket"),
-    companyName: text("Name of the company"),
-    phoneNumber: text("Phone number"),
-    website: text("Website"),
+    establishmentName: requiredTextField("Name of the establishment"),
+    siretCode: requiredTextField("French business registration number (SIRET)"),
+    customHeader: requiredTextField("Text printed at the top of each ticket"),
+    customFooter: requiredTextField("Text printed at the bottom of each ticket"),
+    companyName: requiredTextField("Name of the company"),
+    phoneNumber: requiredTextField("Phone number"),
+    website: requiredTextField("Website"),
     locale: Locale,
-    address1: text("First line of the address"),
+    address1: requiredTextField("First line of the address"),
     address2: nullableTextField("Second line of the address"),
     logoUrl: nullableTextField("URL of the logo"),
-    zipCode: text("Postal code"),
-    tvaCode: text("VAT number"),
-    country: text("Country"),
-    nafCode: text("French business activity code (NAF)"),
-    city: text("City"),
+    zipCode: requiredTextField("Postal code"),
+    tvaCode: requiredTextField("VAT number"),
+    country: requiredTextField("Country"),
+    nafCode: requiredTextField("French business activity code (NAF)"),
+    city: requiredTextField("City"),
     note: nullableTextField("Note written by the clerk"),
     reportVersion: z
       .int()
