@@ -32,18 +32,18 @@ export function validateCatalog(input: unknown): { catalog: Catalog } | BodyIssu
 }
 
 function validateList(name: CatalogListName, list: unknown, issues: IssueCollector): unknown[] {
-  const { item, what, most } = catalogListDefinitions[name];
-  if (Array.isArray(list) && list.length > most) {
-    issues.addIssue({ path: name, code: "too_big", message: `Must have at most ${most} items; got ${list.length}` });
+  const { itemSchema, itemName, max } = catalogListDefinitions[name];
+  if (Array.isArray(list) && list.length > max) {
+    issues.addIssue({ path: name, code: "too_big", message: `Must have at most ${max} items; got ${list.length}` });
     return [];
   }
-  const items = z.array(z.custom<{ id?: unknown }>()).check(uniqueItemsCheck(what, "id")).safeParse(list);
+  const items = z.array(z.custom<{ id?: unknown }>()).check(uniqueItemsCheck(itemName, "id")).safeParse(list);
   issues.addZodError(items.error, list, name);
   if (!Array.isArray(list)) return [];
   const validated: unknown[] = [];
   for (const [index, element] of list.entries()) {
     if (issues.hasTooManyIssues) break;
-    validated.push(issues.parsePart(item, element, { path: `${name}[${index}]`, limits: catalogItemLimits }));
+    validated.push(issues.parsePart(itemSchema, element, { path: `${name}[${index}]`, limits: catalogItemLimits }));
   }
   return validated;
 }

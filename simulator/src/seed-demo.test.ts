@@ -142,7 +142,7 @@ describe("seedDemo", () => {
         showProgress: () => {},
         fetch: api.fetch,
       }),
-    ).rejects.toThrow("GET /v1/consumers?size=100 answered 401: The API key is not known");
+    ).rejects.toThrow("GET /v1/consumers?size=100 answered 401: The API key is invalid");
   });
 
   it("gives up when reports stop coming, and says how many there are", async () => {

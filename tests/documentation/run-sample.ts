@@ -26,9 +26,9 @@ interface SampleOperation {
 /** The parts of the site that make samples. */
 interface SampleGenerator {
   composeRequest(operation: SampleOperation, inputs: SampleInputs): unknown;
-  replyKindOf(operation: SampleOperation): unknown;
-  sampleLanguages: { id: string; label: string; write(sample: { request: unknown; replies: unknown }): string }[];
-  replyFile: string;
+  responseKindOf(operation: SampleOperation): unknown;
+  sampleLanguages: { id: string; label: string; write(sample: { request: unknown; responseKind: unknown }): string }[];
+  responseFile: string;
 }
 
 const sampleGenerator: SampleGenerator = Object.assign(
@@ -83,7 +83,7 @@ export function createRunnableSample(
   const program = programsByLanguage[language.id];
   if (!operation || !program) throw new Error(`There is no ${operationId}, or nothing to run ${language.label} with.`);
   const request = sampleGenerator.composeRequest(operation, inputs);
-  const text = language.write({ request, replies: sampleGenerator.replyKindOf(operation) });
+  const text = language.write({ request, responseKind: sampleGenerator.responseKindOf(operation) });
 
   async function runProgram(
     isEnough: (output: string) => boolean,
@@ -111,7 +111,7 @@ export function createRunnableSample(
       const [code] = await once(child, "close");
       clearTimeout(deadline);
       if (code !== 0 && !isEnough(output)) throw new Error(`The sample failed:\n${text}\n\n${output}${told}`);
-      const reply = join(folder, sampleGenerator.replyFile);
+      const reply = join(folder, sampleGenerator.responseFile);
       return { output, saved: existsSync(reply) ? readFileSync(reply) : undefined };
     } finally {
       rmSync(folder, { recursive: true, force: true });
