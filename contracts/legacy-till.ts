@@ -41,7 +41,7 @@ export const FetchedLegacyTills = z
     example: {
       locationId: "7d4cbb0c-7b0c-4b9e-a9cb-4a4a0be3c2f5",
       success: [4711, 4712],
-      errors: [{ message: "The backoffice answered 500.", serverId: 4713 }],
+      errors: [{ message: "The backoffice responded with status 500.", serverId: 4713 }],
     },
   });
 

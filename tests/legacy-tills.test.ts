@@ -78,7 +78,7 @@ describe("the tills of a legacy backoffice", () => {
     const reasons = new Map(first?.errors.map(({ serverId, message }) => [serverId, message]));
     expect(reasons.size).toBe(15);
     for (const serverId of late) expect(reasons.get(serverId)).toMatch(/did not answer within 1 s/);
-    for (const serverId of broken) expect(reasons.get(serverId)).toMatch(/answered 500/);
+    for (const serverId of broken) expect(reasons.get(serverId)).toMatch(/responded with status 500/);
     for (const serverId of invalid) expect(reasons.get(serverId)).toMatch(/not valid.*client_id/);
     expect(requestCounts(there)).toEqual(there.map(() => 0));
 

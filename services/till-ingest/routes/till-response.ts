@@ -4,7 +4,7 @@ import type { RequestContext } from "@pragma/runtime/observability/request-conte
 import type { AcceptedTill } from "../accept-till.ts";
 import type { TillRow } from "../queries/tills.ts";
 
-/** A till as replies show it; `origin` is the scheme and host that the client used. */
+/** Returns a till as responses show it. `origin` is the scheme and host of the request. */
 export function tillResponse(till: TillRow, origin: string): Till {
   return {
     id: till.id,
@@ -17,7 +17,7 @@ export function tillResponse(till: TillRow, origin: string): Till {
   };
 }
 
-/** 201 for a till that is new, 200 for one that was there already, alike but for that. */
+/** Returns the response to a push: 201 for a new till, 200 with the same body for an existing one. */
 export function pushTillResponse(
   { till, isNew }: AcceptedTill,
   { origin, context }: { origin: string; context: RequestContext },
