@@ -31,7 +31,7 @@ function resolveLegacyTillFilter(
   const application = requested ?? location?.application;
   if (hasScope(scopes, "locations:any")) {
     if (application) return { application, legacyId: undefined };
-    const message = "Required, because this API key belongs to no location";
+    const message = "is required, because this API key belongs to no location";
     throwIfInvalid([{ in: "query", path: "application", code: "required", message }]);
   }
   if (!application || application !== location?.application) {
