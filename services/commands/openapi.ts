@@ -32,7 +32,7 @@ const openApiServers = [
 const openApiTags = [
   { name: "Health", description: "Whether the API is up" },
   { name: "Reports", description: "End-of-day reports" },
-  { name: "Catalogue", description: "What a location sells and how it is paid" },
+  { name: "Catalog", description: "What a location sells and how it is paid" },
   { name: "Orders", description: "Orders of shifts that are closed" },
   { name: "Live orders", description: "Orders that are open, and what becomes of them" },
   { name: "Webhooks", description: "What happens at a location, posted to whoever asked for it" },
