@@ -63,7 +63,7 @@ async function registerConfiguredKey(
   return "created";
 }
 
-/** Returns the first characters of a key, which identify it in lists. Fewer are shown of a custom key, as it may be short. */
+/** Returns the first characters of a key, which identify it in lists: fewer for a custom key, which may be short. */
 function displayedKeyPrefix(key: string): string {
   return key.slice(0, isWellFormedApiKey(key) ? 14 : 4);
 }

@@ -35,10 +35,10 @@ interface NewConsumerKey {
 }
 
 /**
- * Creates an API key at a location for the consumer with this name, and returns the key, of which only the hash is stored.
- * The consumer is one that the location created; for a principal with `locations:any`, operators' consumers are searched
- * first. The principal must have every scope of the consumer and at least its rate limit, and must be allowed to act for
- * the location, which this function does not check.
+ * Creates an API key at a location for the consumer with this name, and returns the key, of which only the hash is
+ * stored. The consumer is one that the location created; for a principal with `locations:any`, operators' consumers are
+ * searched first. The principal must have every scope of the consumer and at least its rate limit, and must be allowed
+ * to act for the location, which this function does not check.
  *
  * @throws `ApiError` location_not_found, consumer_not_found, scope_missing, rate_limit_forbidden.
  */

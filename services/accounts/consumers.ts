@@ -19,9 +19,9 @@ import { listActiveApiKeys } from "./queries/api-keys.ts";
 import { insertConsumer, lockConsumer, updateConsumer } from "./queries/consumers.ts";
 
 /**
- * Creates a consumer and returns it. The consumer belongs to the principal's location, or to the operators if the principal
- * has `locations:any`. It gets the default scopes that the principal has, and the default rate limit or that of the
- * principal, whichever is lower.
+ * Creates a consumer and returns it. The consumer belongs to the principal's location, or to the operators if the
+ * principal has `locations:any`. It gets the default scopes that the principal has, and the default rate limit or that
+ * of the principal, whichever is lower.
  *
  * @throws `ApiError` consumer_exists if the location, or the operators, already have a consumer with this name;
  * location_forbidden if the principal has neither a location nor `locations:any`.
@@ -50,8 +50,8 @@ interface ConsumerChange {
 
 /**
  * Changes the scopes and rate limit of a consumer and returns it. Publishes `key.changed` for each of its keys, so that
- * gateways refresh their caches. The principal must have every scope of the consumer, old and new, and at least its rate
- * limit. Without `locations:any` it finds only consumers of its own location.
+ * gateways refresh their caches. The principal must have every scope of the consumer, old and new, and at least its
+ * rate limit. Without `locations:any` it finds only consumers of its own location.
  *
  * @throws `ApiError` consumer_not_found, scope_missing, rate_limit_forbidden; location_forbidden if the principal has
  * neither a location nor `locations:any`; invalid_request if the change removes the scope admin from the operator's own

@@ -92,8 +92,8 @@ export async function createLocation(
 }
 
 /**
- * Imports a location of a legacy backoffice, with default options and settings and without a name. Returns its id, or that
- * of the existing location if it was imported before.
+ * Imports a location of a legacy backoffice, with default options and settings and without a name. Returns its id, or
+ * that of the existing location if it was imported before.
  *
  * @throws `ApiError` location_exists if the legacyId belongs to another organization or agency.
  */

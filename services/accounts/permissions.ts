@@ -7,8 +7,8 @@ import type { AccountsContext } from "./context.ts";
 import { findRateLimitOfKey } from "./queries/api-keys.ts";
 
 /**
- * Checks that a principal has all these scopes, which it grants to a consumer or key. Otherwise a key that may manage keys
- * could create a more powerful key for itself.
+ * Checks that a principal has all these scopes, which it grants to a consumer or key. Otherwise a key that may manage
+ * keys could create a more powerful key for itself.
  *
  * @throws `ApiError` scope_missing, which names the missing scopes.
  */

@@ -25,7 +25,7 @@ export default createBodyParserWorker(parseCatalogBody);
 /** Smaller bodies are parsed in at most 2 ms: handing them to a thread would cost more. */
 const maxInlineBytes = 64 * 1024;
 
-/** Creates the reader of catalog bodies. It uses a thread, because a catalog of 20,000 products takes a second to parse. */
+/** Creates the reader of catalog bodies. It uses a thread, because 20,000 products take a second to parse. */
 export function createCatalogBodyReader(options: { threads: number; heapMegabytes: number }) {
   // Catalogs are rarely sent, so no thread is kept waiting for them.
   return createThreadedBodyParser(import.meta.url, "./parse-catalog-body", parseCatalogBody, {

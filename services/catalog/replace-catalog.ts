@@ -17,8 +17,8 @@ interface CatalogReplacement {
 }
 
 /**
- * Replaces a location's catalog and publishes `catalog.updated` in one transaction. Returns the resulting version. The same
- * catalog changes nothing. Concurrent requests replace the whole catalog one after the other.
+ * Replaces a location's catalog and publishes `catalog.updated` in one transaction. Returns the resulting version. The
+ * same catalog changes nothing. Concurrent requests replace the whole catalog one after the other.
  *
  * @throws `ApiError` precondition_failed if `ifMatch` does not match the current catalog; quota_exceeded.
  */

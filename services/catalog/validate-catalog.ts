@@ -13,8 +13,8 @@ import { z } from "zod";
 const catalogItemLimits = { items: 1_000, levels: 5 };
 
 /**
- * Checks a parsed body against `Catalog`, and checks its references. Returns the catalog or its issues. Validation goes item
- * by item and stops early in a catalog full of errors, which bounds its cost. No issue hides another.
+ * Checks a parsed body against `Catalog`, and checks its references. Returns the catalog or its issues. Validation goes
+ * item by item and stops early in a catalog full of errors, which bounds its cost. No issue hides another.
  */
 export function validateCatalog(input: unknown): { catalog: Catalog } | BodyIssues {
   const issues = new IssueCollector();
@@ -55,12 +55,12 @@ type BodyIssue = Omit<RequestIssue, "in">;
 const maxShownLength = 60;
 
 /**
- * Returns the issues of references to missing items: a product's `categoryId` without a category, and a price's `taxRate`
- * that is not the `percentage` of a tax. A rate of 0 needs no tax. Sub-categories and price lists are not checked, since
- * a catalog has no list of them.
+ * Returns the issues of references to missing items: a product's `categoryId` without a category, and a price's
+ * `taxRate` that is not the `percentage` of a tax. A rate of 0 needs no tax. Sub-categories and price lists are not
+ * checked, since a catalog has no list of them.
  *
- * Reads the body before validation, so that the result does not depend on other issues. References to a missing list are
- * ignored, because that list has its own issue.
+ * Reads the body before validation, so that the result does not depend on other issues. References to a missing list
+ * are ignored, because that list has its own issue.
  */
 function* findDanglingReferences({ products, categories, taxes }: CatalogBody): Generator<BodyIssue> {
   const categoryIds = fieldValues(categories, "id");

@@ -28,8 +28,8 @@ export interface AcceptedTill {
 
 /**
  * Stores a till's exact bytes, then the till and its events `till.pushed` and `device.seen` in one transaction. Returns
- * the existing till if the location already pushed the same bytes with this id. Of concurrent pushes of one till, exactly
- * one is new.
+ * the existing till if the location already pushed the same bytes with this id. Of concurrent pushes of one till,
+ * exactly one is new.
  *
  * @throws `ApiError` till_conflict if the id exists with other bytes or in another location: the error does not reveal
  * which; quota_exceeded.
@@ -96,7 +96,7 @@ export function tillObjectKey(locationId: string, hash: string): string {
   return `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
 }
 
-/** Returns whether the till was stored from this body: it still has the body, or had it before personal data was erased. */
+/** Returns whether the till has this body, or had it before personal data was erased. */
 function isSameTillBody(existing: TillRow, { hash }: Pick<NewTill, "hash">): boolean {
   return existing.hash === hash || existing.pushedHash === hash;
 }
@@ -109,9 +109,9 @@ function requireSameTill(existing: TillRow, pushed: NewTill): TillRow {
 }
 
 /**
- * Replaces a till's body and returns the till with its next revision. The report keeps its id; everything else is computed
- * from the new body. Earlier bodies are kept. The current body changes nothing. Neither does the body that the till had
- * before personal data was erased from it, so that a repeated request does not restore that data.
+ * Replaces a till's body and returns the till with its next revision. The report keeps its id; everything else is
+ * computed from the new body. Earlier bodies are kept. The current body changes nothing. Neither does the body that the
+ * till had before personal data was erased from it, so that a repeated request does not restore that data.
  *
  * @throws `ApiError` till_not_found if the location has no such till; quota_exceeded.
  */

@@ -10,8 +10,8 @@ import { createNextRevision, findTill, lockTill, recordTillErasure, type TillRow
 import { removeUnreferencedObject } from "./remove-unreferenced-object.ts";
 
 /**
- * Returns a till body without the personal data of the given orders, or of the whole till if `orderIds` is null. Amounts,
- * dates and numbers keep the precision of JSON.parse. Returns the same bytes if there was nothing to erase.
+ * Returns a till body without the personal data of the given orders, or of the whole till if `orderIds` is null.
+ * Amounts, dates and numbers keep the precision of JSON.parse. Returns the same bytes if there was nothing to erase.
  */
 export function eraseOrdersInTillBody(bytes: Uint8Array, orderIds: ReadonlySet<string> | null): Uint8Array {
   const body: unknown = JSON.parse(new TextDecoder().decode(bytes));

@@ -46,8 +46,8 @@ export async function reprocessTill(
 }
 
 /**
- * Returns whether the till's current revision is a reprocessing that is queued and has no report yet. An overdue one does
- * not count: its event was lost, or the reprocessing failed.
+ * Returns whether the till's current revision is a reprocessing that is queued and has no report yet. An overdue one
+ * does not count: its event was lost, or the reprocessing failed.
  */
 async function isBeingReprocessed(tx: SqlTransaction, till: TillRow): Promise<boolean> {
   const isPending = till.nextSweepAt !== null && till.nextSweepAt > new Date() && till.sweeps === 0;

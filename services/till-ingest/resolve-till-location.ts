@@ -9,8 +9,8 @@ import { findTill, type TillRow } from "./queries/tills.ts";
 import type { LegacyLocationId, TillMetadata } from "./validation/parse-till-body.ts";
 
 /**
- * Returns the location with the application and legacy id of a V1 till. It must be the location of the API key, unless the
- * key may act for any location.
+ * Returns the location with the application and legacy id of a V1 till. It must be the location of the API key, unless
+ * the key may act for any location.
  *
  * @throws `ApiError` location_forbidden, location_not_found.
  */

@@ -57,8 +57,9 @@ function createDayRandom(locationId: string, day: string): Random {
 }
 
 /**
- * Returns the demo location with an API key. Uses the content of the file if its key is still valid. Otherwise imports the
- * location unless it exists, creates a new key and writes both to the file. `createClient` returns a client for a key.
+ * Returns the demo location with an API key. Uses the content of the file if its key is still valid. Otherwise imports
+ * the location unless it exists, creates a new key and writes both to the file. `createClient` returns a client for a
+ * key.
  */
 export async function ensureDemoLocation(
   admin: AdminApiClient,

@@ -1,6 +1,6 @@
 /**
- * Creates the demo location unless it exists, pushes a catalog and thirty days of tills to it, and prints how to read them.
- * A repeated run adds only what is missing. The program uses only the public API.
+ * Creates the demo location unless it exists, pushes a catalog and thirty days of tills to it, and prints how to read
+ * them. A repeated run adds only what is missing. The program uses only the public API.
  */
 import { stderr, stdout } from "node:process";
 import { z } from "zod";

@@ -105,7 +105,7 @@ export function generateOrder(order: NewOrder): OrderData {
   };
 }
 
-/** Returns a free table of the room and marks it as occupied until the order is closed. If none is free, guests share one. */
+/** Returns a free table and marks it as occupied until the order is closed. If none is free, guests share one. */
 function pickTable(
   random: Random,
   { tables }: Room,

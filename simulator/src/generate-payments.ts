@@ -99,7 +99,7 @@ export function createPaymentRow(id: string, method: Method, at: string, amount:
   });
 }
 
-/** Adds a separate tip row to the payments of every other order with a tip. The other tips are part of a card payment. */
+/** Adds a separate tip row to every other order with a tip. The other tips are part of a card payment. */
 function addTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
   const [first] = paid;
   if (!first || (bill.plan.cases.get("tip") ?? 0) % 2 === 0) return paid;

@@ -142,7 +142,7 @@ function computeCashDrawer(random: Random, restaurant: Restaurant, day: ServiceD
   };
 }
 
-/** Returns the payments that the clerk declares at closing, by method: all payments without training orders and tips. */
+/** Returns the payments that the clerk declares at closing, by method, without training orders and tips. */
 function createDeclaredPayments(orders: readonly OrderData[]): DeclaredPayment[] {
   const byMethod = new Map<string | null, DeclaredPayment & { quantity: number }>();
   for (const { paymentId, paymentMode, name, amount, paymentType } of listReceivedPayments(orders)) {

@@ -16,8 +16,8 @@ export interface OrderRevision {
 }
 
 /**
- * Returns every revision of every order of a generated till, sorted by time. The last revision of an order equals the order
- * in the till. The same till always gives the same revisions.
+ * Returns every revision of every order of a generated till, sorted by time. The last revision of an order equals the
+ * order in the till. The same till always gives the same revisions.
  */
 export function generateOrderRevisions(till: GeneratedTill): OrderRevision[] {
   return till.orderList
@@ -56,8 +56,8 @@ function listRowChangeInstants({ recordedAt, reclaimedAt, discountRowList }: Pro
 }
 
 /**
- * Returns an order as it was at an instant (a date-time in UTC, not before its opening), computed from its final state. From
- * its closing on, returns the final state.
+ * Returns an order as it was at an instant (a date-time in UTC, not before its opening), computed from its final state.
+ * From its closing on, returns the final state.
  */
 function restoreOrderAt(final: OrderData, instant: string): OrderData {
   if (final.closedAt === null || final.closedAt <= instant) return final;
@@ -109,7 +109,7 @@ function restoreOrderAt(final: OrderData, instant: string): OrderData {
   };
 }
 
-/** Returns the rows that existed at an instant: without later discounts, kitchen calls and cancellations, and unsplit before a split. */
+/** Returns the rows that existed at an instant, without later discounts, kitchen calls, cancellations and splits. */
 function restoreProductRowsAt(final: readonly ProductRow[], instant: string): ProductRow[] {
   return final
     .filter((row) => hasHappenedBy(row.recordedAt, instant))

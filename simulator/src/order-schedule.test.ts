@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 import type { OrderRevision } from "./order-revisions.ts";
-import { joinScheduleAt, scheduleAtOriginalTimes, scheduleAtPlayedTimes, takeDueRevisions } from "./order-schedule.ts";
+import {
+  joinScheduleAt,
+  scheduleAtOriginalTimes,
+  scheduleAtSimulatedTimes,
+  takeDueRevisions,
+} from "./order-schedule.ts";
 
 const till = generateTill({ seed: "batches", orders: 60, day: "2026-05-29" });
 /** Maps instants of the till to a simulation that is sixty times as fast. */
@@ -73,13 +78,13 @@ describe("the schedule of a day", () => {
     expect(shifted.till).toBe(till);
   });
 
-  it("carries the times at which it is played with scheduleAtPlayedTimes", () => {
+  it("carries the times of the simulation with scheduleAtSimulatedTimes", () => {
     const startsAtMs = Date.parse("2026-11-20T09:00:00.000Z");
-    const played = scheduleAtPlayedTimes(till, mapInstantsFrom(startsAtMs));
-    expect(played.till.startedAt).toBe("2026-11-20T09:00:00.000Z");
-    expect(Date.parse(played.till.finalizedAt)).toBe(Math.round(played.closesAtMs));
-    for (const { atMs, order } of played.revisions) expect(Date.parse(order.data.modifiedAt ?? "")).toBe(atMs);
-    expect(played.till.orderList.map(({ total }) => total)).toEqual(till.orderList.map(({ total }) => total));
-    expect(played.revisions.at(-1)?.atMs).toBeLessThanOrEqual(played.closesAtMs);
+    const simulated = scheduleAtSimulatedTimes(till, mapInstantsFrom(startsAtMs));
+    expect(simulated.till.startedAt).toBe("2026-11-20T09:00:00.000Z");
+    expect(Date.parse(simulated.till.finalizedAt)).toBe(Math.round(simulated.closesAtMs));
+    for (const { atMs, order } of simulated.revisions) expect(Date.parse(order.data.modifiedAt ?? "")).toBe(atMs);
+    expect(simulated.till.orderList.map(({ total }) => total)).toEqual(till.orderList.map(({ total }) => total));
+    expect(simulated.revisions.at(-1)?.atMs).toBeLessThanOrEqual(simulated.closesAtMs);
   });
 });

@@ -13,23 +13,23 @@ export interface OrderSchedule {
   readonly shouldUseNextReportNumber: boolean;
 }
 
-/** Maps an instant of the till to the instant at which it is played, in milliseconds. The function is increasing. */
+/** Maps an instant of the till to its simulated instant, in milliseconds. The function is increasing. */
 type InstantMapping = (instantMs: number) => number;
 
-/** Returns the schedule of a day whose orders and till keep the times of the till, whenever they are played. */
-export function scheduleAtOriginalTimes(till: GeneratedTill, toPlayedMs: InstantMapping): OrderSchedule {
+/** Returns the schedule of a day whose orders and till keep the original times of the till. */
+export function scheduleAtOriginalTimes(till: GeneratedTill, toSimulatedMs: InstantMapping): OrderSchedule {
   return {
     till,
-    revisions: generateOrderRevisions(till).map(({ atMs, order }) => ({ atMs: toPlayedMs(atMs), order })),
-    closesAtMs: toPlayedMs(Date.parse(till.finalizedAt)),
+    revisions: generateOrderRevisions(till).map(({ atMs, order }) => ({ atMs: toSimulatedMs(atMs), order })),
+    closesAtMs: toSimulatedMs(Date.parse(till.finalizedAt)),
     shouldUseNextReportNumber: false,
   };
 }
 
-/** Returns the schedule of a day whose orders and till carry the times at which they are played. */
-export function scheduleAtPlayedTimes(till: GeneratedTill, toPlayedMs: InstantMapping): OrderSchedule {
+/** Returns the schedule of a day whose orders and till carry the times of the simulation. */
+export function scheduleAtSimulatedTimes(till: GeneratedTill, toSimulatedMs: InstantMapping): OrderSchedule {
   const shiftedJson = JSON.stringify(till).replace(utcDateTimePattern, (dateTime) =>
-    new Date(Math.round(toPlayedMs(Date.parse(dateTime)))).toISOString(),
+    new Date(Math.round(toSimulatedMs(Date.parse(dateTime)))).toISOString(),
   );
   return {
     ...scheduleAtOriginalTimes(JSON.parse(shiftedJson), (instantMs) => instantMs),

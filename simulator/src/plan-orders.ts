@@ -2,9 +2,9 @@ import type { Random } from "./random.ts";
 import { type RowCase, rowCaseNames } from "./row-cases.ts";
 
 /**
- * The frequency of each special case in the till of an ordinary day. A weight is the share of eligible orders that show the
- * case, 0 to 1. Shares are exact, not probabilities: of 300 orders, 0.02 gives six. Shares of whole orders (canceled to
- * training) refer to all orders; if their sum exceeds 1, the later ones get the remaining orders.
+ * The frequency of each special case in the till of an ordinary day. A weight is the share of eligible orders that show
+ * the case, 0 to 1. Shares are exact, not probabilities: of 300 orders, 0.02 gives six. Shares of whole orders
+ * (canceled to training) refer to all orders; if their sum exceeds 1, the later ones get the remaining orders.
  */
 export const defaultTillMix = {
   /** Orders fetched at the counter. */

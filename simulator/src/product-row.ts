@@ -105,8 +105,8 @@ export function createProductRow(context: OrderRowContext, line: ProductLine): P
 
 /**
  * Returns when a product is ordered, when the kitchen is called for it (null: immediately), and its course among those
- * ordered together. Seated guests first have a drink, then order their courses, and desserts at the end; some have another
- * drink. The kitchen is called for the later courses. Takeout and delivery orders are placed all at once.
+ * ordered together. Seated guests first have a drink, then order their courses, and desserts at the end; some have
+ * another drink. The kitchen is called for the later courses. Takeout and delivery orders are placed all at once.
  */
 function computeServingTimes({ random, room, times }: OrderRowContext, { product: { course }, inMenu }: ProductLine) {
   const isLaterRound = random.chance(0.35);
@@ -124,8 +124,8 @@ function computeServingTimes({ random, room, times }: OrderRowContext, { product
 const kitchenCallShares: readonly (number | undefined)[] = [undefined, 0.2, 0.42];
 
 /**
- * Returns the row with an additional discount and updated amounts. The rows of one discount over several products share a
- * group. A discount that is not validated does not change the amounts.
+ * Returns the row with an additional discount and updated amounts. The rows of one discount over several products share
+ * a group. A discount that is not validated does not change the amounts.
  */
 export function applyDiscount(
   { random, times }: Pick<OrderRowContext, "random" | "times">,

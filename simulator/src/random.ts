@@ -68,7 +68,7 @@ export class Random {
     return this.shuffle(items).slice(0, count);
   }
 
-  /** Rounds an expected number randomly to a whole number with the same mean: 2.3 is 3 in three of ten cases, else 2. */
+  /** Rounds a number randomly to a whole number with the same mean: 2.3 is 3 in three of ten cases, else 2. */
   quota(expected: number): number {
     const whole = Math.floor(expected);
     return whole + (this.chance(expected - whole) ? 1 : 0);

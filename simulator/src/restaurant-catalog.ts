@@ -4,7 +4,8 @@ import { Random } from "./random.ts";
 import type { Product, Restaurant } from "./restaurant.ts";
 
 /**
- * Returns the catalog of a restaurant: everything that its tills refer to, with the same ids, and two archived products.
+ * Returns the catalog of a restaurant: everything that its tills refer to, with the same ids, and two archived
+ * products.
  */
 export function createRestaurantCatalog(restaurant: Restaurant): Catalog {
   const { products, rooms, paymentMethods } = restaurant;

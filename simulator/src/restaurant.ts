@@ -156,7 +156,7 @@ const familyNames = [
 /** The fields of a till that describe its restaurant. */
 export type Establishment = ReturnType<typeof generateEstablishment>;
 
-/** Returns a fictional establishment. Its telephone number is reserved for fiction, and its company numbers are unassigned. */
+/** Returns a fictional establishment. Its telephone and company numbers are never assigned. */
 export function generateEstablishment(random: Random) {
   const { city, zipCode } = random.pick(cities);
   const name = random.pick(restaurantNames);

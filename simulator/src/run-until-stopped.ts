@@ -10,8 +10,8 @@ export function formatErrorWithCauses(error: unknown): string {
 }
 
 /**
- * Runs a program until it is done. SIGINT (Ctrl-C), SIGTERM or SIGHUP abort its signal; a second one ends the process at
- * once. An error is printed without its stack, and sets exit code 1.
+ * Runs a program until it is done. SIGINT (Ctrl-C), SIGTERM or SIGHUP abort its signal; a second one ends the process
+ * at once. An error is printed without its stack, and sets exit code 1.
  */
 export async function runUntilStopped(program: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController();

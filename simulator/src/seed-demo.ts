@@ -33,8 +33,8 @@ interface SeedDemoOptions extends Pick<ApiClientOptions, "fetch" | "wait"> {
 }
 
 /**
- * Creates the demo location unless it exists, pushes a catalog and the tills of the last thirty days, and waits for their
- * reports. Existing data is kept. Returns instructions for reading the data.
+ * Creates the demo location unless it exists, pushes a catalog and the tills of the last thirty days, and waits for
+ * their reports. Existing data is kept. Returns instructions for reading the data.
  */
 export async function seedDemo(options: SeedDemoOptions): Promise<string> {
   const { url, publicUrl = url, adminKey, file, now, showProgress, ...clientOptions } = options;
@@ -54,7 +54,7 @@ export async function seedDemo(options: SeedDemoOptions): Promise<string> {
   return formatDemoInstructions(publicUrl, access, newestReportId);
 }
 
-/** Pushes the till of a day unless it exists. An older version of the demo may have pushed other content: it is kept. */
+/** Pushes the till of a day unless it exists, even with other content from an older version of the demo. */
 async function pushDemoTillIfMissing(api: PublicApiClient, locationId: string, day: DemoDay): Promise<void> {
   const existing = await nullOnProblem(
     api.GET("/v1/tills/{id}", { params: { path: { id: day.tillId } } }),

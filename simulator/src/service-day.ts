@@ -77,8 +77,8 @@ export function pickClerk(random: Random, shifts: readonly ClerkShift[], instant
 }
 
 /**
- * The shifts of each clerk, in hours after opening. The manager works from the opening and never clocks out, one clerk works
- * two shifts, others work at noon or in the evening, and one of them leaves without clocking out.
+ * The shifts of each clerk, in hours after opening. The manager works from the opening and never clocks out, one clerk
+ * works two shifts, others work at noon or in the evening, and one of them leaves without clocking out.
  */
 const clerkRota: readonly (readonly (readonly [from: number, to: number | null])[])[] = [
   [[0, null]],

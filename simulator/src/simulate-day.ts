@@ -38,8 +38,8 @@ export interface SimulatedDay {
 }
 
 /**
- * Simulates a day of service and returns its result. Sends each revision of each order when it is due or overdue, pushes the
- * till with these orders, and waits until its report removes them from the live orders.
+ * Simulates a day of service and returns its result. Sends each revision of each order when it is due or overdue,
+ * pushes the till with these orders, and waits until its report removes them from the live orders.
  *
  * @throws `ApiProblem` if the API rejects a request; an error once the signal is aborted.
  */
@@ -90,8 +90,8 @@ export async function pushTill(api: PublicApiClient, till: GeneratedTill): Promi
 }
 
 /**
- * Pushes a till, and waits until its report is available and its orders are no longer live. Returns the report as lists show
- * it; null after a minute.
+ * Pushes a till, and waits until its report is available and its orders are no longer live. Returns the report as lists
+ * show it; null after a minute.
  */
 async function pushTillAndAwaitReport({ api, timeZone, clock, signal }: SimulationContext, till: GeneratedTill) {
   await pushTill(api, till);
@@ -124,7 +124,7 @@ function formatEuros(minorUnits: number): string {
   return `${(minorUnits / 100).toFixed(2)} EUR`;
 }
 
-/** Logs the start of a day. Returns a function that logs the progress of the day and its orders about twenty times a day. */
+/** Logs the start of a day. Returns a function that logs progress, about twenty times a day. */
 function createProgressLog(
   { clock, log }: SimulationContext,
   schedule: OrderSchedule,
@@ -160,8 +160,8 @@ export async function findDeviceLiveOrders({ api, restaurant }: SimulationContex
 }
 
 /**
- * Closes the tills of an interrupted simulation: pays and closes their open orders, and pushes the tills, so that the orders
- * are no longer live. Skips tills that were pushed already.
+ * Closes the tills of an interrupted simulation: pays and closes their open orders, and pushes the tills, so that the
+ * orders are no longer live. Skips tills that were pushed already.
  */
 export async function closeInterruptedTills(
   context: SimulationContext,

@@ -1,7 +1,7 @@
 import type { OrderData } from "@pragma/contracts/order-data";
 import { demoRestaurantSeed } from "./demo-location.ts";
 import { generateTill } from "./generate-till.ts";
-import { joinScheduleAt, type OrderSchedule, scheduleAtPlayedTimes } from "./order-schedule.ts";
+import { joinScheduleAt, type OrderSchedule, scheduleAtSimulatedTimes } from "./order-schedule.ts";
 import { Random } from "./random.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
 import { localDateAt } from "./service-day.ts";
@@ -19,8 +19,8 @@ export interface DemoShift {
 type ShiftContext = Pick<SimulationContext, "locationId" | "timeZone" | "clock">;
 
 /**
- * Simulates live orders of the demo location until the signal is aborted: one shift after the other, each ending with its
- * till. Continues an interrupted shift, and closes the tills of older ones. Retries half a minute after any error.
+ * Simulates live orders of the demo location until the signal is aborted: one shift after the other, each ending with
+ * its till. Continues an interrupted shift, and closes the tills of older ones. Retries half a minute after any error.
  */
 export async function simulateDemo(context: SimulationContext): Promise<void> {
   const { clock, signal, log } = context;
@@ -45,8 +45,8 @@ export async function simulateDemo(context: SimulationContext): Promise<void> {
 }
 
 /**
- * Returns the interrupted shift that one of these tills belongs to, unless the shift should have ended by now. Ignores tills
- * with orders that the shift does not contain: another version of the simulator created them.
+ * Returns the interrupted shift that one of these tills belongs to, unless the shift should have ended by now. Ignores
+ * tills with orders that the shift does not contain: another version of the simulator created them.
  */
 export function findInterruptedDemoShift(
   context: ShiftContext,
@@ -71,9 +71,9 @@ export function createFirstDemoShift({ locationId, clock }: ShiftContext): DemoS
 }
 
 /**
- * Returns the shift after `count` others. It starts when the previous one ends, or now if that was long ago, as after a night
- * in which the machine slept. The first shifts are short. Later ones take half a day, so that the stored data of a demo
- * grows no faster than that of a restaurant.
+ * Returns the shift after `count` others. It starts when the previous one ends, or now if that was long ago, as after a
+ * night in which the machine slept. The first shifts are short. Later ones take half a day, so that the stored data of
+ * a demo grows no faster than that of a restaurant.
  */
 export function createNextDemoShift(
   { locationId, clock }: ShiftContext,
@@ -89,7 +89,7 @@ export function createNextDemoShift(
   );
 }
 
-/** Returns the schedule of a shift: a day from opening to closing in the time of the shift, with played times. */
+/** Returns the schedule of a shift: a day from opening to closing, mapped to the time of the shift. */
 export function scheduleDemoShift(
   { timeZone }: ShiftContext,
   { tillId, startsAtMs, durationMs }: DemoShift,
@@ -97,13 +97,13 @@ export function scheduleDemoShift(
   const day = localDateAt(startsAtMs, timeZone).toString();
   const till = generateTill({ seed: demoRestaurantSeed, orders: ordersPerShift, day, timeZone, tillId });
   const openedMs = Date.parse(till.startedAt);
-  return scheduleAtPlayedTimes(
+  return scheduleAtSimulatedTimes(
     till,
     (instantMs) => startsAtMs + durationMs * demoShiftShareAtHour((instantMs - openedMs) / (60 * minuteMs)),
   );
 }
 
-/** Returns the share of a shift at which an hour of its day is played. Quiet hours pass quickly. */
+/** Returns the share of a shift at which an hour of its day is simulated. Quiet hours pass quickly. */
 export function demoShiftShareAtHour(hour: number): number {
   const nextIndex = Math.max(
     1,
@@ -114,7 +114,7 @@ export function demoShiftShareAtHour(hour: number): number {
   return fromShare + ((hour - fromHour) / (toHour - fromHour)) * (toShare - fromShare);
 }
 
-/** Returns a shift whose till id starts with its start time, like a version 7 UUID, so that the shift can be found by it. */
+/** Returns a shift that can be found by its till id, which starts with the start time, like a version 7 UUID. */
 function createDemoShiftAt(locationId: string, startMs: number, durationMs: number): DemoShift {
   const startsAtMs = Math.round(startMs);
   const timeDigits = startsAtMs.toString(16).padStart(12, "0");

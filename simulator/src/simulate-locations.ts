@@ -2,7 +2,7 @@ import { type AdminApiClient, createAdminApiClient, createApiClient } from "@pra
 import { Temporal } from "temporal-polyfill";
 import { createLocationKey, ensureConsumer, ensureLocation, pushCatalogIfMissing } from "./ensure-location.ts";
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
-import { scheduleAtOriginalTimes, scheduleAtPlayedTimes } from "./order-schedule.ts";
+import { scheduleAtOriginalTimes, scheduleAtSimulatedTimes } from "./order-schedule.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
 import { localDateAt } from "./service-day.ts";
@@ -95,8 +95,8 @@ export type LocationSimulationOptions = Pick<
 >;
 
 /**
- * Simulates the days of a location one after the other, and returns the result of the last day. First closes the tills of an
- * interrupted simulation.
+ * Simulates the days of a location one after the other, and returns the result of the last day. First closes the tills
+ * of an interrupted simulation.
  */
 export async function simulateLocation(
   context: SimulationContext,
@@ -118,10 +118,10 @@ export async function simulateLocation(
         ? generateDayTill(context, options, firstDay.toString(), startsAtMs)
         : generateDayTill(context, options, firstDay.add({ days: index }).toString());
     const openedMs = Date.parse(till.startedAt);
-    const toPlayedMs = (instantMs: number) => startsAtMs + (instantMs - openedMs) / speed;
+    const toSimulatedMs = (instantMs: number) => startsAtMs + (instantMs - openedMs) / speed;
     lastDay = await simulateDay(
       context,
-      from === undefined ? scheduleAtPlayedTimes(till, toPlayedMs) : scheduleAtOriginalTimes(till, toPlayedMs),
+      from === undefined ? scheduleAtSimulatedTimes(till, toSimulatedMs) : scheduleAtOriginalTimes(till, toSimulatedMs),
     );
   }
   return lastDay;

@@ -6,9 +6,9 @@ import { type OrderRowContext, replaceMenuProductRows, sumField } from "./produc
 type SplitRowContext = Pick<OrderRowContext, "random" | "times">;
 
 /**
- * Splits a row over several bills, and returns its parts. The original keeps the first share; the other parts refer to it as
- * their parent. Price, modifiers and discounts are split to the cent and the quantity stays, so that the parts add up to
- * the whole. Use this only for rows sold by the piece: the parts of a price by weight are rounded one by one.
+ * Splits a row over several bills, and returns its parts. The original keeps the first share; the other parts refer to
+ * it as their parent. Price, modifiers and discounts are split to the cent and the quantity stays, so that the parts
+ * add up to the whole. Use this only for rows sold by the piece: the parts of a price by weight are rounded one by one.
  */
 export function splitProductRow({ random, times }: SplitRowContext, row: ProductRow, shares: readonly number[]) {
   const splitAt = times.at(stayMoments.split);

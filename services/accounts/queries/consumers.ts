@@ -31,8 +31,8 @@ export async function insertConsumer(
 }
 
 /**
- * Returns the consumer, locked until the transaction ends, which also blocks new keys. Returns undefined if `locationId` is
- * set and that location did not create the consumer.
+ * Returns the consumer, locked until the transaction ends, which also blocks new keys. Returns undefined if
+ * `locationId` is set and that location did not create the consumer.
  */
 export async function lockConsumer(
   tx: SqlTransaction,

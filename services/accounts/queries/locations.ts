@@ -83,8 +83,8 @@ export async function listDevices(
 }
 
 /**
- * Records that a device was seen, with its latest name. A device that is seen without a name keeps its earlier one. Removes
- * all but the most recently seen devices of the location.
+ * Records that a device was seen, with its latest name. A device that is seen without a name keeps its earlier one.
+ * Removes all but the most recently seen devices of the location.
  */
 export async function upsertDevice(
   tx: SqlTransaction,

@@ -8,7 +8,7 @@ export interface CatalogVersion {
   updatedAt: Date;
 }
 
-/** Returns the version of a location's catalog, locked until the transaction ends. Inserts an empty catalog if there is none. */
+/** Locks a location's catalog until the transaction ends and returns its version. Inserts an empty one if necessary. */
 export async function lockCatalog(tx: SqlTransaction, locationId: string): Promise<CatalogVersion> {
   await tx`
     insert into catalogs ${tx({ locationId, etag: emptyCatalog.etag })}

@@ -22,7 +22,7 @@ import { findCatalogList } from "../queries/catalogs.ts";
 import { replaceCatalog } from "../replace-catalog.ts";
 import type { SerializedCatalog } from "../serialize-catalog.ts";
 
-/** Each API key reads one list at a time. Lists may be large, and concurrent reads would delay the requests of other keys. */
+/** Each API key reads one list at a time, because lists may be large and would delay the requests of other keys. */
 const listReadSemaphore = createKeyedSemaphore(1);
 
 const listCatalogQuery = z.object({

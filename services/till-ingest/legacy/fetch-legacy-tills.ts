@@ -25,8 +25,8 @@ interface LegacyTillFetch {
 }
 
 /**
- * Fetches tills from legacy backoffices, a few at a time, and returns the result of each till by location. Existing tills
- * count as successes and are not fetched again. A failed till does not affect the others.
+ * Fetches tills from legacy backoffices, a few at a time, and returns the result of each till by location. Existing
+ * tills count as successes and are not fetched again. A failed till does not affect the others.
  *
  * @throws `ApiError` location_forbidden if the API key may not act for the location of a till; legacy_not_configured.
  */

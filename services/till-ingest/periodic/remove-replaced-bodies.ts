@@ -5,7 +5,7 @@ import { removeUnreferencedObject } from "../remove-unreferenced-object.ts";
 
 const batchSize = 500;
 
-/** Removes the bodies of revisions that were replaced more than `REPLACED_BODIES_KEPT_DAYS` days ago. Their rows stay. */
+/** Removes the bodies of revisions that were replaced before the retention period. Their rows stay. */
 export const removeReplacedBodies: PeriodicTask<Pick<TillIngestContext, "db" | "objects" | "config">> = {
   name: "remove replaced bodies",
   intervalSeconds: 3_600,

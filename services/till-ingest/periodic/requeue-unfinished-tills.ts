@@ -8,8 +8,8 @@ import { lockOverdueTills, postponeRequeue } from "../queries/tills.ts";
 const maxPerRun = 1_000;
 
 /**
- * Publishes `till.pushed` again, with the same revision, for every till whose report is overdue. Either an event was lost,
- * or the till could not be processed; in that case its message becomes a dead letter again.
+ * Publishes `till.pushed` again, with the same revision, for every till whose report is overdue. Either an event was
+ * lost, or the till could not be processed; in that case its message becomes a dead letter again.
  */
 export const requeueUnfinishedTills: PeriodicTask<Pick<TillIngestContext, "db" | "log" | "requeueAfterSeconds">> = {
   name: "requeue unfinished tills",

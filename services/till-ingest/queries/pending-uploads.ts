@@ -38,9 +38,9 @@ export interface ObjectRemoval {
 }
 
 /**
- * Claims the removal of an object, so that no push writes under its key. Returns undefined if an upload is recent, a till
- * refers to the object, or another process claimed it within the last half hour. A claim is far longer than a deletion
- * takes, and shorter than the interval between two runs of the periodic task.
+ * Claims the removal of an object, so that no push writes under its key. Returns undefined if an upload is recent, a
+ * till refers to the object, or another process claimed it within the last half hour. A claim is far longer than a
+ * deletion takes, and shorter than the interval between two runs of the periodic task.
  */
 export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<ObjectRemoval | undefined> {
   const [removal] = await sql<ObjectRemoval[]>`
@@ -57,8 +57,9 @@ export async function claimObjectRemoval(sql: SqlClient, key: string): Promise<O
 }
 
 /**
- * Records that the object is deleted, so that pushes may use the key again. A key whose claim was taken over is never used
- * or listed again, because the first holder may still delete its object. Does nothing if this claim was taken over.
+ * Records that the object is deleted, so that pushes may use the key again. A key whose claim was taken over is never
+ * used or listed again, because the first holder may still delete its object. Does nothing if this claim was taken
+ * over.
  */
 export async function finishObjectRemoval(sql: SqlClient, { key, since, isTakenOver }: ObjectRemoval): Promise<void> {
   const isHeldClaim = sql`key = ${key} and removing_since = ${since}::text::timestamptz`;

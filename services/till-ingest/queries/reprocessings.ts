@@ -18,8 +18,8 @@ export interface ReprocessingRow {
 type NewReprocessing = Pick<ReprocessingRow, "id" | "locationId" | "lteReportVersion" | "keyId" | "consumer">;
 
 /**
- * Returns the unfinished reprocessing of a location if it covers these tills, too. Otherwise inserts a new one, returns it
- * and finishes the old one. So a location has at most one unfinished reprocessing.
+ * Returns the unfinished reprocessing of a location if it covers these tills, too. Otherwise inserts a new one, returns
+ * it and finishes the old one. So a location has at most one unfinished reprocessing.
  */
 export async function findOrInsertReprocessing(
   tx: SqlTransaction,

@@ -33,8 +33,8 @@ export async function findTill(sql: SqlClient | SqlTransaction, id: string): Pro
 }
 
 /**
- * Inserts a till with its first revision and returns it; undefined if its id is taken. Waits for concurrent transactions
- * that insert the same id.
+ * Inserts a till with its first revision and returns it; undefined if its id is taken. Waits for concurrent
+ * transactions that insert the same id.
  */
 export async function insertTill(
   tx: SqlTransaction,
@@ -63,7 +63,7 @@ export async function lockTill(tx: SqlTransaction, id: string): Promise<TillRow 
   return till;
 }
 
-/** Creates the till's next revision and returns the till: with a new body, or with the current one if `body` is omitted. */
+/** Creates the till's next revision and returns the till. If `body` is omitted, the revision keeps the current body. */
 export async function createNextRevision(
   tx: SqlTransaction,
   till: TillRow,
@@ -87,9 +87,9 @@ export async function createNextRevision(
 }
 
 /**
- * Returns the columns of a revision that waits for its report and is requeued after `requeueAfterSeconds` without one. A
- * training till has no report: its first revision waits for nothing. A till that a later revision turned into a training
- * till waits for the removal of its earlier report.
+ * Returns the columns of a revision that waits for its report and is requeued after `requeueAfterSeconds` without one.
+ * A training till has no report: its first revision waits for nothing. A till that a later revision turned into a
+ * training till waits for the removal of its earlier report.
  */
 function pendingResultColumns(
   { revision, isTraining }: Pick<TillRow, "revision" | "isTraining">,

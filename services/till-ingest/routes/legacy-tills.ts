@@ -19,8 +19,8 @@ const legacyApplicationQuery = z.object({
 });
 
 /**
- * Returns the application whose backoffice a request uses, and the legacy id of the only location whose tills the API key
- * may see there, which is undefined for a key that may act for any location.
+ * Returns the application whose backoffice a request uses, and the legacy id of the only location whose tills the API
+ * key may see there, which is undefined for a key that may act for any location.
  *
  * @throws `ApiError` location_forbidden; invalid_request if neither the key nor the request names an application.
  */

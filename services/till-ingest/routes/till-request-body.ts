@@ -5,7 +5,7 @@ import type { TillIngestContext } from "../context.ts";
 import type { RequestedTillFormat, ResolvedTillFormat } from "../validation/parse-till-body.ts";
 import type { ReceivedTill } from "../validation/till-body-reader.ts";
 
-/** Defines a request body that is a till in this format, or in either. Threads parse it, so that other requests do not wait. */
+/** Defines a request body that is a till. Threads parse large ones, so that other requests do not wait. */
 export function tillRequestBody<Requested extends RequestedTillFormat>(
   format: Requested,
   schema: z.ZodType,

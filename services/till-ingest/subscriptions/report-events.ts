@@ -10,7 +10,7 @@ export const markTillProcessed = onEvent<TillIngestContext, "report.finalized">(
   },
 );
 
-/** Records that the report of a till was removed because the till became a training till, so that it is not requeued. */
+/** Records that a till became a training till and its report was removed, so that it is not requeued. */
 export const markTillReportRemoved = onEvent<TillIngestContext, "report.removed">(
   "report.removed",
   async ({ data, once }) => {

@@ -97,8 +97,8 @@ interface TillSchemas<Head extends z.ZodType> {
 }
 
 /**
- * Checks a parsed till order by order and returns its head or its issues. Validation stops early in a till full of errors,
- * which bounds its cost. Duplicate orders are found, too.
+ * Checks a parsed till order by order and returns its head or its issues. Validation stops early in a till full of
+ * errors, which bounds its cost. Duplicate orders are found, too.
  */
 function validateOrderByOrder<Head extends z.ZodType>(
   input: unknown,

@@ -11,7 +11,7 @@ export interface ReceivedTill<Format extends TillFormat = TillFormat> extends Pa
 /** Smaller bodies are parsed in at most 2 ms: handing them to a thread would cost more. */
 const maxInlineBytes = 128 * 1024;
 
-/** Creates the reader of till bodies. It uses threads, because parsing thousands of orders would block other requests. */
+/** Creates the reader of till bodies. It uses threads, because large tills would block other requests. */
 export function createTillBodyReader(options: { threads: number; heapMegabytes: number }) {
   const reader = createThreadedBodyParser(import.meta.url, "./parse-till-body", parseTillBody, {
     ...options,
@@ -19,7 +19,7 @@ export function createTillBodyReader(options: { threads: number; heapMegabytes: 
   });
   return {
     ...reader,
-    /** Returns the till with its bytes, or the issues of the body. @throws `ApiError` malformed_json, body_too_large. */
+    /** Returns the till with its bytes, or its issues. @throws `ApiError` malformed_json, body_too_large. */
     async read<Requested extends RequestedTillFormat>(
       body: Uint8Array,
       format: Requested,

@@ -26,8 +26,8 @@ export class FakeClock implements SimulationClock {
 }
 
 /**
- * An in-memory fake of the API operations that the simulation of a location uses. Reports are final as soon as a till is
- * pushed. Upserts return an empty list, because the simulator ignores their response.
+ * An in-memory fake of the API operations that the simulation of a location uses. Reports are final as soon as a till
+ * is pushed. Upserts return an empty list, because the simulator ignores their response.
  */
 export class FakeLiveApi {
   readonly liveOrders = new Map<string, OrderLiveInput>();
