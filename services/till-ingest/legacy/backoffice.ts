@@ -63,7 +63,7 @@ async function readBodyUpTo({ body }: Response, maxBytes: number): Promise<Uint8
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw new BackofficeError(`The backoffice's response is larger than ${maxBytes} bytes.`);
+    if (size > maxBytes) throw new BackofficeError(`The backoffice's response has more than ${maxBytes} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
