@@ -10,8 +10,8 @@ import { adminConsumerName } from "./admin-key.ts";
 import { publishKeyChanged } from "./api-keys.ts";
 import type { AccountsContext, EntityRow } from "./context.ts";
 import {
+  findMaxGrantableRateLimit,
   isHigherRateLimit,
-  maxGrantableRateLimit,
   requireAllScopes,
   requireGrantableRateLimits,
 } from "./permissions.ts";
@@ -33,7 +33,7 @@ export async function createConsumer(
   const locationId = getReadableLocationId(principal);
   const scopes = defaultConsumerScopes.filter((scope) => hasScope(principal.scopes, scope));
   const created = await db.transaction(async (tx) => {
-    const maximum = await maxGrantableRateLimit(tx, { principal, defaultRateLimit });
+    const maximum = await findMaxGrantableRateLimit(tx, { principal, defaultRateLimit });
     const rateLimit = maximum && isHigherRateLimit(defaultRateLimit, maximum) ? maximum : null;
     return insertConsumer(tx, { id: randomUUID(), name, scopes, rateLimit, locationId });
   });

@@ -7,10 +7,10 @@ import { type Scope, scopeNames } from "@pragma/contracts/scopes";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { importTestLocation, legacyLocationBody } from "./testing/location-fixtures.ts";
+import { createLegacyLocationBody, importTestLocation } from "./testing/location-fixtures.ts";
 import {
+  createLocationPrincipal,
   gatewayTestPrincipal,
-  locationPrincipal,
   operatorPrincipal,
   startTestAccounts,
   type TestAccountsService,
@@ -22,8 +22,8 @@ let ownLocationId: string;
 let otherLocationId: string;
 beforeAll(async () => {
   accounts = await startTestAccounts();
-  ownLocationId = await importTestLocation(accounts, legacyLocationBody());
-  otherLocationId = await importTestLocation(accounts, legacyLocationBody());
+  ownLocationId = await importTestLocation(accounts, createLegacyLocationBody());
+  otherLocationId = await importTestLocation(accounts, createLegacyLocationBody());
 });
 afterAll(() => accounts.remove());
 
@@ -36,7 +36,7 @@ beforeEach(async () => {
 /** Creates a consumer of this location, or of the operators, to which the operator then grants more scopes. */
 async function createConsumerAt(locationId: string | null, ...scopes: Scope[]): Promise<ApiConsumer> {
   const principal =
-    locationId === null ? operatorPrincipal : locationPrincipal(locationId, "consumers:write", ...readScopes);
+    locationId === null ? operatorPrincipal : createLocationPrincipal(locationId, "consumers:write", ...readScopes);
   const create = {
     method: "POST",
     path: "/v1/consumers/",
@@ -77,7 +77,7 @@ const findScopes = async (id: string) => {
 };
 
 describe("a key that may manage keys", () => {
-  const manager = () => locationPrincipal(ownLocationId, "keys:write", ...readScopes);
+  const manager = () => createLocationPrincipal(ownLocationId, "keys:write", ...readScopes);
 
   it("creates keys at its own location for consumers without more permissions than itself", async () => {
     expect(await tryCreateKey(manager(), ownLocationId, consumer.name)).toBe("done");
@@ -104,7 +104,7 @@ describe("a key that may manage keys", () => {
   it("creates no keys for the operator's own consumer", async () => {
     expect(await tryCreateKey(manager(), ownLocationId, "admin")).toBe("consumer_not_found");
     const everythingElse = scopeNames.filter((scope) => scope !== "admin");
-    expect(await tryCreateKey(locationPrincipal(ownLocationId, ...everythingElse), ownLocationId, "admin")).toBe(
+    expect(await tryCreateKey(createLocationPrincipal(ownLocationId, ...everythingElse), ownLocationId, "admin")).toBe(
       "scope_missing",
     );
   });
@@ -134,7 +134,7 @@ describe("a key that may manage keys", () => {
   });
 
   it("creates keys at any location with locations:any, but for no consumer with more scopes", async () => {
-    const anyLocationManager = locationPrincipal(ownLocationId, "keys:write", "locations:any", ...readScopes);
+    const anyLocationManager = createLocationPrincipal(ownLocationId, "keys:write", "locations:any", ...readScopes);
     expect(await tryCreateKey(anyLocationManager, otherLocationId, (await createConsumerAt(null)).name)).toBe("done");
     expect(await tryCreateKey(anyLocationManager, ownLocationId, consumer.name)).toBe("done");
     expect(await tryCreateKey(anyLocationManager, otherLocationId, consumer.name)).toBe("consumer_not_found");
@@ -163,7 +163,7 @@ describe("a key that may manage keys", () => {
     const others = await createKey(otherLocationId, await createConsumerAt(otherLocationId));
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${own}`, manager())).toBe("done");
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${others}`, manager())).toBe("key_not_found");
-    const anyLocationManager = locationPrincipal(ownLocationId, "keys:write", "locations:any");
+    const anyLocationManager = createLocationPrincipal(ownLocationId, "keys:write", "locations:any");
     expect(await requestOutcome("DELETE", `/v1/auth/keys/${others}`, anyLocationManager)).toBe("done");
   });
 
@@ -175,9 +175,9 @@ describe("a key that may manage keys", () => {
     );
     const path = `/v1/auth/keys/${keyId}`;
     expect(await requestOutcome("DELETE", path, manager())).toBe("key_not_found");
-    expect(await requestOutcome("DELETE", path, locationPrincipal(ownLocationId, "keys:write", "locations:any"))).toBe(
-      "scope_missing",
-    );
+    expect(
+      await requestOutcome("DELETE", path, createLocationPrincipal(ownLocationId, "keys:write", "locations:any")),
+    ).toBe("scope_missing");
     const { revokedAt } = await accounts.getJson(
       `/internal/keys/${hashApiKey(testAdminKey)}`,
       ResolvedKey,
@@ -203,7 +203,7 @@ describe("a key that may manage keys", () => {
 });
 
 describe("a key that may manage consumers", () => {
-  const manager = () => locationPrincipal(ownLocationId, "consumers:write", ...readScopes);
+  const manager = () => createLocationPrincipal(ownLocationId, "consumers:write", ...readScopes);
 
   it("grants scopes that it has", async () => {
     expect(await trySetScopes(manager(), consumer.id, ["consumers:write", "reports:read"])).toBe("done");
@@ -220,7 +220,7 @@ describe("a key that may manage consumers", () => {
 
   it("does not grant admin with every other scope", async () => {
     const everythingElse = scopeNames.filter((scope) => scope !== "admin");
-    expect(await trySetScopes(locationPrincipal(ownLocationId, ...everythingElse), consumer.id, ["admin"])).toBe(
+    expect(await trySetScopes(createLocationPrincipal(ownLocationId, ...everythingElse), consumer.id, ["admin"])).toBe(
       "scope_missing",
     );
     expect(await trySetScopes(operatorPrincipal, consumer.id, ["admin"])).toBe("done");
@@ -240,9 +240,9 @@ describe("a key that may manage consumers", () => {
     const { data } = await accounts.getJson("/v1/consumers/?size=100", paginatedSchema(ApiConsumer));
     const admin = data.find(({ name }) => name === "admin")?.id ?? "";
     expect(await trySetScopes(manager(), admin, ["reports:read"])).toBe("consumer_not_found");
-    expect(await trySetScopes(locationPrincipal(ownLocationId, "consumers:write", "locations:any"), admin, [])).toBe(
-      "scope_missing",
-    );
+    expect(
+      await trySetScopes(createLocationPrincipal(ownLocationId, "consumers:write", "locations:any"), admin, []),
+    ).toBe("scope_missing");
   });
 
   it("cannot change a consumer with keys of another location, which earlier versions allowed", async () => {
@@ -250,9 +250,18 @@ describe("a key that may manage consumers", () => {
     await accounts.db.sql`update api_keys set consumer_id = ${consumer.id} where id = ${others}`;
     expect(await trySetScopes(manager(), consumer.id, [])).toBe("consumer_not_found");
     expect(
-      await tryCreateKey(locationPrincipal(ownLocationId, "keys:write", ...readScopes), ownLocationId, consumer.name),
+      await tryCreateKey(
+        createLocationPrincipal(ownLocationId, "keys:write", ...readScopes),
+        ownLocationId,
+        consumer.name,
+      ),
     ).toBe("consumer_not_found");
-    const anyLocationManager = locationPrincipal(ownLocationId, "consumers:write", "locations:any", ...readScopes);
+    const anyLocationManager = createLocationPrincipal(
+      ownLocationId,
+      "consumers:write",
+      "locations:any",
+      ...readScopes,
+    );
     expect(await trySetScopes(anyLocationManager, consumer.id, ["reports:read", "orders:read"])).toBe("done");
   });
 
@@ -292,9 +301,9 @@ describe("a key that may manage consumers", () => {
       requestOutcome("POST", "/v1/consumers/", principal, { name });
     expect(await create(operatorPrincipal, "Popular")).toBe("done");
     expect(await create(manager(), "Popular")).toBe("done");
-    expect(await create(locationPrincipal(otherLocationId, "consumers:write"), "Popular")).toBe("done");
+    expect(await create(createLocationPrincipal(otherLocationId, "consumers:write"), "Popular")).toBe("done");
     expect(await create(manager(), "Popular")).toBe("consumer_exists");
-    expect(await create(locationPrincipal(ownLocationId, "consumers:write", "locations:any"), "Popular")).toBe(
+    expect(await create(createLocationPrincipal(ownLocationId, "consumers:write", "locations:any"), "Popular")).toBe(
       "consumer_exists",
     );
     expect(await create(manager(), "admin")).toBe("done");
@@ -311,7 +320,7 @@ describe("a key that may manage consumers", () => {
     };
     expect(await keyFor(operatorPrincipal)).toBe("Popular");
     // Stored responses and jobs are keyed by this name, so it differs from that of the operators' consumer.
-    expect(await keyFor(locationPrincipal(ownLocationId, "keys:write", ...readScopes))).toBe(
+    expect(await keyFor(createLocationPrincipal(ownLocationId, "keys:write", ...readScopes))).toBe(
       `${ownLocationId}:Popular`,
     );
   });
@@ -322,17 +331,19 @@ describe("a key that may manage consumers", () => {
       insert into consumers (id, name, scopes, location_id) values (${id}, 'Unscoped', ${["reports:read"]}, ${ownLocationId})`;
     expect(await requestOutcome("POST", "/v1/consumers/", manager(), { name: "Unscoped" })).toBe("consumer_exists");
     expect(
-      await requestOutcome("POST", "/v1/consumers/", locationPrincipal(otherLocationId, "consumers:write"), {
+      await requestOutcome("POST", "/v1/consumers/", createLocationPrincipal(otherLocationId, "consumers:write"), {
         name: "Unscoped",
       }),
     ).toBe("done");
     expect(await trySetScopes(manager(), id, [])).toBe("done");
-    expect(await tryCreateKey(locationPrincipal(ownLocationId, "keys:write"), ownLocationId, "Unscoped")).toBe("done");
+    expect(await tryCreateKey(createLocationPrincipal(ownLocationId, "keys:write"), ownLocationId, "Unscoped")).toBe(
+      "done",
+    );
   });
 
   it("creates consumers with at most its own scopes and rate limit", async () => {
     const principal = {
-      ...locationPrincipal(ownLocationId, "consumers:write", "reports:read"),
+      ...createLocationPrincipal(ownLocationId, "consumers:write", "reports:read"),
       keyId: await createKeyWithRateLimit({ perSecond: 5, burst: 9 }),
     };
     const request = {

@@ -26,7 +26,7 @@ interface Grantor {
 }
 
 /** Returns the highest rate limit that a principal may grant: its own, or null for `admin`, which has no maximum. */
-export async function maxGrantableRateLimit(
+export async function findMaxGrantableRateLimit(
   tx: SqlTransaction,
   { principal, defaultRateLimit }: Grantor,
 ): Promise<RateLimit | null> {
@@ -44,7 +44,7 @@ export async function requireGrantableRateLimits(
   grantor: Grantor,
   limits: readonly (RateLimit | null)[],
 ): Promise<void> {
-  const maximum = await maxGrantableRateLimit(tx, grantor);
+  const maximum = await findMaxGrantableRateLimit(tx, grantor);
   if (!maximum || !limits.some((limit) => isHigherRateLimit(limit ?? grantor.defaultRateLimit, maximum))) return;
   throw new ApiError("rate_limit_forbidden", {
     detail: `A key can manage only consumers whose rate limit does not exceed its own: ${maximum.perSecond} requests a second, with bursts of ${maximum.burst}.`,

@@ -85,14 +85,14 @@ function toNewTill(
     format: metadata.format,
     isTraining: metadata.isTraining,
     hash,
-    objectKey: tillObjectKey(locationId, hash),
+    objectKey: buildTillObjectKey(locationId, hash),
     size: bytes.byteLength,
     timeZone,
   };
 }
 
 /** Returns the object key of a till body: by location and SHA-256, spread over 256 folders per location. */
-export function tillObjectKey(locationId: string, hash: string): string {
+export function buildTillObjectKey(locationId: string, hash: string): string {
   return `tills/${locationId}/${hash.slice(0, 2)}/${hash}`;
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { clientGeneratedIdToUuid } from "@pragma/contracts/fields";
 import { redactPersonalData } from "@pragma/contracts/personal-data";
-import { tillObjectKey } from "./accept-till.ts";
+import { buildTillObjectKey } from "./accept-till.ts";
 import type { TillIngestContext } from "./context.ts";
 import { publishTillPushed } from "./publish-till-events.ts";
 import { confirmUpload, recordPendingUpload } from "./queries/pending-uploads.ts";
@@ -58,7 +58,7 @@ export async function eraseTillPersonalData(
   const hash = createHash("sha256").update(body).digest("hex");
   const erased: TillRow = { ...existing };
   if (hash !== existing.hash) {
-    const objectKey = await recordPendingUpload(db.sql, tillObjectKey(existing.locationId, hash));
+    const objectKey = await recordPendingUpload(db.sql, buildTillObjectKey(existing.locationId, hash));
     await objects.put(objectKey, body);
     Object.assign(erased, { hash, objectKey, size: body.byteLength });
   }

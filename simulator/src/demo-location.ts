@@ -7,7 +7,7 @@ import { createLocationKey, ensureConsumer, ensureLocation } from "./ensure-loca
 import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { localDateAt, openingTimeMs } from "./service-day.ts";
+import { getLocalDate, getOpeningTimeMs } from "./service-day.ts";
 
 /** The time zone of the demo location. */
 export const demoTimeZone = "Europe/Paris";
@@ -28,10 +28,10 @@ export interface DemoDay {
 
 /** Returns the last thirty days before today, oldest first, with the till ids of a location. */
 export function listDemoDays(locationId: string, now: Date): DemoDay[] {
-  const today = localDateAt(now.getTime(), demoTimeZone);
+  const today = getLocalDate(now.getTime(), demoTimeZone);
   return Array.from({ length: demoDayCount }, (_, index) => {
     const day = today.subtract({ days: demoDayCount - index }).toString();
-    return { day, tillId: createDayRandom(locationId, day).uuid(), startsAtMs: openingTimeMs(day, demoTimeZone) };
+    return { day, tillId: createDayRandom(locationId, day).uuid(), startsAtMs: getOpeningTimeMs(day, demoTimeZone) };
   });
 }
 

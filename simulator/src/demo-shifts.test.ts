@@ -3,8 +3,8 @@ import {
   createFirstDemoShift,
   createNextDemoShift,
   type DemoShift,
-  demoShiftShareAtHour,
   findInterruptedDemoShift,
+  getDemoShiftShareAtHour,
   scheduleDemoShift,
 } from "./simulate-demo.ts";
 import { FakeClock } from "./testing/fake-live-api.ts";
@@ -74,12 +74,12 @@ describe("the following shifts", () => {
 describe("the schedule of a shift", () => {
   it("passes its hours in order, quiet ones quickly, and closes before the next shift", () => {
     const hours = Array.from({ length: 170 }, (_, index) => index / 10);
-    const shares = hours.map(demoShiftShareAtHour);
+    const shares = hours.map(getDemoShiftShareAtHour);
     expect(shares[0]).toBe(0);
     expect(shares.every((share, index) => index === 0 || share > (shares[index - 1] ?? 1))).toBe(true);
     expect(shares.at(-1)).toBeLessThan(1);
-    expect(demoShiftShareAtHour(7) - demoShiftShareAtHour(3.5)).toBeGreaterThan(
-      5 * (demoShiftShareAtHour(10.5) - demoShiftShareAtHour(7)),
+    expect(getDemoShiftShareAtHour(7) - getDemoShiftShareAtHour(3.5)).toBeGreaterThan(
+      5 * (getDemoShiftShareAtHour(10.5) - getDemoShiftShareAtHour(7)),
     );
   });
 

@@ -2,12 +2,12 @@ import { fieldDefaultsOf } from "@pragma/contracts/fields";
 import { OrderData } from "@pragma/contracts/order-data";
 import { generatePayments, isSettlingPayment } from "./generate-payments.ts";
 import {
-  cancellationDateTime,
   cancellationReasons,
+  getCancellationDateTime,
+  getOrderCancellationTiming,
+  getRowCancellationTiming,
   type OrderTimes,
-  orderCancellationTiming,
-  rowCancellationTiming,
-  stayMoments,
+  orderEventShares,
 } from "./order-times.ts";
 import type { OrderPlan } from "./plan-orders.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "./product-row.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Product, Restaurant, Room, Table } from "./restaurant.ts";
-import { applyRowCases, discountOrder } from "./row-cases.ts";
+import { applySpecialRowCases, discountOrder } from "./row-cases.ts";
 
 interface NewOrder extends Omit<OrderRowContext, "room"> {
   plan: OrderPlan;
@@ -70,7 +70,7 @@ export function generateOrder(order: NewOrder): OrderData {
     openedAt: times.openedAt,
     modifiedAt: times.closedAt,
     closedAt: times.closedAt,
-    paidAt: isPaid || (ending.isCanceled && settled !== 0) ? times.at(stayMoments.payment) : null,
+    paidAt: isPaid || (ending.isCanceled && settled !== 0) ? times.at(orderEventShares.payment) : null,
     ...ending,
     ...amounts,
     leftToPay,
@@ -94,7 +94,7 @@ export function generateOrder(order: NewOrder): OrderData {
     operatorName: operator.name,
     ...customer,
     isPrepaid: delivery.source === "platform",
-    pickupHour: plan.service === "takeout" ? times.at(stayMoments.end) : null,
+    pickupHour: plan.service === "takeout" ? times.at(orderEventShares.end) : null,
     groupedTableInfo: isMerged ? groupTables(random, room, table) : [],
     ...delivery,
     serviceType: plan.service,
@@ -128,7 +128,7 @@ function generateRows(context: OrderRowContext, plan: OrderPlan, guestsCount: nu
   if (isRefund) return rows;
   if (plan.kind === "gifted") return discountOrder(context, rows, context.restaurant.gift);
   const products = productLines.map(({ product }) => product);
-  return applyRowCases(context, plan.cases, rows, products);
+  return applySpecialRowCases(context, plan.cases, rows, products);
 }
 
 /** Returns different products that are sold by the piece, with quantities for the number of guests. */
@@ -154,11 +154,11 @@ const coursesByRoom: Record<OrderRowContext["room"]["type"], readonly Product["c
 };
 
 function generateOrderEnding(random: Random, times: OrderTimes, { kind, kindIndex, cases }: OrderPlan) {
-  const cancellation = kind === "canceled" ? orderCancellationTiming(kindIndex) : null;
+  const cancellation = kind === "canceled" ? getOrderCancellationTiming(kindIndex) : null;
   const isTransferred = kind === "transferred";
   const ending = {
     isCanceled: cancellation !== null,
-    canceledAt: cancellation && cancellationDateTime(times, cancellation),
+    canceledAt: cancellation && getCancellationDateTime(times, cancellation),
     canceledReason: cancellation && random.pick([...cancellationReasons, null]),
     isTransferred,
     transferredAt: isTransferred ? times.closedAt : null,
@@ -166,9 +166,9 @@ function generateOrderEnding(random: Random, times: OrderTimes, { kind, kindInde
   };
   const canceledRowIndex = cases.get("canceledRow");
   const cancellationTiming =
-    cancellation ?? (canceledRowIndex === undefined ? null : rowCancellationTiming(canceledRowIndex));
+    cancellation ?? (canceledRowIndex === undefined ? null : getRowCancellationTiming(canceledRowIndex));
   const hasBill = cancellationTiming === null ? random.chance(0.7) : cancellationTiming !== "withoutBill";
-  return { ...ending, firstBillPrintDate: hasBill ? times.at(stayMoments.bill) : null };
+  return { ...ending, firstBillPrintDate: hasBill ? times.at(orderEventShares.bill) : null };
 }
 
 function pickRoom(random: Random, { rooms }: Restaurant, plan: OrderPlan): Room {
@@ -212,7 +212,7 @@ function generateDelivery({ random, restaurant, times }: OrderRowContext, plan: 
     externalOrderId: `${channel}-${random.hex(8)}`,
     externalLocationId: `${channel}-${restaurant.device.id.slice(0, 8)}`,
     customerInfo: customer,
-    deliveryCustomerInfo: { ...customer, expectedAt: times.at(stayMoments.end) },
+    deliveryCustomerInfo: { ...customer, expectedAt: times.at(orderEventShares.end) },
     deliveryAddress: {
       address: `${random.integer(1, 80)} rue de la Paix`,
       zipCode: restaurant.establishment.zipCode,

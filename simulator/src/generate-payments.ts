@@ -1,5 +1,5 @@
 import { PaymentRow } from "@pragma/contracts/order-rows";
-import { orderCancellationTiming, stayMoments } from "./order-times.ts";
+import { getOrderCancellationTiming, orderEventShares } from "./order-times.ts";
 import type { OrderPlan } from "./plan-orders.ts";
 import type { OrderRowContext } from "./product-row.ts";
 import type { PaymentMethodName, Restaurant } from "./restaurant.ts";
@@ -27,13 +27,15 @@ interface PaymentPart {
 export function generatePayments(bill: Bill): PaymentRow[] {
   const { plan, due } = bill;
   if (plan.kind === "refund") return plan.kindIndex % 2 === 0 ? [] : [createPayment(bill, { method: "cash" }, due)];
-  if (plan.kind === "canceled" && orderCancellationTiming(plan.kindIndex) !== "afterPayment") return [];
+  if (plan.kind === "canceled" && getOrderCancellationTiming(plan.kindIndex) !== "afterPayment") return [];
   if (plan.kind === "transferred" || due <= 0) return [];
 
   const parts = planPaymentParts(bill);
   const amounts = splitAmountByWeights(due, Array(parts.length).fill(1));
   const paid = parts.map((part, index) => {
-    const share = stayMoments.afterBill + (stayMoments.payment - stayMoments.afterBill) * ((index + 1) / parts.length);
+    const share =
+      orderEventShares.afterBill +
+      (orderEventShares.payment - orderEventShares.afterBill) * ((index + 1) / parts.length);
     return createPayment(bill, part, amounts[index] ?? 0, share);
   });
   return addUnsettledPayments(bill, addTipRow(bill, paid));
@@ -58,7 +60,12 @@ function planPaymentParts({ random, plan: { cases }, channel }: Bill): PaymentPa
 }
 
 /** Returns a payment at a share of the stay: guests who pay in parts pay one after the other. */
-function createPayment(bill: Bill, part: PaymentPart, amount: number, share: number = stayMoments.payment): PaymentRow {
+function createPayment(
+  bill: Bill,
+  part: PaymentPart,
+  amount: number,
+  share: number = orderEventShares.payment,
+): PaymentRow {
   const { random, restaurant, operator, times, customerKey } = bill;
   const { cash, [part.method]: method } = restaurant.paymentMethods;
   const change = part.hasChange && {
@@ -107,8 +114,8 @@ function addTipRow(bill: Bill, paid: PaymentRow[]): PaymentRow[] {
     ...first,
     ...noChange,
     id: bill.random.uuid(),
-    recordedAt: bill.times.at(stayMoments.payment),
-    modifiedAt: bill.times.at(stayMoments.payment),
+    recordedAt: bill.times.at(orderEventShares.payment),
+    modifiedAt: bill.times.at(orderEventShares.payment),
     amount: randomTip(bill),
     name: "Pourboire",
     paymentType: "tip",
@@ -122,14 +129,14 @@ function addUnsettledPayments({ random, times, plan }: Bill, paid: PaymentRow[])
   const [first] = paid;
   if (caseIndex === undefined || !first) return paid;
   if (caseIndex % 3 === 2) return [{ ...first, status: "pending" }, ...paid.slice(1)];
-  const recordedAt = times.at(stayMoments.afterBill);
+  const recordedAt = times.at(orderEventShares.afterBill);
   const failed: PaymentRow = {
     ...first,
     ...noChange,
     id: random.uuid(),
     status: caseIndex % 3 === 0 ? "pending" : "cancelled",
     recordedAt,
-    modifiedAt: caseIndex % 3 === 0 ? recordedAt : times.at(stayMoments.refusal),
+    modifiedAt: caseIndex % 3 === 0 ? recordedAt : times.at(orderEventShares.refusal),
   };
   return [failed, ...paid];
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { generateTill } from "./generate-till.ts";
 import type { OrderRevision } from "./order-revisions.ts";
 import {
-  joinScheduleAt,
+  resumeScheduleAt,
   scheduleAtOriginalTimes,
   scheduleAtSimulatedTimes,
   takeDueRevisions,
@@ -51,10 +51,10 @@ describe("takeDueRevisions", () => {
   });
 });
 
-describe("joinScheduleAt", () => {
+describe("resumeScheduleAt", () => {
   it("keeps the last earlier revision of each order, and all later ones", () => {
     const nowMs = lastMs / 2;
-    const queue = joinScheduleAt(day, nowMs).revisions;
+    const queue = resumeScheduleAt(day, nowMs).revisions;
     const before = queue.filter(({ atMs }) => atMs <= nowMs);
     expect(new Set(before.map(({ order }) => order.id)).size).toBe(before.length);
     expect(revisionHashes(queue.filter(({ atMs }) => atMs > nowMs))).toEqual(
@@ -67,7 +67,7 @@ describe("joinScheduleAt", () => {
   });
 
   it("returns the whole schedule at its beginning", () => {
-    expect(joinScheduleAt(day, -1)).toEqual(day);
+    expect(resumeScheduleAt(day, -1)).toEqual(day);
   });
 });
 

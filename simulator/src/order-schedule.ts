@@ -52,18 +52,18 @@ export function takeDueRevisions(
   const batch = new Map<string, OrderRevision>();
   for (const revision of due)
     if (batch.size < maxLiveOrdersPerRequest && !batch.has(revision.order.id)) batch.set(revision.order.id, revision);
-  const left = due.filter((revision) => batch.get(revision.order.id) !== revision);
-  return { batch: [...batch.values()], rest: [...left, ...queue.slice(due.length)] };
+  const postponed = due.filter((revision) => batch.get(revision.order.id) !== revision);
+  return { batch: [...batch.values()], rest: [...postponed, ...queue.slice(due.length)] };
 }
 
-/** Returns a schedule that is joined at an instant: of the earlier revisions it has only the last one of each order. */
-export function joinScheduleAt(schedule: OrderSchedule, nowMs: number): OrderSchedule {
-  const past = schedule.revisions.filter(({ atMs }) => atMs <= nowMs);
-  const last = new Map(past.map((revision) => [revision.order.id, revision]));
+/** Returns the schedule to resume at an instant: of the earlier revisions it keeps only the last one of each order. */
+export function resumeScheduleAt(schedule: OrderSchedule, nowMs: number): OrderSchedule {
+  const pastRevisions = schedule.revisions.filter(({ atMs }) => atMs <= nowMs);
+  const lastByOrderId = new Map(pastRevisions.map((revision) => [revision.order.id, revision]));
   return {
     ...schedule,
     revisions: schedule.revisions.filter(
-      (revision) => revision.atMs > nowMs || last.get(revision.order.id) === revision,
+      (revision) => revision.atMs > nowMs || lastByOrderId.get(revision.order.id) === revision,
     ),
   };
 }

@@ -9,7 +9,7 @@ export interface OrderTimes {
 }
 
 /** The shares of a stay at which each event happens. Products are ordered in the first half. */
-export const stayMoments = {
+export const orderEventShares = {
   firstRound: 0,
   courses: 0.06,
   anotherRound: 0.3,
@@ -50,19 +50,19 @@ export type CancellationTiming = (typeof cancellationTimings)[number];
 const cancellationTimings = ["withoutBill", "beforeBill", "afterBill", "afterPayment"] as const;
 
 /** Returns when the order with this index is canceled: canceled orders alternate between all timings. */
-export function orderCancellationTiming(index: number): CancellationTiming {
+export function getOrderCancellationTiming(index: number): CancellationTiming {
   return cancellationTimings[index % 4] as CancellationTiming;
 }
 
 /** Returns when the row with this index is canceled: rows alternate between all timings except after payment. */
-export function rowCancellationTiming(index: number): CancellationTiming {
+export function getRowCancellationTiming(index: number): CancellationTiming {
   return cancellationTimings[index % 3] as CancellationTiming;
 }
 
 /** Returns the date-time of a cancellation. */
-export function cancellationDateTime(times: OrderTimes, cancellation: CancellationTiming): string {
+export function getCancellationDateTime(times: OrderTimes, cancellation: CancellationTiming): string {
   if (cancellation === "afterPayment") return times.closedAt;
-  return times.at(cancellation === "afterBill" ? stayMoments.afterBill : stayMoments.beforeBill);
+  return times.at(cancellation === "afterBill" ? orderEventShares.afterBill : orderEventShares.beforeBill);
 }
 
 /** The reasons that clerks state for cancellations. */

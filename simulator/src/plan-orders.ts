@@ -1,5 +1,5 @@
 import type { Random } from "./random.ts";
-import { type RowCase, rowCaseNames } from "./row-cases.ts";
+import { type SpecialRowCase, specialRowCaseNames } from "./row-cases.ts";
 
 /**
  * The frequency of each special case in the till of an ordinary day. A weight is the share of eligible orders that show
@@ -77,7 +77,7 @@ type Service = "eatin" | "takeout" | "delivery";
 
 const paymentCaseNames = ["partPayments", "change", "tip", "account", "unsettledPayment"] as const;
 
-type OrderCase = RowCase | (typeof paymentCaseNames)[number];
+type OrderCase = SpecialRowCase | (typeof paymentCaseNames)[number];
 
 /** The special cases of one order. */
 export interface OrderPlan {
@@ -122,7 +122,7 @@ export function planOrders(random: Random, count: number, mix: TillMix): OrderPl
   const assignCase = (name: OrderCase, isEligible: (plan: OrderPlan) => boolean) => {
     for (const [caseIndex, plan] of assign(mix[name], isEligible).entries()) plan.cases.set(name, caseIndex);
   };
-  for (const name of rowCaseNames) assignCase(name, name === "mergedOrder" ? canMerge : hasOrdinaryRows);
+  for (const name of specialRowCaseNames) assignCase(name, name === "mergedOrder" ? canMerge : hasOrdinaryRows);
   for (const name of paymentCaseNames) assignCase(name, isOrdinary);
   return plans;
 }

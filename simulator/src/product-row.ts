@@ -8,7 +8,7 @@ import {
   type MenuRow,
   ProductRow,
 } from "@pragma/contracts/order-rows";
-import { type OrderTimes, stayMoments } from "./order-times.ts";
+import { type OrderTimes, orderEventShares } from "./order-times.ts";
 import type { Random } from "./random.ts";
 import type { Clerk, Discount, Modifier, ModifierGroup, Product, Restaurant, Room } from "./restaurant.ts";
 
@@ -111,10 +111,10 @@ export function createProductRow(context: OrderRowContext, line: ProductLine): P
 function computeServingTimes({ random, room, times }: OrderRowContext, { product: { course }, inMenu }: ProductLine) {
   const isLaterRound = random.chance(0.35);
   const isServed = room.type !== "takeOut" && room.type !== "extOrder";
-  let share: number = isServed ? stayMoments.courses : stayMoments.firstRound;
+  let share: number = isServed ? orderEventShares.courses : orderEventShares.firstRound;
   if (isServed && !inMenu && course === "drink")
-    share = isLaterRound ? stayMoments.anotherRound : stayMoments.firstRound;
-  if (isServed && !inMenu && course === "dessert") share = stayMoments.desserts;
+    share = isLaterRound ? orderEventShares.anotherRound : orderEventShares.firstRound;
+  if (isServed && !inMenu && course === "dessert") share = orderEventShares.desserts;
   const sequence = isServed ? (inMenu?.stepIndex ?? Number(course === "main")) : 0;
   const call = kitchenCallShares[sequence];
   return { orderedAt: times.at(share), reclaimedAt: call === undefined ? null : times.at(call), sequence };
@@ -133,7 +133,7 @@ export function applyDiscount(
   { id, name, percent }: Discount,
   { groupId, status = "validated" }: { groupId?: string; status?: DiscountRow["status"] } = {},
 ): ProductRow {
-  const discountedAt = times.at(stayMoments.discount);
+  const discountedAt = times.at(orderEventShares.discount);
   const discountRow: DiscountRow = {
     ...discountDefaults,
     id: random.uuid(),

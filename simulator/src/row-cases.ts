@@ -1,5 +1,10 @@
 import type { MenuRow, ProductRow } from "@pragma/contracts/order-rows";
-import { cancellationDateTime, cancellationReasons, rowCancellationTiming, stayMoments } from "./order-times.ts";
+import {
+  cancellationReasons,
+  getCancellationDateTime,
+  getRowCancellationTiming,
+  orderEventShares,
+} from "./order-times.ts";
 import {
   applyDiscount,
   createProductRow,
@@ -12,17 +17,17 @@ import type { Discount, Menu, Product } from "./restaurant.ts";
 import { splitAmountByWeights, splitMenuRow, splitProductRow } from "./split-rows.ts";
 
 /** Returns the rows of an order with those of its special cases added. `orderedProducts` are its ordinary products. */
-export function applyRowCases(
+export function applySpecialRowCases(
   context: OrderRowContext,
   cases: ReadonlyMap<string, number>,
   rows: OrderRows,
   orderedProducts: readonly Product[],
 ): OrderRows {
-  return rowCaseNames.reduce((rowsSoFar, name) => {
+  return specialRowCaseNames.reduce((rowsSoFar, name) => {
     const caseIndex = cases.get(name);
     return caseIndex === undefined
       ? rowsSoFar
-      : applyRowCase[name]({ ...context, caseIndex, rows: rowsSoFar, orderedProducts });
+      : rowCaseAppliers[name]({ ...context, caseIndex, rows: rowsSoFar, orderedProducts });
   }, rows);
 }
 
@@ -39,7 +44,7 @@ interface RowCaseContext extends OrderRowContext {
 }
 
 /** The special cases of rows, in the sequence in which they are applied. */
-const applyRowCase = {
+const rowCaseAppliers = {
   modifier(context) {
     const product = pickPiece(context, ({ modifierGroups }) => modifierGroups.length > 0);
     const modifiers = chooseModifiers(context, product);
@@ -108,7 +113,7 @@ const applyRowCase = {
   },
   transferredRow(context) {
     const table = context.random.pick(context.restaurant.rooms.flatMap(({ tables }) => tables));
-    const modifiedAt = context.times.at(stayMoments.beforeBill);
+    const modifiedAt = context.times.at(orderEventShares.beforeBill);
     return addProductRows(context, {
       ...randomPieceRow(context),
       isTransferred: true,
@@ -134,8 +139,8 @@ const applyRowCase = {
   },
 } satisfies Record<string, (context: RowCaseContext) => OrderRows>;
 
-export type RowCase = keyof typeof applyRowCase;
-export const rowCaseNames = Object.keys(applyRowCase) as RowCase[];
+export type SpecialRowCase = keyof typeof rowCaseAppliers;
+export const specialRowCaseNames = Object.keys(rowCaseAppliers) as SpecialRowCase[];
 
 function addProductRows({ rows }: RowCaseContext, ...newRows: ProductRow[]): OrderRows {
   return { ...rows, productRowList: [...rows.productRowList, ...newRows] };
@@ -166,13 +171,13 @@ function cancelRow({ random, times, caseIndex }: RowCaseContext, row: ProductRow
     ...row,
     isCanceled: true,
     canceledReason,
-    modifiedAt: cancellationDateTime(times, rowCancellationTiming(caseIndex)),
+    modifiedAt: getCancellationDateTime(times, getRowCancellationTiming(caseIndex)),
   };
 }
 
 function markRowLost({ random, times }: RowCaseContext, row: ProductRow): ProductRow {
   const lossReason = random.pick(["Casse", "Renversé", "Erreur de cuisson"]);
-  return { ...row, isLoss: true, lossReason, modifiedAt: times.at(stayMoments.beforeBill) };
+  return { ...row, isLoss: true, lossReason, modifiedAt: times.at(orderEventShares.beforeBill) };
 }
 
 function randomPieceRow(context: RowCaseContext): ProductRow {

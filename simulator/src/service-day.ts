@@ -12,7 +12,7 @@ const openingTime = "08:00";
 const openingDurationHours = 16.25;
 
 /** Returns the date of an instant (milliseconds) in a time zone. */
-export function localDateAt(instant: number, timeZone: string): Temporal.PlainDate {
+export function getLocalDate(instant: number, timeZone: string): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timeZone).toPlainDate();
 }
 
@@ -27,14 +27,14 @@ export interface ServiceDay {
  *
  * @throws RangeError for a day that does not exist or an unknown time zone.
  */
-export function openingTimeMs(day: string, timeZone: string): number {
+export function getOpeningTimeMs(day: string, timeZone: string): number {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`Not a day written YYYY-MM-DD: ${day}`);
   return Temporal.PlainDate.from(day).toZonedDateTime({ timeZone, plainTime: openingTime }).epochMilliseconds;
 }
 
-/** Returns the service day of a local day. @throws as `openingTimeMs` does. */
+/** Returns the service day of a local day. @throws as `getOpeningTimeMs` does. */
 export function generateServiceDay(random: Random, day: string, timeZone: string): ServiceDay {
-  const opensAtMs = openingTimeMs(day, timeZone);
+  const opensAtMs = getOpeningTimeMs(day, timeZone);
   return { opensAtMs, closesAtMs: opensAtMs + openingDurationHours * hourMs + random.integer(0, 30) * minuteMs };
 }
 

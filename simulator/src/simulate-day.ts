@@ -8,7 +8,7 @@ import { createLiveOrder } from "./order-revisions.ts";
 import { type OrderSchedule, takeDueRevisions } from "./order-schedule.ts";
 import { Random } from "./random.ts";
 import type { Restaurant } from "./restaurant.ts";
-import { localDateAt } from "./service-day.ts";
+import { getLocalDate } from "./service-day.ts";
 import type { SimulationClock } from "./transient-retry-options.ts";
 
 /** Everything that the simulation of one location needs. */
@@ -96,7 +96,7 @@ export async function pushTill(api: PublicApiClient, till: GeneratedTill): Promi
 async function pushTillAndAwaitReport({ api, timeZone, clock, signal }: SimulationContext, till: GeneratedTill) {
   await pushTill(api, till);
   const { id: tillId, startedAt } = till;
-  const day = localDateAt(Date.parse(startedAt), timeZone).toString();
+  const day = getLocalDate(Date.parse(startedAt), timeZone).toString();
   for (let polls = 0; polls < maxPolls; polls++) {
     const { data: reports } = await api.GET("/v2/reports", {
       params: { query: { since: day, until: day, size: 100 } },

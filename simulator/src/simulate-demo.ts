@@ -1,10 +1,10 @@
 import type { OrderData } from "@pragma/contracts/order-data";
 import { demoRestaurantSeed } from "./demo-location.ts";
 import { generateTill } from "./generate-till.ts";
-import { joinScheduleAt, type OrderSchedule, scheduleAtSimulatedTimes } from "./order-schedule.ts";
+import { type OrderSchedule, resumeScheduleAt, scheduleAtSimulatedTimes } from "./order-schedule.ts";
 import { Random } from "./random.ts";
 import { formatErrorWithCauses } from "./run-until-stopped.ts";
-import { localDateAt } from "./service-day.ts";
+import { getLocalDate } from "./service-day.ts";
 import { closeInterruptedTills, findDeviceLiveOrders, type SimulationContext, simulateDay } from "./simulate-day.ts";
 
 /** A till that the demo simulates live: a day of service in less time. */
@@ -31,7 +31,7 @@ export async function simulateDemo(context: SimulationContext): Promise<void> {
       liveOrdersByTill.delete(shift.tillId);
       await closeInterruptedTills(context, liveOrdersByTill);
       for (;;) {
-        await simulateDay(context, joinScheduleAt(scheduleDemoShift(context, shift), clock.now()));
+        await simulateDay(context, resumeScheduleAt(scheduleDemoShift(context, shift), clock.now()));
         shiftCount++;
         shift = createNextDemoShift(context, shift, shiftCount);
         await clock.wait(Math.max(0, shift.startsAtMs - clock.now()), signal);
@@ -94,17 +94,17 @@ export function scheduleDemoShift(
   { timeZone }: ShiftContext,
   { tillId, startsAtMs, durationMs }: DemoShift,
 ): OrderSchedule {
-  const day = localDateAt(startsAtMs, timeZone).toString();
+  const day = getLocalDate(startsAtMs, timeZone).toString();
   const till = generateTill({ seed: demoRestaurantSeed, orders: ordersPerShift, day, timeZone, tillId });
   const openedMs = Date.parse(till.startedAt);
   return scheduleAtSimulatedTimes(
     till,
-    (instantMs) => startsAtMs + durationMs * demoShiftShareAtHour((instantMs - openedMs) / (60 * minuteMs)),
+    (instantMs) => startsAtMs + durationMs * getDemoShiftShareAtHour((instantMs - openedMs) / (60 * minuteMs)),
   );
 }
 
 /** Returns the share of a shift at which an hour of its day is simulated. Quiet hours pass quickly. */
-export function demoShiftShareAtHour(hour: number): number {
+export function getDemoShiftShareAtHour(hour: number): number {
   const nextIndex = Math.max(
     1,
     shiftShareByHour.findIndex(([untilHour]) => untilHour >= hour),

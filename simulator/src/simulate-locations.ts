@@ -5,7 +5,7 @@ import { type GeneratedTill, generateTill } from "./generate-till.ts";
 import { scheduleAtOriginalTimes, scheduleAtSimulatedTimes } from "./order-schedule.ts";
 import { Random } from "./random.ts";
 import { generateRestaurant } from "./restaurant.ts";
-import { localDateAt } from "./service-day.ts";
+import { getLocalDate } from "./service-day.ts";
 import {
   closeInterruptedTills,
   findDeviceLiveOrders,
@@ -105,7 +105,7 @@ export async function simulateLocation(
   const { clock, timeZone, log } = context;
   const { history, days, forever, speed, from } = options;
   await closeInterruptedTills(context, await findDeviceLiveOrders(context));
-  const firstDay = from === undefined ? localDateAt(clock.now(), timeZone) : Temporal.PlainDate.from(from);
+  const firstDay = from === undefined ? getLocalDate(clock.now(), timeZone) : Temporal.PlainDate.from(from);
   for (let daysBefore = history; daysBefore > 0; daysBefore--)
     await pushTill(context.api, generateDayTill(context, options, firstDay.subtract({ days: daysBefore }).toString()));
   if (history > 0) log(`Pushed the tills of ${history} past days`);

@@ -1,6 +1,6 @@
 import { divideRoundingHalfAway } from "@pragma/contracts/money";
 import { computeRowAmounts, type MenuRow, type ProductRow } from "@pragma/contracts/order-rows";
-import { stayMoments } from "./order-times.ts";
+import { orderEventShares } from "./order-times.ts";
 import { type OrderRowContext, replaceMenuProductRows, sumField } from "./product-row.ts";
 
 type SplitRowContext = Pick<OrderRowContext, "random" | "times">;
@@ -11,7 +11,7 @@ type SplitRowContext = Pick<OrderRowContext, "random" | "times">;
  * add up to the whole. Use this only for rows sold by the piece: the parts of a price by weight are rounded one by one.
  */
 export function splitProductRow({ random, times }: SplitRowContext, row: ProductRow, shares: readonly number[]) {
-  const splitAt = times.at(stayMoments.split);
+  const splitAt = times.at(orderEventShares.split);
   const groupId = random.uuid();
   const unitPrices = splitAmountByWeights(row.unitPriceRow, shares);
   const split = <Part extends { id: string; amount: number }>(rows: readonly Part[], part: number): Part[] =>
@@ -37,7 +37,7 @@ export function splitProductRow({ random, times }: SplitRowContext, row: Product
 
 /** Splits a menu over several bills with `splitProductRow` for each product, and returns its parts. */
 export function splitMenuRow(context: SplitRowContext, menu: MenuRow, shares: readonly number[]): MenuRow[] {
-  const splitAt = context.times.at(stayMoments.split);
+  const splitAt = context.times.at(orderEventShares.split);
   const partsByRow = menu.productRowList.map((row) => splitProductRow(context, row, shares));
   return shares.map((_, part) => {
     const id = part === 0 ? menu.id : context.random.uuid();

@@ -4,10 +4,10 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ResolvedKey } from "@pragma/contracts/principal";
 import { hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { importTestLocation, legacyLocationBody } from "../testing/location-fixtures.ts";
+import { createLegacyLocationBody, importTestLocation } from "../testing/location-fixtures.ts";
 import {
+  createLocationPrincipal,
   gatewayTestPrincipal,
-  locationPrincipal,
   operatorPrincipal,
   startTestAccounts,
   type TestAccountsService,
@@ -15,7 +15,7 @@ import {
 
 const ApiKeyPage = paginatedSchema(ApiKey);
 
-const ownLocationBody = legacyLocationBody();
+const ownLocationBody = createLegacyLocationBody();
 
 let accounts: TestAccountsService;
 let ownLocationId: string;
@@ -23,7 +23,7 @@ let otherLocationId: string;
 beforeAll(async () => {
   accounts = await startTestAccounts();
   ownLocationId = await importTestLocation(accounts, ownLocationBody);
-  otherLocationId = await importTestLocation(accounts, legacyLocationBody());
+  otherLocationId = await importTestLocation(accounts, createLegacyLocationBody());
   const request = { method: "POST", path: "/v1/consumers/", body: { name: "Acme" } };
   await accounts.sendJson(request, { status: 201, schema: ApiConsumer });
 });
@@ -136,7 +136,7 @@ describe("GET /v1/auth/keys/", () => {
 
   it("shows a key without locations:any only the keys of its own location", async () => {
     await createKey(otherLocationId);
-    const principal = locationPrincipal(ownLocationId, "keys:write");
+    const principal = createLocationPrincipal(ownLocationId, "keys:write");
     const { data } = await accounts.getJson("/v1/auth/keys/?size=100", ApiKeyPage, principal);
     expect(new Set(data.map(({ locationId }) => locationId))).toEqual(new Set([ownLocationId]));
     const path = `/v1/auth/keys/?locationId=${otherLocationId}`;
@@ -145,7 +145,7 @@ describe("GET /v1/auth/keys/", () => {
 
   it("returns 403 without the scope, and 400 for invalid pages and tokens", async () => {
     const path = "/v1/auth/keys/";
-    const principal = locationPrincipal(ownLocationId, "consumers:write");
+    const principal = createLocationPrincipal(ownLocationId, "consumers:write");
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
     const problem = await accounts.requestProblem({ method: "GET", path: `${path}?size=101&locationId=x` });
     expect(problem.errors?.map(({ path: issuePath }) => issuePath).sort()).toEqual(["locationId", "size"]);

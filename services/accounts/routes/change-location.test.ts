@@ -2,13 +2,17 @@ import { randomUUID } from "node:crypto";
 import { LocationDetails } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  createLegacyLocationBody,
   createTestLocation,
   getLocationDetails,
   importTestLocation,
-  legacyLocationBody,
   minimalLocationBody,
 } from "../testing/location-fixtures.ts";
-import { locationPrincipal, startTestAccounts, type TestAccountsService } from "../testing/start-test-accounts.ts";
+import {
+  createLocationPrincipal,
+  startTestAccounts,
+  type TestAccountsService,
+} from "../testing/start-test-accounts.ts";
 
 let accounts: TestAccountsService;
 beforeAll(async () => {
@@ -44,7 +48,7 @@ describe("PATCH /v1/locations/{id}", () => {
   });
 
   it("publishes location.updated with the new values", async () => {
-    const id = await importTestLocation(accounts, legacyLocationBody({ legacyId: 90_100 }));
+    const id = await importTestLocation(accounts, createLegacyLocationBody({ legacyId: 90_100 }));
     await patch(id, { locationSettings: { timezone: "Indian/Mayotte" } });
     expect(await accounts.findEvents("location.updated", id)).toEqual([
       { locationId: id, application: "POPINA", legacyId: 90_100, timeZone: "Europe/Paris" },
@@ -90,7 +94,7 @@ describe("PATCH /v1/locations/{id}", () => {
     const path = `/v1/locations/${randomUUID()}`;
     expect((await accounts.requestProblem({ method: "PATCH", path, body: {} })).code).toBe("location_not_found");
     const id = await createTestLocation(accounts);
-    const principal = locationPrincipal(await createTestLocation(accounts), "locations:write");
+    const principal = createLocationPrincipal(await createTestLocation(accounts), "locations:write");
     const forbiddenChange = { method: "PATCH", path: `/v1/locations/${id}`, body: { agencyId: "mine" }, principal };
     expect((await accounts.requestProblem(forbiddenChange)).code).toBe("location_not_found");
     expect((await getLocationDetails(accounts, id)).agencyId).toBe("3");
@@ -98,7 +102,7 @@ describe("PATCH /v1/locations/{id}", () => {
 
   it("lets a key change its own location", async () => {
     const id = await createTestLocation(accounts);
-    const principal = locationPrincipal(id, "locations:write");
+    const principal = createLocationPrincipal(id, "locations:write");
     const request = { method: "PATCH", path: `/v1/locations/${id}`, body: { compactOrder: true }, principal };
     expect((await accounts.sendJson(request, { status: 200, schema: LocationDetails })).compactOrder).toBe(true);
   });

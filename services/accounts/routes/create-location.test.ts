@@ -1,7 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLocation, getLocationDetails, minimalLocationBody } from "../testing/location-fixtures.ts";
-import { locationPrincipal, startTestAccounts, type TestAccountsService } from "../testing/start-test-accounts.ts";
+import {
+  createLocationPrincipal,
+  startTestAccounts,
+  type TestAccountsService,
+} from "../testing/start-test-accounts.ts";
 
 let accounts: TestAccountsService;
 beforeAll(async () => {
@@ -200,7 +204,7 @@ describe("POST /v1/locations/", () => {
   });
 
   it("returns 403 for a key that may not act for any location", async () => {
-    const principal = locationPrincipal(await createTestLocation(accounts), "locations:write");
+    const principal = createLocationPrincipal(await createTestLocation(accounts), "locations:write");
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",
@@ -211,7 +215,7 @@ describe("POST /v1/locations/", () => {
   });
 
   it("returns 403 for a key without the scope", async () => {
-    const principal = locationPrincipal(await createTestLocation(accounts), "locations:read", "locations:any");
+    const principal = createLocationPrincipal(await createTestLocation(accounts), "locations:read", "locations:any");
     const problem = await accounts.requestProblem({
       method: "POST",
       path: "/v1/locations/",

@@ -1,8 +1,8 @@
 import { CreatedLocation } from "@pragma/contracts/location";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { getLocationDetails, importTestLocation, legacyLocationBody } from "../testing/location-fixtures.ts";
+import { createLegacyLocationBody, getLocationDetails, importTestLocation } from "../testing/location-fixtures.ts";
 import {
-  locationPrincipal,
+  createLocationPrincipal,
   operatorPrincipal,
   startTestAccounts,
   type TestAccountsService,
@@ -16,7 +16,7 @@ afterAll(() => accounts.remove());
 
 describe("POST /v1/locations/import", () => {
   it("imports a location of a legacy backoffice, with defaults and without a name", async () => {
-    const body = legacyLocationBody({ application: "jalia" });
+    const body = createLegacyLocationBody({ application: "jalia" });
     const id = await importTestLocation(accounts, body);
     expect(await getLocationDetails(accounts, id)).toMatchObject({
       application: "JALIA",
@@ -32,7 +32,7 @@ describe("POST /v1/locations/import", () => {
   });
 
   it("returns 200 with the same id for an existing location, and publishes no second event", async () => {
-    const body = legacyLocationBody();
+    const body = createLegacyLocationBody();
     const id = await importTestLocation(accounts, body);
     expect(await importTestLocation(accounts, { ...body, application: "popina" }, 200)).toBe(id);
     expect(await accounts.findEvents("location.updated", id)).toHaveLength(1);
@@ -41,7 +41,7 @@ describe("POST /v1/locations/import", () => {
   it.each([{ organizationId: "13" }, { agencyId: "4" }])(
     "returns 409 if it belongs to another organization or agency: %j",
     async (other) => {
-      const body = legacyLocationBody();
+      const body = createLegacyLocationBody();
       await importTestLocation(accounts, body);
       const request = { method: "POST", path: "/v1/locations/import", body: { ...body, ...other } };
       expect((await accounts.requestProblem(request)).code).toBe("location_exists");
@@ -49,14 +49,14 @@ describe("POST /v1/locations/import", () => {
   );
 
   it("creates two locations for the same legacyId of two applications", async () => {
-    const body = legacyLocationBody();
+    const body = createLegacyLocationBody();
     expect(await importTestLocation(accounts, body)).not.toBe(
       await importTestLocation(accounts, { ...body, application: "jalia" }),
     );
   });
 
   it("creates one location for twenty concurrent imports", async () => {
-    const body = legacyLocationBody();
+    const body = createLegacyLocationBody();
     const request = { method: "POST", path: "/v1/locations/import", body: { ...body } };
     const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -83,8 +83,8 @@ describe("POST /v1/locations/import", () => {
   });
 
   it("returns 403 for a key that may not act for any location", async () => {
-    const body = legacyLocationBody();
-    const principal = locationPrincipal(await importTestLocation(accounts, body), "locations:write");
+    const body = createLegacyLocationBody();
+    const principal = createLocationPrincipal(await importTestLocation(accounts, body), "locations:write");
     const problem = await accounts.requestProblem({ method: "POST", path: "/v1/locations/import", body, principal });
     expect(problem.code).toBe("location_forbidden");
   });

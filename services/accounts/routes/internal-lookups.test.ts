@@ -6,8 +6,8 @@ import { LocationRef, ResolvedKey } from "@pragma/contracts/principal";
 import { hashApiKey } from "@pragma/runtime/security/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
+  createLocationPrincipal,
   gatewayTestPrincipal,
-  locationPrincipal,
   operatorPrincipal,
   startTestAccounts,
   type TestAccountsService,
@@ -144,7 +144,7 @@ describe("GET /internal/locations/", () => {
 
   it("returns 403 to anyone but internal services", async () => {
     const path = `/internal/locations/${locationId}`;
-    const principal = locationPrincipal(locationId, "locations:write", "locations:any");
+    const principal = createLocationPrincipal(locationId, "locations:write", "locations:any");
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
     const byLegacyId = "/internal/locations/?application=JALIA&legacyId=77";
     expect(

@@ -8,7 +8,7 @@ import { defineRoute } from "../context.ts";
 import { locationNotFoundError } from "../locations.ts";
 import { recordApiKeyUse, resolveApiKey } from "../queries/api-keys.ts";
 import { findLocationRef, findLocationRefByLegacyId } from "../queries/locations.ts";
-import { locationParams } from "./locations.ts";
+import { locationPathParams } from "./locations.ts";
 
 const minuteMs = 60_000;
 
@@ -49,7 +49,7 @@ export const findLocationRoute = defineRoute({
   scope: "internal:locations",
   summary: "Find a location",
   description: "Returns the application, legacyId and time zone of a location.",
-  request: { params: locationParams },
+  request: { params: locationPathParams },
   responses: { 200: { description: "The location", schema: LocationRef } },
   errors: ["location_not_found"],
   async handle({ params, services }) {

@@ -1,8 +1,12 @@
 import { Location } from "@pragma/contracts/location";
 import { paginatedSchema } from "@pragma/contracts/pagination";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createTestLocation, importTestLocation, legacyLocationBody } from "../testing/location-fixtures.ts";
-import { locationPrincipal, startTestAccounts, type TestAccountsService } from "../testing/start-test-accounts.ts";
+import { createLegacyLocationBody, createTestLocation, importTestLocation } from "../testing/location-fixtures.ts";
+import {
+  createLocationPrincipal,
+  startTestAccounts,
+  type TestAccountsService,
+} from "../testing/start-test-accounts.ts";
 
 const LocationPage = paginatedSchema(Location);
 
@@ -45,7 +49,7 @@ describe("GET /v1/locations/", () => {
   });
 
   it("filters by application and legacyId", async () => {
-    const body = legacyLocationBody({ application: "JALIA", legacyId: 90_001 });
+    const body = createLegacyLocationBody({ application: "JALIA", legacyId: 90_001 });
     const id = await importTestLocation(accounts, body);
     await importTestLocation(accounts, { ...body, application: "POPINA" });
     const page = await accounts.getJson("/v1/locations/?app=JALIA&legacyId=90001&from=x", LocationPage);
@@ -61,7 +65,7 @@ describe("GET /v1/locations/", () => {
 
   it("shows a key without locations:any only its own location", async () => {
     const id = await createTestLocation(accounts);
-    const page = await accounts.getJson("/v1/locations/", LocationPage, locationPrincipal(id, "locations:write"));
+    const page = await accounts.getJson("/v1/locations/", LocationPage, createLocationPrincipal(id, "locations:write"));
     expect(page.data.map((location) => location.id)).toEqual([id]);
     expect(page.meta.totalCount).toBe(1);
   });

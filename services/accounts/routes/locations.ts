@@ -32,7 +32,7 @@ import {
 import { requireAnyLocationScope } from "../permissions.ts";
 import { findLocation, listDevices, locationListQuery } from "../queries/locations.ts";
 
-export const locationParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });
+export const locationPathParams = z.object({ id: z.guid().meta({ description: "Id of the location" }) });
 
 const listLocationsQuery = z.object({
   ...paginationQueryShape,
@@ -72,7 +72,7 @@ export const getLocationRoute = defineRoute({
   summary: "Get a location",
   description:
     "Returns a location with all options and settings. A key without locations:any finds only its own location.",
-  request: { params: locationParams },
+  request: { params: locationPathParams },
   responses: {
     200: { description: "The location", schema: LocationDetails },
     304: { description: "The cached response of the client is current" },
@@ -130,7 +130,7 @@ export const changeLocationRoute = defineRoute({
   description:
     "Changes the options and settings in the body and keeps the others. null removes an optional value. tipsConfig is replaced as a whole. A key without locations:any can change only its own location.",
   request: {
-    params: locationParams,
+    params: locationPathParams,
     body: jsonBodyParser(ChangeLocation, {
       example: { currencyCode: "CHF", locationSettings: { timezone: "Europe/Zurich", country: "Suisse" } },
     }),

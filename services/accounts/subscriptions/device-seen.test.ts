@@ -5,7 +5,11 @@ import { publishEvent } from "@pragma/runtime/messaging/outbox";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestLocation } from "../testing/location-fixtures.ts";
-import { locationPrincipal, startTestAccounts, type TestAccountsService } from "../testing/start-test-accounts.ts";
+import {
+  createLocationPrincipal,
+  startTestAccounts,
+  type TestAccountsService,
+} from "../testing/start-test-accounts.ts";
 
 let accounts: TestAccountsService;
 beforeAll(async () => {
@@ -27,7 +31,7 @@ async function publishDeviceSeen(fields: Partial<EventData<"device.seen">> & { l
 
 async function listDevices(locationId: string, query = "") {
   const path = `/v1/locations/own?devices=true${query}`;
-  return (await accounts.getJson(path, LocationTicketHeader, locationPrincipal(locationId, "locations:read")))
+  return (await accounts.getJson(path, LocationTicketHeader, createLocationPrincipal(locationId, "locations:read")))
     .deviceList;
 }
 

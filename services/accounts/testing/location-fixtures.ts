@@ -12,7 +12,7 @@ export const minimalLocationBody = {
 let lastLegacyId = 0;
 
 /** Returns a body that imports a legacy location, with a new legacyId in each call. */
-export const legacyLocationBody = (changes: object = {}) => ({
+export const createLegacyLocationBody = (changes: object = {}) => ({
   application: "POPINA",
   organizationId: "12",
   agencyId: "3",

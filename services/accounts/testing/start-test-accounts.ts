@@ -49,7 +49,7 @@ export const gatewayTestPrincipal = createTestPrincipal({
 });
 
 /** Returns a principal of one location with these scopes. */
-export function locationPrincipal(locationId: string, ...scopes: Scope[]): Principal {
+export function createLocationPrincipal(locationId: string, ...scopes: Scope[]): Principal {
   const location = { id: locationId, application: "POPINA" as const, legacyId: null, timeZone: "Europe/Paris" };
   return createTestPrincipal({ scopes, location });
 }

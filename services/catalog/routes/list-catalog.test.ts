@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestCatalog } from "../testing/catalog-fixture.ts";
 import {
   catalogListEndpoints,
-  catalogPrincipal,
+  createCatalogPrincipal,
   startTestCatalog,
   type TestCatalogService,
 } from "../testing/start-test-catalog.ts";
 
 let service: TestCatalogService;
-const { principal, locationId } = catalogPrincipal();
+const { principal, locationId } = createCatalogPrincipal();
 const catalog = createTestCatalog({ products: 9 });
 
 beforeAll(async () => {
@@ -92,7 +92,7 @@ describe("an archived product", () => {
 });
 
 it("reads one list per API key at a time, and those of other keys concurrently", async () => {
-  const otherPrincipal = catalogPrincipal().principal;
+  const otherPrincipal = createCatalogPrincipal().principal;
   const { sql } = service.db;
   const countWaitingReads = async () => {
     const [counted] = await sql<[{ count: number }]>`

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestCatalog } from "../testing/catalog-fixture.ts";
 import {
   catalogListEndpoints,
-  catalogPrincipal,
+  createCatalogPrincipal,
   startTestCatalog,
   type TestCatalogService,
 } from "../testing/start-test-catalog.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 const path = "/v1/catalog/";
-type CatalogPrincipal = ReturnType<typeof catalogPrincipal>["principal"];
+type CatalogPrincipal = ReturnType<typeof createCatalogPrincipal>["principal"];
 
 async function readAllLists(principal: CatalogPrincipal) {
   const entries = await Promise.all(
@@ -33,7 +33,7 @@ async function findListEtag(principal: CatalogPrincipal, list: CatalogListName) 
 
 describe("PUT /v1/catalog/", () => {
   it("stores the five lists, and publishes catalog.updated", async () => {
-    const { principal, locationId } = catalogPrincipal();
+    const { principal, locationId } = createCatalogPrincipal();
     const replaced = await service.replaceCatalog(principal, catalogExample);
     const counts = { products: 2, payments: 1, taxes: 1, modifiers: 1, categories: 1 };
     expect(replaced).toMatchObject({ locationId, changed: true, counts });
@@ -42,7 +42,7 @@ describe("PUT /v1/catalog/", () => {
   });
 
   it("returns 429 beyond the daily bytes, and does not count a repeated catalog", async () => {
-    const { principal } = catalogPrincipal();
+    const { principal } = createCatalogPrincipal();
     const catalog = createTestCatalog({ products: 50 });
     const bytes = Buffer.byteLength(JSON.stringify(catalog));
     const limited = await startTestCatalog({ CATALOG_BYTES_PER_DAY: String(bytes * 2) });
@@ -53,12 +53,12 @@ describe("PUT /v1/catalog/", () => {
       body: createTestCatalog({ products: 49 }),
     });
     expect(problem).toMatchObject({ code: "quota_exceeded", limit: { name: "catalog_bytes", maximum: bytes * 2 } });
-    await limited.replaceCatalog(catalogPrincipal().principal, catalog);
+    await limited.replaceCatalog(createCatalogPrincipal().principal, catalog);
     await limited.remove();
   });
 
   it("replaces the whole previous catalog", async () => {
-    const { principal, locationId } = catalogPrincipal();
+    const { principal, locationId } = createCatalogPrincipal();
     await service.replaceCatalog(principal, createTestCatalog({ products: 50 }));
     const other: Catalog = { ...createTestCatalog({ products: 2, mark: "two" }), modifiers: [], payments: [] };
     expect(await service.replaceCatalog(principal, other)).toMatchObject({
@@ -70,7 +70,7 @@ describe("PUT /v1/catalog/", () => {
   });
 
   it("accepts an empty catalog", async () => {
-    const { principal } = catalogPrincipal();
+    const { principal } = createCatalogPrincipal();
     await service.replaceCatalog(principal, createTestCatalog());
     const empty = { products: [], payments: [], taxes: [], modifiers: [], categories: [] };
     expect(await service.replaceCatalog(principal, empty)).toMatchObject({
@@ -101,7 +101,7 @@ describe("PUT /v1/catalog/", () => {
 
 describe("a repeated catalog", () => {
   it("changes nothing, publishes nothing, and returns the same entity tag and time", async () => {
-    const { principal, locationId } = catalogPrincipal();
+    const { principal, locationId } = createCatalogPrincipal();
     const first = await service.replaceCatalog(principal, createTestCatalog());
     expect(await service.replaceCatalog(principal, createTestCatalog())).toEqual({ ...first, changed: false });
     const reordered = Object.fromEntries(Object.entries(createTestCatalog()).reverse());
@@ -113,7 +113,7 @@ describe("a repeated catalog", () => {
   });
 
   it("is a change after another catalog", async () => {
-    const { principal, locationId } = catalogPrincipal();
+    const { principal, locationId } = createCatalogPrincipal();
     const first = await service.replaceCatalog(principal, createTestCatalog());
     await service.replaceCatalog(principal, createTestCatalog({ mark: "two" }));
     expect(await service.replaceCatalog(principal, createTestCatalog())).toMatchObject({
@@ -124,7 +124,7 @@ describe("a repeated catalog", () => {
   });
 
   it("keeps the entity tags of unchanged lists", async () => {
-    const { principal } = catalogPrincipal();
+    const { principal } = createCatalogPrincipal();
     await service.replaceCatalog(principal, createTestCatalog());
     const before = await Promise.all(catalogListNames.map((list) => findListEtag(principal, list)));
     await service.replaceCatalog(principal, { ...createTestCatalog(), payments: [] });
@@ -139,7 +139,7 @@ describe("If-Match", () => {
     service.request("PUT", path, { principal, body: createTestCatalog({ mark }), headers: { "if-match": ifMatch } });
 
   it("allows replacing the catalog that was read", async () => {
-    const { principal } = catalogPrincipal();
+    const { principal } = createCatalogPrincipal();
     const { etag } = await service.replaceCatalog(principal, createTestCatalog());
     expect(await findListEtag(principal, "products")).toBe(`"${etag}"`);
     expect((await put(principal, "two", `"${etag}"`)).status).toBe(200);
@@ -147,7 +147,7 @@ describe("If-Match", () => {
   });
 
   it("returns 412 with the current entity tag if any list has changed since", async () => {
-    const { principal, locationId } = catalogPrincipal();
+    const { principal, locationId } = createCatalogPrincipal();
     const staleEtag = (await service.replaceCatalog(principal, createTestCatalog())).etag;
     const { etag } = await service.replaceCatalog(principal, { ...createTestCatalog(), payments: [] });
     const response = await put(principal, "two", `"${staleEtag}"`);
@@ -158,7 +158,7 @@ describe("If-Match", () => {
   });
 
   it("accepts a repeated request whose response was lost", async () => {
-    const { principal } = catalogPrincipal();
+    const { principal } = createCatalogPrincipal();
     const { etag } = await service.replaceCatalog(principal, createTestCatalog());
     const responses = [await put(principal, "two", `"${etag}"`), await put(principal, "two", `"${etag}"`)];
     expect(await Promise.all(responses.map((response) => response.json()))).toMatchObject([
@@ -168,14 +168,14 @@ describe("If-Match", () => {
   });
 
   it("applies to the empty catalog of a new location", async () => {
-    const { principal, locationId } = catalogPrincipal();
+    const { principal, locationId } = createCatalogPrincipal();
     expect((await put(principal, "one", '"other"')).status).toBe(412);
     expect(await service.db.sql`select 1 from catalogs where location_id = ${locationId}`).toHaveLength(0);
     expect((await put(principal, "one", (await findListEtag(principal, "products")) ?? "")).status).toBe(200);
   });
 
   it("accepts one of many concurrent requests with the same entity tag", async () => {
-    const { principal, locationId } = catalogPrincipal();
+    const { principal, locationId } = createCatalogPrincipal();
     const { etag } = await service.replaceCatalog(principal, createTestCatalog());
     const marks = ["a", "b", "c", "d", "e", "f"];
     const responses = await Promise.all(marks.map((mark) => put(principal, mark, `"${etag}"`)));
@@ -186,7 +186,7 @@ describe("If-Match", () => {
 
 describe("an invalid catalog", () => {
   it("is rejected with all its issues, and changes nothing", async () => {
-    const { principal, locationId } = catalogPrincipal();
+    const { principal, locationId } = createCatalogPrincipal();
     await service.replaceCatalog(principal, createTestCatalog());
     const [product] = createTestCatalog().products;
     const body = {
@@ -208,7 +208,7 @@ describe("an invalid catalog", () => {
   });
 
   it("is rejected if one list is missing", async () => {
-    const { principal } = catalogPrincipal();
+    const { principal } = createCatalogPrincipal();
     const { modifiers, ...body } = createTestCatalog();
     const problem = await service.requestProblem("PUT", path, { principal, body });
     expect(problem.errors).toMatchObject([{ path: "modifiers", code: "required" }]);
@@ -219,7 +219,9 @@ describe("an invalid catalog", () => {
     ["an empty body", "", "malformed_json"],
     ["a list", "[]", "invalid_request"],
   ])("is rejected for %s", async (_, body, code) => {
-    expect(await service.requestProblem("PUT", path, { principal: catalogPrincipal().principal, body })).toMatchObject({
+    expect(
+      await service.requestProblem("PUT", path, { principal: createCatalogPrincipal().principal, body }),
+    ).toMatchObject({
       code,
     });
   });
@@ -230,8 +232,8 @@ describe("an invalid catalog", () => {
     expect(await service.requestProblem("PUT", path, { principal: reader, body })).toMatchObject({
       code: "scope_missing",
     });
-    const { locationId } = catalogPrincipal();
-    const otherRequest = { principal: catalogPrincipal().principal, body };
+    const { locationId } = createCatalogPrincipal();
+    const otherRequest = { principal: createCatalogPrincipal().principal, body };
     expect(await service.requestProblem("PUT", `${path}?locationId=${locationId}`, otherRequest)).toMatchObject({
       code: "location_forbidden",
     });
@@ -240,7 +242,7 @@ describe("an invalid catalog", () => {
 
 describe("concurrent catalogs", () => {
   it("replace each other as a whole, so that readers never see a mix of two", async () => {
-    const { principal, locationId } = catalogPrincipal();
+    const { principal, locationId } = createCatalogPrincipal();
     const marks = Array.from({ length: 12 }, (_, index) => `mark-${index}`);
     await service.replaceCatalog(principal, createTestCatalog({ products: 60, mark: "before" }));
     const marksIn = (value: unknown) => new Set(JSON.stringify(value).match(/mark-\d+|before/g));
@@ -265,7 +267,7 @@ describe("concurrent catalogs", () => {
   });
 
   it("change a new location once if they are equal", async () => {
-    const { principal, locationId } = catalogPrincipal();
+    const { principal, locationId } = createCatalogPrincipal();
     const responses = await Promise.all(
       Array.from({ length: 8 }, () => service.replaceCatalog(principal, createTestCatalog())),
     );

@@ -3,12 +3,12 @@ import { measureLongestEventLoopBlockMs } from "@pragma/runtime/testing/measure-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseCatalogBody } from "../parse-catalog-body.ts";
 import { createTestCatalog } from "../testing/catalog-fixture.ts";
-import { catalogPrincipal, startTestCatalog, type TestCatalogService } from "../testing/start-test-catalog.ts";
+import { createCatalogPrincipal, startTestCatalog, type TestCatalogService } from "../testing/start-test-catalog.ts";
 
 const mebibyte = 1024 * 1024;
 const path = "/v1/catalog/";
 let service: TestCatalogService;
-const { principal } = catalogPrincipal();
+const { principal } = createCatalogPrincipal();
 
 beforeAll(async () => {
   service = await startTestCatalog();

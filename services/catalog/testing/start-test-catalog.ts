@@ -46,7 +46,7 @@ export interface TestCatalogService extends TestService {
 }
 
 /** Returns a principal of a new location that may read and replace its catalog. */
-export function catalogPrincipal(overrides: Partial<Principal> = {}) {
+export function createCatalogPrincipal(overrides: Partial<Principal> = {}) {
   const principal = createTestPrincipal({ scopes: ["catalog:read", "catalog:write"], ...overrides });
   return { principal, locationId: principal.location?.id ?? "" };
 }

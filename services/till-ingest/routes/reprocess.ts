@@ -10,22 +10,22 @@ import {
   resolveLocationId,
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
-import { defineRoute, tillRoute } from "../context.ts";
+import { defineRoute, tillRouteDefaults } from "../context.ts";
 import { findOrInsertReprocessing, findReprocessing, type ReprocessingRow } from "../queries/reprocessings.ts";
 import { reprocessTill } from "../reprocess-tills.ts";
-import { tillResponse } from "./till-response.ts";
-import { tillParams } from "./tills.ts";
+import { toTillResponse } from "./till-response.ts";
+import { tillPathParams } from "./tills.ts";
 
 export const reprocessTillRoute = defineRoute({
   method: "post",
   path: "/v1/tills/{id}/reprocess",
   operationId: "reprocessTill",
-  ...tillRoute,
+  ...tillRouteDefaults,
   summary: "Reprocess a till",
   description:
     "Computes the report and orders of a till again from its stored body. While a reprocessing of the till is pending, " +
     "further requests return the same response and start no other reprocessing.",
-  request: { params: tillParams },
+  request: { params: tillPathParams },
   responses: { 200: { description: "The till was queued for reprocessing", schema: ReprocessedTill } },
   errors: ["till_not_found", "quota_exceeded"],
   async handle({ params, principal, services, context, origin }) {
@@ -35,7 +35,7 @@ export const reprocessTillRoute = defineRoute({
       author: principal,
       context,
     });
-    return jsonResponse(200, { id: till.id, objectUrl: tillResponse(till, origin).objectUrl });
+    return jsonResponse(200, { id: till.id, objectUrl: toTillResponse(till, origin).objectUrl });
   },
 });
 
@@ -59,7 +59,7 @@ export const reprocessTillsRoute = defineRoute({
   method: "post",
   path: "/v1/tills/reprocess",
   operationId: "reprocessTills",
-  ...tillRoute,
+  ...tillRouteDefaults,
   summary: "Reprocess tills",
   description:
     "Starts a background job that computes the reports of many tills again. Use it after an update of the report calculation. " +
@@ -88,7 +88,7 @@ export const getReprocessing = defineRoute({
   method: "get",
   path: "/v1/tills/reprocess/{id}",
   operationId: "getReprocessing",
-  ...tillRoute,
+  ...tillRouteDefaults,
   summary: "Get a reprocessing job",
   description: "Returns how many tills the job covers, and how many of them were queued so far.",
   request: { params: z.object({ id: z.guid().meta({ description: "Id of the reprocessing job" }) }) },

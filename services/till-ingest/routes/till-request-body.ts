@@ -6,7 +6,7 @@ import type { RequestedTillFormat, ResolvedTillFormat } from "../validation/pars
 import type { ReceivedTill } from "../validation/till-body-reader.ts";
 
 /** Defines a request body that is a till. Threads parse large ones, so that other requests do not wait. */
-export function tillRequestBody<Requested extends RequestedTillFormat>(
+export function createTillRequestBody<Requested extends RequestedTillFormat>(
   format: Requested,
   schema: z.ZodType,
 ): RequestBodyParser<ReceivedTill<ResolvedTillFormat<Requested>>, TillIngestContext> {

@@ -5,7 +5,7 @@ import type { AcceptedTill } from "../accept-till.ts";
 import type { TillRow } from "../queries/tills.ts";
 
 /** Returns a till as responses show it. `origin` is the scheme and host of the request. */
-export function tillResponse(till: TillRow, origin: string): Till {
+export function toTillResponse(till: TillRow, origin: string): Till {
   return {
     id: till.id,
     createdAt: till.createdAt.toISOString(),
@@ -18,10 +18,10 @@ export function tillResponse(till: TillRow, origin: string): Till {
 }
 
 /** Returns the response to a push: 201 for a new till, 200 with the same body for an existing one. */
-export function pushTillResponse(
+export function createPushTillResponse(
   { till, isNew }: AcceptedTill,
   { origin, context }: { origin: string; context: RequestContext },
 ): RouteResponse {
   context.addLogFields({ tillId: till.id, revision: till.revision, bodyBytes: till.size, isNew });
-  return jsonResponse(isNew ? 201 : 200, { ...tillResponse(till, origin), tillId: till.id } satisfies PushedTill);
+  return jsonResponse(isNew ? 201 : 200, { ...toTillResponse(till, origin), tillId: till.id } satisfies PushedTill);
 }

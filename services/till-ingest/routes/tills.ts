@@ -19,20 +19,20 @@ import {
 } from "@pragma/runtime/service-calls/location-lookup";
 import { z } from "zod";
 import { acceptTill, replaceTill } from "../accept-till.ts";
-import { defineRoute, tillRoute } from "../context.ts";
+import { defineRoute, tillRouteDefaults } from "../context.ts";
 import { type TillRow, tillListQuery } from "../queries/tills.ts";
 import { requireTill, resolveLegacyLocation, resolveReplacedTillLocation } from "../resolve-till-location.ts";
-import { tillRequestBody } from "./till-request-body.ts";
-import { pushTillResponse, tillResponse } from "./till-response.ts";
+import { createTillRequestBody } from "./till-request-body.ts";
+import { createPushTillResponse, toTillResponse } from "./till-response.ts";
 
 /** The path parameters of all routes of one till. */
-export const tillParams = z.object({ id: z.guid().meta({ description: "Id of the till" }) });
+export const tillPathParams = z.object({ id: z.guid().meta({ description: "Id of the till" }) });
 
 export const pushTillV2 = defineRoute({
   method: "post",
   path: "/v2/tills/",
   operationId: "pushTillV2",
-  ...tillRoute,
+  ...tillRouteDefaults,
   summary: "Push a till",
   description:
     "Accepts the till of a closed shift. Its report and orders are available moments later. " +
@@ -44,7 +44,7 @@ export const pushTillV2 = defineRoute({
         "The location of the till. It must be the location of the API key, unless the key may act for any location",
       ),
     }),
-    body: tillRequestBody("V2", TillV2),
+    body: createTillRequestBody("V2", TillV2),
   },
   responses: {
     201: { description: "The till was created", schema: PushedTill },
@@ -54,7 +54,7 @@ export const pushTillV2 = defineRoute({
   async handle({ body: till, query, principal, services, context, origin }) {
     const location = await resolveLocationRef(principal, query.locationId, services.locations, context);
     const accepted = await acceptTill(services, { location, till, principal, context });
-    return pushTillResponse(accepted, { origin, context });
+    return createPushTillResponse(accepted, { origin, context });
   },
 });
 
@@ -62,13 +62,13 @@ export const pushTillV1 = defineRoute({
   method: "post",
   path: "/v1/tills/",
   operationId: "pushTillV1",
-  ...tillRoute,
+  ...tillRouteDefaults,
   summary: "Push a till (v1, legacy)",
   description:
     "Accepts the till of a closed shift from an older application or a legacy backoffice. " +
     "The fields application and legacyId identify its location, which must be the location of the API key, unless the key may act for any location. " +
     "As with v2, pushing the same bytes again changes nothing. The body may be compressed with gzip, and its maximum size is 50 MB after decompression.",
-  request: { body: tillRequestBody("V1", TillV1) },
+  request: { body: createTillRequestBody("V1", TillV1) },
   responses: {
     201: { description: "The till was created", schema: PushedTill },
     200: { description: "The same till already existed", schema: PushedTill },
@@ -77,7 +77,7 @@ export const pushTillV1 = defineRoute({
   async handle({ body: till, principal, services, context, origin }) {
     const location = await resolveLegacyLocation(principal, till.metadata.legacyLocation, services.locations, context);
     const accepted = await acceptTill(services, { location, till, principal, context });
-    return pushTillResponse(accepted, { origin, context });
+    return createPushTillResponse(accepted, { origin, context });
   },
 });
 
@@ -85,14 +85,14 @@ export const replaceTillRoute = defineRoute({
   method: "put",
   path: "/v1/tills/{id}",
   operationId: "replaceTill",
-  ...tillRoute,
+  ...tillRouteDefaults,
   summary: "Replace a till",
   description:
     "Replaces the body of a till with another body in either format. The report is computed again and keeps its id. Orders " +
     "that are missing from the new body are removed. Earlier bodies are kept. Sending the same bytes again changes nothing.",
   request: {
-    params: tillParams,
-    body: { ...tillRequestBody("either", z.union([TillV2, TillV1])), example: tillV2Example },
+    params: tillPathParams,
+    body: { ...createTillRequestBody("either", z.union([TillV2, TillV1])), example: tillV2Example },
   },
   responses: { 200: { description: "The till was replaced", schema: ReplacedTill } },
   errors: ["till_not_found", "location_forbidden", "location_not_found", "quota_exceeded"],
@@ -105,7 +105,7 @@ export const replaceTillRoute = defineRoute({
     }
     const location = await resolveReplacedTillLocation(principal, till.metadata, services, context);
     const replaced = await replaceTill(services, { location, till, principal, context });
-    return jsonResponse(200, { tillId: replaced.id, objectUrl: tillResponse(replaced, origin).objectUrl });
+    return jsonResponse(200, { tillId: replaced.id, objectUrl: toTillResponse(replaced, origin).objectUrl });
   },
 });
 
@@ -138,7 +138,7 @@ export const listTills = defineRoute({
     });
     return newestRowsPageResponse({ query, url, origin }, sql, {
       ...list,
-      toItem: (till: TillRow) => tillResponse(till, origin),
+      toItem: (till: TillRow) => toTillResponse(till, origin),
     });
   },
 });
@@ -151,7 +151,7 @@ export const getTill = defineRoute({
   summary: "Get a till",
   description:
     "Returns a till's location, the time of its push and the URL of its body. The response has the same shape for V1 and V2 tills.",
-  request: { params: tillParams },
+  request: { params: tillPathParams },
   responses: {
     200: { description: "The till", schema: Till },
     304: { description: "The cached response of the client is current" },
@@ -159,7 +159,7 @@ export const getTill = defineRoute({
   errors: ["till_not_found"],
   async handle({ params, principal, services, origin, header }) {
     const till = await requireTill(services, { id: params.id, principal });
-    return conditionalJsonResponseByContent(JSON.stringify(tillResponse(till, origin)), {
+    return conditionalJsonResponseByContent(JSON.stringify(toTillResponse(till, origin)), {
       ifNoneMatch: header("if-none-match"),
     });
   },
@@ -173,7 +173,7 @@ export const getTillObject = defineRoute({
   summary: "Get the body of a till",
   description:
     "Returns the exact bytes that were last pushed for this till, after decompression. The entity tag is their SHA-256.",
-  request: { params: tillParams },
+  request: { params: tillPathParams },
   responses: {
     200: {
       description: "The body, in the format in which it was pushed",
