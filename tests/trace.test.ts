@@ -58,7 +58,7 @@ describe("a trace", () => {
       expect.arrayContaining([
         "client > POST /v2/tills",
         "POST /v2/tills > POST /v2/tills/",
-        "POST /v2/tills/ > keep the till's body",
+        "POST /v2/tills/ > store till body",
         "POST /v2/tills/ > till.pushed send",
         "POST /v2/tills/ > till.pushed process",
         "till.pushed process > calculate report",

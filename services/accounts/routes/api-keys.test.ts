@@ -4,10 +4,10 @@ import { paginatedSchema } from "@pragma/contracts/pagination";
 import { ResolvedKey } from "@pragma/contracts/principal";
 import { hashApiKey, isWellFormedApiKey } from "@pragma/runtime/security/api-key";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { importTestLocation, legacyLocationBody } from "../testing/location-fixtures.ts";
+import { createLegacyLocationBody, importTestLocation } from "../testing/location-fixtures.ts";
 import {
+  createLocationPrincipal,
   gatewayTestPrincipal,
-  locationPrincipal,
   operatorPrincipal,
   startTestAccounts,
   type TestAccountsService,
@@ -15,7 +15,7 @@ import {
 
 const ApiKeyPage = paginatedSchema(ApiKey);
 
-const ownLocationBody = legacyLocationBody();
+const ownLocationBody = createLegacyLocationBody();
 
 let accounts: TestAccountsService;
 let ownLocationId: string;
@@ -23,7 +23,7 @@ let otherLocationId: string;
 beforeAll(async () => {
   accounts = await startTestAccounts();
   ownLocationId = await importTestLocation(accounts, ownLocationBody);
-  otherLocationId = await importTestLocation(accounts, legacyLocationBody());
+  otherLocationId = await importTestLocation(accounts, createLegacyLocationBody());
   const request = { method: "POST", path: "/v1/consumers/", body: { name: "Acme" } };
   await accounts.sendJson(request, { status: 201, schema: ApiConsumer });
 });
@@ -38,12 +38,12 @@ const resolveKey = (key: string) =>
   accounts.getJson(`/internal/keys/${hashApiKey(key)}`, ResolvedKey, gatewayTestPrincipal);
 
 describe("POST /v1/auth/keys/", () => {
-  it("makes a key that scanners know, and that stands for its consumer at its location", async () => {
+  it("creates a well-formed key for its consumer at its location", async () => {
     const key = await createKey();
     expect(isWellFormedApiKey(key)).toBe(true);
-    const facts = await resolveKey(key);
-    expect(facts).toEqual({
-      keyId: facts.keyId,
+    const resolvedKey = await resolveKey(key);
+    expect(resolvedKey).toEqual({
+      keyId: resolvedKey.keyId,
       consumer: "Acme",
       scopes: ["reports:read", "orders:read", "catalog:read", "locations:read"],
       location: {
@@ -57,20 +57,20 @@ describe("POST /v1/auth/keys/", () => {
     });
   });
 
-  it("answers it so that no cache keeps it", async () => {
+  it("forbids caching of the response", async () => {
     const body = { locationId: ownLocationId, consumerName: "Acme" };
-    const reply = await accounts.request("POST", "/v1/auth/keys/", { principal: operatorPrincipal, body });
-    expect(reply.headers.get("cache-control")).toBe("no-store");
+    const response = await accounts.request("POST", "/v1/auth/keys/", { principal: operatorPrincipal, body });
+    expect(response.headers.get("cache-control")).toBe("no-store");
   });
 
-  it("keeps the key itself nowhere", async () => {
+  it("does not store the key itself", async () => {
     const key = await createKey();
     const rows = await accounts.db.sql<{ row: string }[]>`
-      select row_to_json(k)::text as row from api_keys k union all select body from written`;
+      select row_to_json(k)::text as row from api_keys k union all select body from published_events`;
     expect(rows.filter(({ row }) => row.includes(key) || row.includes(key.slice(15)))).toEqual([]);
   });
 
-  it("tells gateways of it, who may have found that there is no such key", async () => {
+  it("publishes key.changed, because gateways may have cached that the key is unknown", async () => {
     const key = await createKey();
     const { keyId } = await resolveKey(key);
     expect(await accounts.findEvents("key.changed", keyId)).toEqual([
@@ -78,15 +78,19 @@ describe("POST /v1/auth/keys/", () => {
     ]);
   });
 
-  it("answers 404 when there is no such consumer, or no such location", async () => {
+  it("returns 404 for an unknown consumer, and for an unknown location", async () => {
     const path = "/v1/auth/keys/";
-    const unknown = { locationId: ownLocationId, consumerName: "Nobody" };
-    expect((await accounts.requestProblem({ method: "POST", path, body: unknown })).code).toBe("consumer_not_found");
-    const nowhere = { locationId: randomUUID(), consumerName: "Acme" };
-    expect((await accounts.requestProblem({ method: "POST", path, body: nowhere })).code).toBe("location_not_found");
+    const unknownConsumer = { locationId: ownLocationId, consumerName: "Unknown" };
+    expect((await accounts.requestProblem({ method: "POST", path, body: unknownConsumer })).code).toBe(
+      "consumer_not_found",
+    );
+    const unknownLocation = { locationId: randomUUID(), consumerName: "Acme" };
+    expect((await accounts.requestProblem({ method: "POST", path, body: unknownLocation })).code).toBe(
+      "location_not_found",
+    );
   });
 
-  it("reports every fault at once", async () => {
+  it("reports all issues at once", async () => {
     const body = { locationId: "here", consumerName: "A" };
     const problem = await accounts.requestProblem({ method: "POST", path: "/v1/auth/keys/", body });
     expect(problem.errors?.map(({ path }) => path).sort()).toEqual(["consumerName", "locationId"]);
@@ -94,10 +98,10 @@ describe("POST /v1/auth/keys/", () => {
 });
 
 describe("GET /v1/auth/keys/", () => {
-  it("lists keys, newest first, by how they begin and never whole", async () => {
+  it("lists keys, newest first, with only their first characters", async () => {
     const keys = [await createKey(), await createKey()];
-    const reply = await accounts.request("GET", "/v1/auth/keys/?size=2", { principal: operatorPrincipal });
-    const text = await reply.text();
+    const response = await accounts.request("GET", "/v1/auth/keys/?size=2", { principal: operatorPrincipal });
+    const text = await response.text();
     const page = ApiKeyPage.parse(JSON.parse(text));
     expect(page.data.map(({ prefix }) => prefix)).toEqual(keys.reverse().map((key) => key.slice(0, 14)));
     expect(page.data[0]).toEqual({
@@ -115,7 +119,7 @@ describe("GET /v1/auth/keys/", () => {
     }
   });
 
-  it("goes on by token", async () => {
+  it("can be paged by token", async () => {
     await createKey();
     const first = await accounts.getJson("/v1/auth/keys/?size=1", ApiKeyPage);
     const second = await accounts.getJson(`/v1/auth/keys/?size=1&pageToken=${first.nextPageToken}`, ApiKeyPage);
@@ -130,21 +134,21 @@ describe("GET /v1/auth/keys/", () => {
     expect(data.length).toBeGreaterThan(0);
   });
 
-  it("shows a key without locations:any those of its own location", async () => {
+  it("shows a key without locations:any only the keys of its own location", async () => {
     await createKey(otherLocationId);
-    const principal = locationPrincipal(ownLocationId, "keys:write");
+    const principal = createLocationPrincipal(ownLocationId, "keys:write");
     const { data } = await accounts.getJson("/v1/auth/keys/?size=100", ApiKeyPage, principal);
     expect(new Set(data.map(({ locationId }) => locationId))).toEqual(new Set([ownLocationId]));
     const path = `/v1/auth/keys/?locationId=${otherLocationId}`;
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("location_forbidden");
   });
 
-  it("answers 403 without the scope, and 400 to wrong pages and tokens", async () => {
+  it("returns 403 without the scope, and 400 for invalid pages and tokens", async () => {
     const path = "/v1/auth/keys/";
-    const principal = locationPrincipal(ownLocationId, "consumers:write");
+    const principal = createLocationPrincipal(ownLocationId, "consumers:write");
     expect((await accounts.requestProblem({ method: "GET", path, principal })).code).toBe("scope_missing");
     const problem = await accounts.requestProblem({ method: "GET", path: `${path}?size=101&locationId=x` });
-    expect(problem.errors?.map((fault) => fault.path).sort()).toEqual(["locationId", "size"]);
+    expect(problem.errors?.map(({ path: issuePath }) => issuePath).sort()).toEqual(["locationId", "size"]);
     expect((await accounts.requestProblem({ method: "GET", path: `${path}?pageToken=x` })).code).toBe(
       "invalid_page_token",
     );
@@ -154,7 +158,7 @@ describe("GET /v1/auth/keys/", () => {
 describe("DELETE /v1/auth/keys/{id}", () => {
   const revoke = (id: string) => accounts.request("DELETE", `/v1/auth/keys/${id}`, { principal: operatorPrincipal });
 
-  it("revokes the key for good, keeps it in the list, and tells gateways once", async () => {
+  it("revokes the key permanently, keeps it in the list, and publishes key.changed once", async () => {
     const key = await createKey();
     const { keyId } = await resolveKey(key);
     expect((await revoke(keyId)).status).toBe(204);
@@ -171,14 +175,14 @@ describe("DELETE /v1/auth/keys/{id}", () => {
     ]);
   });
 
-  it("tells gateways once when many revoke it at once", async () => {
+  it("publishes key.changed once for concurrent revocations", async () => {
     const { keyId } = await resolveKey(await createKey());
-    const replies = await Promise.all(Array.from({ length: 6 }, () => revoke(keyId)));
-    expect(replies.map(({ status }) => status)).toEqual(Array(6).fill(204));
+    const responses = await Promise.all(Array.from({ length: 6 }, () => revoke(keyId)));
+    expect(responses.map(({ status }) => status)).toEqual(Array(6).fill(204));
     expect(await accounts.findEvents("key.changed", keyId)).toHaveLength(2);
   });
 
-  it("answers 404 when there is none, and 400 when the id is no uuid", async () => {
+  it("returns 404 for an unknown key, and 400 for an id that is not a UUID", async () => {
     const path = `/v1/auth/keys/${randomUUID()}`;
     expect((await accounts.requestProblem({ method: "DELETE", path })).code).toBe("key_not_found");
     expect((await accounts.requestProblem({ method: "DELETE", path: "/v1/auth/keys/1" })).code).toBe("invalid_request");

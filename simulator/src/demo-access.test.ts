@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readDemoAccess, writeDemoAccess } from "./demo-location.ts";
+import { readDemoAccess, writeDemoAccess } from "./demo-access.ts";
 
 const access = { locationId: "0f8a4c8e-6a51-4b8e-9c1d-0a6f5f3b2c11", apiKey: "pragma_secret" };
 
@@ -13,14 +13,14 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe("the demo file", () => {
-  it("gives back what was written, in a folder that it makes", async () => {
+  it("returns what was written, in a folder that it creates", async () => {
     const file = join(folder, "new", "demo.json");
     await writeDemoAccess(file, access);
     expect(await readDemoAccess(file)).toEqual(access);
     expect(await readdir(join(folder, "new"))).toEqual(["demo.json"]);
   });
 
-  it("is readable by its owner only, also when it was not before", async () => {
+  it("is readable only by its owner, even if it was public before", async () => {
     const file = join(folder, "demo.json");
     await writeFile(file, "{}", { mode: 0o644 });
     await writeDemoAccess(file, access);
@@ -28,7 +28,7 @@ describe("the demo file", () => {
   });
 
   it.each(["", "{", "{}", '{"locationId":"no uuid","apiKey":"x"}'])(
-    "counts as absent when it holds %j",
+    "is treated as missing if its content is %j",
     async (text) => {
       const file = join(folder, "demo.json");
       await writeFile(file, text);
@@ -36,7 +36,7 @@ describe("the demo file", () => {
     },
   );
 
-  it("is null when there is none, and throws when it cannot be read", async () => {
+  it("is null if it does not exist, and throws if it cannot be read", async () => {
     expect(await readDemoAccess(join(folder, "none.json"))).toBeNull();
     await expect(readDemoAccess(folder)).rejects.toThrow("EISDIR");
   });
