@@ -105,7 +105,7 @@ export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
       concurrency: config.JOBS_CONCURRENCY_PER_PROCESS,
     },
   );
-  worker.on("completed", admissionLoop.wake).on("failed", admissionLoop.wake);
+  worker.on("completed", admissionLoop.poll).on("failed", admissionLoop.poll);
   worker.on("error", (error) => {
     log.debug({ err: error }, "queue worker");
     if (!error.message.startsWith("OOM ") || worker.isPaused()) return;
@@ -115,7 +115,7 @@ export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
 
   return {
     queue,
-    wake: admissionLoop.wake,
+    wake: admissionLoop.poll,
     async checkRedis() {
       if (connection.status !== "ready") throw new Error("not connected");
       await connection.ping();

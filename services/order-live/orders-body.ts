@@ -3,7 +3,8 @@ import { boundedArray } from "@pragma/contracts/fields";
 import { maxLiveOrdersPerRequest, OrderLiveInput, pickTopLevelOrderFields } from "@pragma/contracts/order-live";
 import { createBodyParserWorker, createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
 import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
-import { type BodyIssues, IssueCollector, orderIdListSchema } from "@pragma/runtime/http/request-issues";
+import { IssueCollector, orderIdListSchema } from "@pragma/runtime/http/request-issues";
+import type { BodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import type { OrderLiveContext } from "./context.ts";
@@ -45,12 +46,12 @@ const upsertOrderIdsSchema = orderIdListSchema("id", maxLiveOrdersPerRequest, { 
 export default createBodyParserWorker(readOrders);
 
 /** Below this size, in bytes, reading takes less than handing over to a thread is worth: two milliseconds. */
-const inlineSize = 64 * 1024;
+const maxInlineBytes = 64 * 1024;
 
 /** Reads the bodies of upserts: one of 8 MB would hold up requests for a second. */
 export function createOrdersBodyReader() {
   // Large bodies come rarely: no thread waits for them.
-  const options = { threads: 1, heapMegabytes: 384, minThreads: 0, inlineSize } as const;
+  const options = { threads: 1, heapMegabytes: 384, minThreads: 0, maxInlineBytes } as const;
   return createThreadedBodyParser(import.meta.url, "./orders-body", readOrders, options);
 }
 

@@ -97,10 +97,10 @@ export default defineService<typeof reportingConfig, ReportingContext>({
       services: {
         ...{ db, log, config, objects, calculator },
         locations: createLocationLookup(registry, "reporting"),
-        wakeExports: exportLoop.wake,
+        wakeExports: exportLoop.poll,
       },
       checks: { objects: () => objects.check() },
-      operations: createReportingOperatorRoutes(db),
+      opsRoutes: createReportingOperatorRoutes(db),
       async close() {
         await exportLoop.close();
         await entryWriterPool.close();

@@ -4,7 +4,7 @@ import type { SqlTransaction } from "@pragma/runtime/database/postgres";
 import { consumeDailyQuota } from "@pragma/runtime/limits/daily-quota";
 import { type RequestContext, runWithRequestContext } from "@pragma/runtime/observability/request-context";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import { deleteRowsInBatches } from "@pragma/runtime/service/periodic-tasks";
+import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import type { TillIngestContext } from "./context.ts";
 import { publishTillPushed } from "./publish-till-events.ts";
 import {

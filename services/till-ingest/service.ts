@@ -54,11 +54,11 @@ export default defineService<typeof tillIngestConfig, TillIngestContext>({
     return {
       services: {
         ...{ db, log, config, objects, reader, locations, sweepAfter },
-        wakeReprocessing: reprocessingLoop.wake,
+        wakeReprocessing: reprocessingLoop.poll,
         revisionQuota: { name: "till_revisions", maximum: config.TILL_REVISIONS_PER_DAY, unit: "revisions" },
       },
       checks: { objects: () => objects.check() },
-      operations: createTillOperatorRoutes({ db, log, sweepAfter }),
+      opsRoutes: createTillOperatorRoutes({ db, log, sweepAfter }),
       async close() {
         await reprocessingLoop.close();
         await reader.close();

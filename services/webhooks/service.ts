@@ -43,7 +43,7 @@ export const defineWebhooksService = ({
     name: "webhooks",
     module: import.meta.url,
     config: webhooksConfig,
-    createResources({ db, log, metrics, signals, registry }, config) {
+    createResources({ db, log, metrics, notifier, registry }, config) {
       const isProduction = config.NODE_ENV === "production";
       const addressPolicy = createAddressPolicy(config.WEBHOOK_ALLOWLIST, { allowLoopback: !isProduction });
       const endpointRules = {
@@ -54,7 +54,7 @@ export const defineWebhooksService = ({
       const encryption = createEncryption(config.DATA_KEYS);
       const locations = createLocationLookup(registry, "webhooks");
       const baseContext = { db, log, clock, encryption, endpointRules, config };
-      const deliveryWorker = startDeliveryWorker({ ...baseContext, metrics, signals, pollMs: pollSeconds * 1_000 });
+      const deliveryWorker = startDeliveryWorker({ ...baseContext, metrics, notifier, pollMs: pollSeconds * 1_000 });
       const messageBatcher = createMessageBatcher({ ...baseContext, scheduler: deliveryWorker.scheduler });
       registerDeliveryMetrics(metrics, baseContext);
       return {

@@ -3,7 +3,7 @@ import type { EventData } from "@pragma/contracts/events";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
 import { createEventBus, type EventBus, type EventBusConnection } from "@pragma/runtime/messaging/event-bus";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-server";
+import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { createTestEnvironment, type TestEnvironment } from "@pragma/runtime/testing/test-environment";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -81,7 +81,7 @@ describe("every gateway", () => {
     expect(await problemCodesOf(key)).toEqual([undefined, undefined]);
     publish("key.changed", { locationId: null, keyId: facts.keyId, keyHash: hash, revoked: true });
     const everywhere = async () => (await problemCodesOf(key)).every((code) => code === "key_revoked");
-    await eventually("the key to be refused", everywhere, { withinSeconds: 1 });
+    await eventually("the key to be refused", everywhere, { timeoutSeconds: 1 });
   });
 
   it("knows a new key at once, though it was asked for before it was made", async () => {
@@ -90,7 +90,7 @@ describe("every gateway", () => {
     accounts.addKey(made.facts, made.key);
     publish("key.changed", { locationId: null, keyId: made.facts.keyId, keyHash: made.hash, revoked: false });
     const everywhere = async () => (await problemCodesOf(made.key)).every((code) => code === undefined);
-    await eventually("the key to be good", everywhere, { withinSeconds: 1 });
+    await eventually("the key to be good", everywhere, { timeoutSeconds: 1 });
   });
 
   it("asks again for the keys of a location that changed", async () => {

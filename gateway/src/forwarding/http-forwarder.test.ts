@@ -224,7 +224,7 @@ describe("a service", () => {
     socket.write(requestHead("GET /v2/reports/", { authorization: key }));
     await eventually("the request to come", () => requests.length === 1);
     socket.destroy();
-    await eventually("the connection to be closed", () => asked?.destroyed, { withinSeconds: 1 });
+    await eventually("the connection to be closed", () => asked?.destroyed, { timeoutSeconds: 1 });
   });
 
   it("that does not take a body in time is given up on", async () => {

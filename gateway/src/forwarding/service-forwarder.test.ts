@@ -122,7 +122,9 @@ describe.each(["here", "elsewhere"] as const)("a service %s", (where) => {
     await sleep(100);
     aborter.abort();
     expect(await asking).toBe("gone");
-    await eventually("the service to be told", () => observations.abortedRequests === before + 1, { withinSeconds: 2 });
+    await eventually("the service to be told", () => observations.abortedRequests === before + 1, {
+      timeoutSeconds: 2,
+    });
   });
 
   it("that does not answer in time is given up on", async () => {

@@ -78,7 +78,7 @@ describe("a client", () => {
     const line = await eventually(
       "its line",
       () => gateway.logLines.find(({ requestId }) => requestId === "takes-nothing"),
-      { withinSeconds: 15 },
+      { timeoutSeconds: 15 },
     );
     expect(line).toMatchObject({ aborted: true });
     socket.destroy();

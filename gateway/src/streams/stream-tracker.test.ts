@@ -85,7 +85,7 @@ async function openTestStream(gateway: TestGateway, key: string): Promise<TestSe
       streamControllers.get(id)?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ text })}\n\n`));
     },
     cancelledByGateway: () =>
-      eventually("the service to hear of it", () => !streamControllers.has(id), { withinSeconds: 3 }),
+      eventually("the service to hear of it", () => !streamControllers.has(id), { timeoutSeconds: 3 }),
   });
 }
 
@@ -156,7 +156,7 @@ describe.each(["here", "elsewhere"] as const)("a stream of a service that runs %
     const much = new Uint8Array(500_000).fill(120);
     for (let sent = 0; sent < 60; sent += 1) streamControllers.get(id)?.enqueue(much);
     await publishKeyChange({ keyId: facts.keyId, keyHash: hash, revoked: true });
-    await eventually("the service to hear of it", () => !streamControllers.has(id), { withinSeconds: 3 });
+    await eventually("the service to hear of it", () => !streamControllers.has(id), { timeoutSeconds: 3 });
     await reply.body?.cancel();
   });
 

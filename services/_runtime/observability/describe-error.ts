@@ -1,4 +1,4 @@
-/** What an operator is told: the error and what caused it. */
+/** Returns an error and the chain of its causes as text for operators. */
 export function describeErrorChain(error: unknown): string {
   const parts: string[] = [];
   for (let at = error; at !== undefined && parts.length < 5; at = at instanceof Error ? at.cause : undefined) {

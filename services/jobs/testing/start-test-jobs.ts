@@ -25,7 +25,7 @@ export interface TestJobsLocation {
   postJobProblem(body: TestJobBody): Promise<Problem>;
   getStatus(id: string): Promise<JobStatus>;
   /** The job, once it is in this state. */
-  waitForState(id: string, state: JobStatus["state"], withinSeconds?: number): Promise<JobStatus>;
+  waitForState(id: string, state: JobStatus["state"], timeoutSeconds?: number): Promise<JobStatus>;
   isJobRemoved(id: string): Promise<boolean>;
   /** When the next run of a repeating job is due. */
   nextRunAt(id: string): Promise<Date | undefined>;
@@ -112,12 +112,12 @@ export async function startTestJobs(variables: Record<string, string> = {}): Pro
         expect(problem.status).toBe(response.status);
         return problem;
       },
-      waitForState(id, state, withinSeconds = 20) {
+      waitForState(id, state, timeoutSeconds = 20) {
         const isInState = async () => {
           const job = await getStatus(id);
           return job.state === state && job;
         };
-        return eventually(`${id} to be ${state}`, isInState, { withinSeconds });
+        return eventually(`${id} to be ${state}`, isInState, { timeoutSeconds });
       },
       async nextRunAt(id) {
         const [run] = await service.db.sql<{ dueAt: Date }[]>`

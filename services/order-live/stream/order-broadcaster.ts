@@ -19,7 +19,7 @@ interface OrderStreamRequest {
 
 interface OrderBroadcasterOptions {
   sql: SqlClient;
-  signals: InstanceNotifier;
+  notifier: InstanceNotifier;
   log: Logger;
   /** Milliseconds. */
   heartbeatMs: number;
@@ -32,7 +32,7 @@ const maxConnectionsPerLocation = 500;
 const pollMs = 1_000;
 
 /** Feeds every stream of this process. Nothing is kept of one that is over, nor of a location that nobody reads. */
-export function createOrderBroadcaster({ sql, signals, log, heartbeatMs, stallTimeoutMs }: OrderBroadcasterOptions) {
+export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallTimeoutMs }: OrderBroadcasterOptions) {
   const logs = new Map<string, LocationLog>();
   let timers: NodeJS.Timeout[] = [];
   let isClosed = false;
@@ -40,7 +40,7 @@ export function createOrderBroadcaster({ sql, signals, log, heartbeatMs, stallTi
   function receivePosition(locationId: string, position: number): void {
     logs.get(locationId)?.receivePosition(position);
   }
-  signals.subscribe((locationId, text) => receivePosition(locationId, Number(text)));
+  notifier.subscribe((locationId, text) => receivePosition(locationId, Number(text)));
 
   async function pollPositions(): Promise<void> {
     try {
@@ -96,7 +96,7 @@ export function createOrderBroadcaster({ sql, signals, log, heartbeatMs, stallTi
     /** The log of a location has grown up to this position: its readers are sent what is new, in every process. Never throws. */
     notify(locationId: string, position: number): void {
       receivePosition(locationId, position);
-      signals.publish(locationId, String(position));
+      notifier.publish(locationId, String(position));
     },
     /**
      * Opens a stream: of what comes after an event id, or from the orders as they are.

@@ -1,6 +1,6 @@
 import { createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
 import type { RequestBodyParser } from "@pragma/runtime/http/define-route";
-import type { BodyIssues } from "@pragma/runtime/http/request-issues";
+import type { BodyIssues } from "@pragma/runtime/json/body-issues";
 import { maxRequestBodyBytes } from "@pragma/runtime/limits/request-body-memory";
 import type { z } from "zod";
 import type { TillIngestContext } from "../context.ts";
@@ -19,7 +19,7 @@ const maxInlineBytes = 128 * 1024;
 export function createTillBodyReader(options: { threads: number; heapMegabytes: number }) {
   const reader = createThreadedBodyParser(import.meta.url, "./parse-till-body", parseTillBody, {
     ...options,
-    inlineSize: maxInlineBytes,
+    maxInlineBytes,
   });
   return {
     ...reader,

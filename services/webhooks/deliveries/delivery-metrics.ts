@@ -6,7 +6,7 @@ const maxCountedPerState = 100_000;
 
 /** Tells how many deliveries are still to be made, by how far they are, and how many webhooks there are, by state. */
 export function registerDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }: WebhooksBaseContext): void {
-  metrics.observeAll(
+  metrics.observeGauges(
     "webhook_deliveries",
     "Deliveries that are not settled, 100000 of each state at most",
     async () => {
@@ -22,7 +22,7 @@ export function registerDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }
       return Object.entries(counts).map(([state, value]) => ({ value, labels: { state } }));
     },
   );
-  metrics.observeAll("webhooks", "Webhooks, by state", async () => {
+  metrics.observeGauges("webhooks", "Webhooks, by state", async () => {
     const counts = await sql<{ state: string; count: number }[]>`
       select state, count(*) from webhooks where state <> 'deleted' group by state`;
     return counts.map(({ state, count }) => ({ value: count, labels: { state } }));

@@ -75,7 +75,7 @@ export class DeliveryScheduler {
   /** Has everything sent that is due of these webhooks. */
   poll(webhookIds: Iterable<string>): void {
     for (const webhookId of webhookIds) this.#readyWebhookIds.add(webhookId);
-    this.#loop.wake();
+    this.#loop.poll();
   }
 
   /** Takes room for one message, unless its endpoint has none, or earlier messages wait for it. */
@@ -84,7 +84,7 @@ export class DeliveryScheduler {
     if (!queue || queue.hasPendingDeliveries || this.#readyWebhookIds.has(webhookId) || queue.acquireSlots(1) === 0)
       return undefined;
     return {
-      startAttempt: (claim) => this.#loop.begin({ claim, queue }),
+      startAttempt: (claim) => this.#loop.startItem({ claim, queue }),
       cancel: () => queue.releaseUnused(1),
     };
   }
@@ -132,7 +132,7 @@ export class DeliveryScheduler {
       if (claims.length === max) this.#readyWebhookIds.add(webhookId);
       return claims.map((claim) => ({ claim, queue }));
     });
-    if (this.#readyWebhookIds.size > 0) this.#loop.wake();
+    if (this.#readyWebhookIds.size > 0) this.#loop.poll();
     return deliveries;
   }
 
@@ -169,7 +169,7 @@ export class DeliveryScheduler {
   async #attempt({ claim, queue }: ClaimedDelivery): Promise<void> {
     queue.recordResult(await this.#options.attemptDelivery(claim));
     // Another may have waited for the place.
-    if (this.#readyWebhookIds.size > 0) this.#loop.wake();
+    if (this.#readyWebhookIds.size > 0) this.#loop.poll();
   }
 
   #removeIdleQueues(): void {

@@ -21,7 +21,7 @@ import { createWebhookHttpClient } from "./webhook-http-client.ts";
 
 interface DeliveryWorkerOptions extends WebhooksBaseContext {
   metrics: Metrics;
-  signals: InstanceNotifier;
+  notifier: InstanceNotifier;
   /** How often is looked for what is due. */
   pollMs: number;
 }
@@ -34,9 +34,9 @@ export interface DeliveryWorker {
   /** Of this instance. */
   scheduler: DeliveryScheduler;
   /** Makes deliveries of test messages. */
-  testLoop: Pick<ClaimLoop<DeliveryClaim>, "wake">;
+  testLoop: Pick<ClaimLoop<DeliveryClaim>, "poll">;
   /** Makes due what is to be recovered. */
-  recoveryLoop: Pick<ClaimLoop<string>, "wake">;
+  recoveryLoop: Pick<ClaimLoop<string>, "poll">;
   /** Every instance claims what is due of these webhooks: for what may be a lot. */
   pollAllInstances(webhookIds: readonly string[]): void;
   /** Lets what is under way finish. */
@@ -58,7 +58,7 @@ const circuitFailureThreshold = 10;
 const maxIdsPerSignal = 1_000;
 
 export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
-  const { db, log, metrics, signals, clock, endpointRules, config, pollMs } = options;
+  const { db, log, metrics, notifier, clock, endpointRules, config, pollMs } = options;
   const nowMs = () => clock().getTime();
   const newLease = () => ({ now: clock(), expiresAt: new Date(nowMs() + claimLeaseMs(config)) });
   const findEndpoint = createEndpointCache(options, { onMoved: (webhookId) => scheduler.resetEndpoint(webhookId) });
@@ -68,7 +68,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     timeoutMs: attemptTimeoutMs(config),
     maxConnectionsPerOrigin: maxActiveMessages,
   });
-  const recordDuration = metrics.durations(
+  const recordDuration = metrics.createDurationHistogram(
     "webhook_attempt_duration_seconds",
     "Attempts to deliver, by outcome and by what became of the delivery",
   );
@@ -121,7 +121,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       if (!hostRate || hostRate.take(performance.now())) {
         await attemptDelivery(attemptServices, claim);
         // The next of its location may have waited for this one alone.
-        testLoop.wake();
+        testLoop.poll();
       }
       // To wait here would keep tests of other hosts waiting.
       else await releaseClaim({ ...claim, dueAt: new Date(nowMs() + hostRate.getWaitMs(performance.now())) });
@@ -139,10 +139,10 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   function pollAllInstances(webhookIds: readonly string[]): void {
     scheduler.poll(webhookIds);
     for (let from = 0; from < webhookIds.length; from += maxIdsPerSignal) {
-      signals.publish("due", webhookIds.slice(from, from + maxIdsPerSignal).join(" "));
+      notifier.publish("due", webhookIds.slice(from, from + maxIdsPerSignal).join(" "));
     }
   }
-  signals.subscribe((_, webhookIds) => scheduler.poll(webhookIds.split(" ")));
+  notifier.subscribe((_, webhookIds) => scheduler.poll(webhookIds.split(" ")));
   const countActive = () => scheduler.activeCount;
   metrics.observeGauge("webhook_messages_under_way", "Messages that endpoints have not answered yet", countActive);
   const countOpenCircuits = () => scheduler.openCircuitCount;

@@ -61,7 +61,7 @@ it("limits the messages to one host, of all locations, loses none, and delays no
     expect(isWithinRate()).toBe(true);
     await sleep(100);
   }
-  await eventually("all messages", () => received() === all, { withinSeconds: 60 });
+  await eventually("all messages", () => received() === all, { timeoutSeconds: 60 });
   expect(isWithinRate()).toBe(true);
   for (const subscription of subscriptions) {
     const states = await eventually("its deliveries", async () => {

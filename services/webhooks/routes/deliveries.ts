@@ -145,7 +145,7 @@ export const replayDeliveryRoute = defineWebhooksRoute({
       if (delivery) {
         const { event, webhookId } = delivery;
         const { testLoop, scheduler } = deliveryWorker;
-        runAfterCommit(tx, () => (event === "test" ? testLoop.wake() : scheduler.poll([webhookId])));
+        runAfterCommit(tx, () => (event === "test" ? testLoop.poll() : scheduler.poll([webhookId])));
         return delivery;
       }
       const [sending] = await tx`select from deliveries d, webhooks w where ${deliveryCondition(tx, target)}`;
@@ -189,7 +189,7 @@ export const testWebhookRoute = defineWebhooksRoute({
     const messages = [{ messageId, event, subject: messageId, body, traceparent }];
     const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
     await insertMessages(db.sql, { messages, deliveries }, { now, lapsesAt: now });
-    deliveryWorker.testLoop.wake();
+    deliveryWorker.testLoop.poll();
     const delivery = { id, createdAt: now, webhookId, messageId, event };
     return jsonResponse(202, { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null });
   },
