@@ -17,7 +17,7 @@ export function createErrorResponse(
 ): RouteResponse {
   const apiError = toApiError(error);
   if (apiError.status >= 500) log.error({ err: error, requestId, code: apiError.code }, "request failed");
-  Object.assign(logFields, { code: apiError.code, ...(apiError.issues && { faults: apiError.issues.length }) });
+  Object.assign(logFields, { code: apiError.code, ...(apiError.issues && { issues: apiError.issues.length }) });
   return {
     status: apiError.status,
     body: JSON.stringify(toProblemDetails(apiError, requestId)),

@@ -22,8 +22,8 @@ describe("toRequestIssues", () => {
 
   it("reports the path, the received value and the allowed values of each issue", () => {
     expect(issuesIn(schema, { kind: "attic", guests: [{ age: 3 }, { age: -1 }] })).toMatchObject([
-      { in: "body", path: "kind", code: "invalid_value", message: expect.stringMatching(/"room"\|"bar".*got "attic"/) },
-      { in: "body", path: "guests[1].age", code: "too_small", message: expect.stringContaining("got -1") },
+      { in: "body", path: "kind", code: "invalid_value", message: 'Must be one of "room", "bar"; got "attic"' },
+      { in: "body", path: "guests[1].age", code: "too_small", message: "Must be at least 0; got -1" },
     ]);
   });
 
@@ -48,7 +48,7 @@ describe("throwIfInvalid", () => {
     in: "body",
     path: `list[${index}]`,
     code: "required",
-    message: "is required",
+    message: "Is required",
   }));
 
   it("accepts a request without issues", () => {

@@ -17,15 +17,10 @@ export function toRequestIssues(
   return error.issues.slice(0, maxReportedIssues).map((issue) => {
     const value = getValueAtPath(input, issue.path);
     const path = formatIssuePath(issue.path, basePath);
-    if (value === undefined && issue.code !== "custom") {
-      return { in: part, path, code: "required", message: `is required (${issue.message})` };
-    }
-    return {
-      in: part,
-      path,
-      code: getIssueCode(issue),
-      message: `${issue.message}${describeReceivedValue(value, issue.path)}`,
-    };
+    if (value === undefined && issue.code !== "custom")
+      return { in: part, path, code: "required", message: "Is required" };
+    const message = `${describeIssue(issue, value)}${describeReceivedValue(value, issue.path)}`;
+    return { in: part, path, code: getIssueCode(issue), message };
   });
 }
 
@@ -122,6 +117,48 @@ export function getValueAtPath(input: unknown, path: readonly PropertyKey[]): un
     value = (value as Record<PropertyKey, unknown>)[key];
   }
   return value;
+}
+
+const defaultMessage = z.locales.en().localeError;
+const units: Record<string, string> = { string: " characters", array: " items" };
+const typeNames: Record<string, string> = {
+  int: "an integer",
+  object: "an object",
+  record: "an object",
+  array: "an array",
+};
+const formatNames: Record<string, string> = {
+  guid: "a UUID",
+  uuid: "a UUID",
+  url: "a URL",
+  datetime: "a date and time in ISO 8601",
+  date: "a date in ISO 8601",
+};
+
+/** Returns what is required of the value, in place of the default message of zod. Messages of a schema are kept. */
+function describeIssue(issue: z.core.$ZodIssue, input: unknown): string {
+  if (issue.message !== defaultMessage({ ...issue, input } as z.core.$ZodRawIssue)) return issue.message;
+  switch (issue.code) {
+    case "invalid_type":
+      return `Must be ${typeNames[issue.expected] ?? `a ${issue.expected}`}`;
+    case "invalid_value":
+      return `Must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
+    case "too_small":
+    case "too_big": {
+      const isMin = issue.code === "too_small";
+      const comparison = issue.inclusive ? `at ${isMin ? "least" : "most"}` : `${isMin ? "more" : "less"} than`;
+      const unit = units[issue.origin];
+      return `Must ${unit ? "have" : "be"} ${comparison} ${isMin ? issue.minimum : issue.maximum}${unit ?? ""}`;
+    }
+    case "invalid_format":
+      return issue.format === "regex"
+        ? `Must match ${issue.pattern}`
+        : `Must be ${formatNames[issue.format] ?? issue.format}`;
+    case "unrecognized_keys":
+      return `Must not have the fields ${issue.keys.join(", ")}`;
+    default:
+      return "Is invalid";
+  }
 }
 
 /** Returns a description of the received value: of short primitive values only, and never of a possible secret. */

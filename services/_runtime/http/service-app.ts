@@ -227,7 +227,7 @@ function getSenderId({ location, keyId }: Principal): string {
 function readIdempotencyKey(hono: ServiceHonoContext): string | undefined {
   const key = getRequestHeader(hono, "idempotency-key");
   if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  const message = "must be 1 to 255 visible ASCII characters";
+  const message = "Must have 1 to 255 visible ASCII characters";
   throw createInvalidRequestError([{ in: "header", path: "idempotency-key", code: "invalid_format", message }]);
 }
 

@@ -38,7 +38,7 @@ describe("the ops port", () => {
     expect((await fetchOps(path)).status).toBe(200);
   });
 
-  it.each(["/parked", "/counting/number", "/queues", "/queues/api/queues"])(
+  it.each(["/dead-letters", "/parked", "/counting/number", "/queues", "/queues/api/queues"])(
     "requires the token at %s",
     async (path) => {
       expect((await fetchOps(path)).status).toBe(401);

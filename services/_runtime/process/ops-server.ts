@@ -28,13 +28,14 @@ export async function startOpsServer({ port, token, metrics, components }: OpsOp
     context.text(await metrics.toPrometheusText(), 200, { "content-type": "text/plain; version=0.0.4" }),
   );
   app.use(requireOperator(token));
-  app.get("/parked", async (context) => {
+  // `/parked` is the former path, for operators of the previous release.
+  app.on("GET", ["/dead-letters", "/parked"], async (context) => {
     const lists = components().map(async ({ name: service, deadLetters }) =>
-      ((await deadLetters?.list()) ?? []).map((message) => ({ service, ...message })),
+      ((await deadLetters?.list()) ?? []).map((deadLetter) => ({ service, ...deadLetter })),
     );
     return context.json((await Promise.all(lists)).flat());
   });
-  app.post("/parked/:eventId/retry", async (context) => {
+  app.on("POST", ["/dead-letters/:eventId/retry", "/parked/:eventId/retry"], async (context) => {
     const eventId = context.req.param("eventId");
     if (!z.guid().safeParse(eventId).success) return context.json({ error: "the event id is not a UUID" }, 400);
     const outcomes = await Promise.all(components().map(({ deadLetters }) => deadLetters?.retry(eventId) ?? []));

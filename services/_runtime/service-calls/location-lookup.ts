@@ -24,7 +24,7 @@ export function resolveLocationId(principal: Principal, requestedId: string | un
   const keyLocationId = principal.location?.id;
   const locationId = requestedId?.toLowerCase() ?? keyLocationId;
   if (locationId === undefined) {
-    const message = "is required, because this API key has no location";
+    const message = "Is required, because this API key has no location";
     throw createInvalidRequestError([{ in: "query", path: "locationId", code: "required", message }]);
   }
   if (locationId !== keyLocationId && !hasScope(principal.scopes, "locations:any")) {
