@@ -1,5 +1,10 @@
 import postgres from "postgres";
-import { buildSessionOptions, computeAdvisoryLockKey, millisecondsPerSecond, type PostgresConfig } from "./postgres.ts";
+import {
+  buildPostgresSessionOptions,
+  computeAdvisoryLockKey,
+  millisecondsPerSecond,
+  type PostgresConfig,
+} from "./postgres.ts";
 
 /**
  * Elects one instance at a time as the leader of a role: it leads while its PostgreSQL session holds the role's
@@ -10,7 +15,7 @@ export type LeaderElection = ReturnType<typeof createLeaderElection>;
 export function createLeaderElection(config: PostgresConfig, schema: string) {
   const heldRoles = new Set<string>();
   const sql = postgres(config.DATABASE_URL, {
-    ...buildSessionOptions(config, {
+    ...buildPostgresSessionOptions(config, {
       application_name: `${schema} leadership`,
       statement_timeout: 5 * millisecondsPerSecond,
     }),

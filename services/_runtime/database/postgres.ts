@@ -42,7 +42,7 @@ export type PostgresConfig = Pick<RuntimeConfig, "DATABASE_URL"> & ServerTlsConf
  * Returns the options of every session: a connect timeout of 5 seconds, and keep-alives with which PostgreSQL detects a
  * vanished process within half a minute and releases its locks.
  */
-export function buildSessionOptions(config: PostgresConfig, settings: Record<string, string | number>) {
+export function buildPostgresSessionOptions(config: PostgresConfig, settings: Record<string, string | number>) {
   const keepAlive = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
   return {
     ssl: buildPostgresTlsOptions(config.DATABASE_URL, config),
@@ -56,7 +56,7 @@ export function createDatabasePool(
   { schema, log }: { schema: string; log: Logger },
 ): Database {
   const sql = postgres(config.DATABASE_URL, {
-    ...buildSessionOptions(config, {
+    ...buildPostgresSessionOptions(config, {
       // Unique to this process, so that its connections can be identified.
       application_name: `${schema} ${randomBytes(4).toString("hex")}`,
       search_path: schema,

@@ -41,9 +41,11 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
   async function settleMessage(message: JsMsg): Promise<void> {
     try {
       await handleOrDeadLetter(message);
-      ignoreErrors(() => message.ack());
+      ignoreMessageErrors(() => message.ack());
     } catch {
-      ignoreErrors(() => message.nak(computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 })));
+      ignoreMessageErrors(() =>
+        message.nak(computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 })),
+      );
     }
   }
 
@@ -125,7 +127,7 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
 
   /** Deletes the dead letters about the same subject with this revision or a lower one. */
   async function removeOutdatedDeadLetters({ subject, data }: EventEnvelope): Promise<void> {
-    const revision = subscription.hasRevisions && readRevision(data);
+    const revision = subscription.hasRevisions && readEventRevision(data);
     if (revision) await deleteOutdatedDeadLetters(sql, { subscription: subscription.type, subject, revision });
   }
 
@@ -138,13 +140,13 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
 }
 
 /** Returns the revision in an event's data; undefined when it has none. */
-export function readRevision(data: unknown): number | undefined {
+export function readEventRevision(data: unknown): number | undefined {
   const { revision } = Object(data) as { revision?: unknown };
   return Number.isSafeInteger(revision) ? (revision as number) : undefined;
 }
 
 /** Runs an action on a message and ignores errors: without a connection, the message is redelivered anyway. */
-export function ignoreErrors(action: () => void): void {
+export function ignoreMessageErrors(action: () => void): void {
   try {
     action();
   } catch {}

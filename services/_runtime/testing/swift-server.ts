@@ -27,7 +27,7 @@ export interface SwiftServer {
 }
 
 /** Installs OpenStack Swift if it is missing and possible. Returns why it cannot be used; undefined when it can. */
-export async function installSwift(): Promise<string | undefined> {
+export async function installSwiftServer(): Promise<string | undefined> {
   if (await isSwiftInstalled()) return undefined;
   const canInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version");
   if (!canInstall) return `Debian's ${debianPackage} is not installed, and this is not root on Debian to install it`;

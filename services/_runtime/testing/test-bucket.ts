@@ -6,7 +6,7 @@ import {
   ListObjectsV2Command,
   S3Client,
 } from "@aws-sdk/client-s3";
-import { installSwift, startSwiftServer } from "./swift-server.ts";
+import { installSwiftServer, startSwiftServer } from "./swift-server.ts";
 
 /** An empty bucket for one test on a real S3 server. */
 export interface TestBucket {
@@ -26,7 +26,7 @@ export interface TestBucket {
 export async function createTestBucket(): Promise<TestBucket | { missing: string }> {
   const endpoint = process.env.S3_TEST_ENDPOINT;
   if (endpoint) return createBucketOn(endpoint);
-  const obstacle = await installSwift();
+  const obstacle = await installSwiftServer();
   return obstacle ? { missing: `S3_TEST_ENDPOINT is not set, and ${obstacle}` } : createBucketOnSwift();
 }
 
