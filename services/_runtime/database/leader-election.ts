@@ -1,10 +1,5 @@
 import postgres from "postgres";
-import {
-  buildPostgresSessionOptions,
-  computeAdvisoryLockKey,
-  millisecondsPerSecond,
-  type PostgresConfig,
-} from "./postgres.ts";
+import { buildPostgresSessionOptions, computeAdvisoryLockKey, type PostgresConfig } from "./postgres.ts";
 
 /**
  * Elects one instance at a time as the leader of a role: it leads while its PostgreSQL session holds the role's
@@ -17,7 +12,7 @@ export function createLeaderElection(config: PostgresConfig, schema: string) {
   const sql = postgres(config.DATABASE_URL, {
     ...buildPostgresSessionOptions(config, {
       application_name: `${schema} leadership`,
-      statement_timeout: 5 * millisecondsPerSecond,
+      statement_timeout: 5_000,
     }),
     max: 1,
     backoff: () => 0.1 + Math.random() * 0.2,

@@ -33,7 +33,7 @@ export function runAfterCommit(tx: SqlTransaction, callback: AfterCommitCallback
   afterCommitCallbacks.set(tx, (afterCommitCallbacks.get(tx) ?? new Set()).add(callback));
 }
 
-export const millisecondsPerSecond = 1000;
+const millisecondsPerSecond = 1000;
 
 /** The configuration of a connection to PostgreSQL. */
 export type PostgresConfig = Pick<RuntimeConfig, "DATABASE_URL"> & ServerTlsConfig;

@@ -1,11 +1,11 @@
-import { ApiError } from "@pragma/contracts/errors";
-import type { PageLinks, PageMeta } from "@pragma/contracts/pagination";
 import { z } from "zod";
 import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
 import { numberFromEnv } from "../config/runtime-config.ts";
 import type { SqlClient, SqlFragment } from "../database/postgres.ts";
 import { buildDataListJson } from "../json/join-json.ts";
 import type { RouteInput } from "./define-route.ts";
+import { buildPageFields } from "./page-links.ts";
+import { decodePageToken, encodePageToken, pageTokenInstantSchema } from "./page-token.ts";
 import { jsonTextResponse, type RouteResponse } from "./route-response.ts";
 
 /** The configuration of services whose lists have large items. */
@@ -32,10 +32,6 @@ export interface PageResult<Position> {
 }
 
 type PagePosition = Record<string, string | number>;
-
-/** The instants and days that are valid in page tokens: those that PostgreSQL can represent. */
-export const pageTokenInstantSchema = z.iso.datetime().regex(/^(?!0000).{20,35}$/);
-export const pageTokenDateSchema = z.iso.date().regex(/^(?!0000)/);
 
 /** The rest of a page token: the index of the page, and how many items are left of one that ended early. */
 const pageTokenStateSchema = z.object({ index: z.int().min(0), left: z.int().min(1).max(100).optional() });
@@ -128,72 +124,4 @@ export async function newestRowsPageResponse<Row extends ListedRow>(
 
 export function toCreatedAtPosition({ id, createdAt }: ListedRow): { at: string; id: string } {
   return { at: new Date(createdAt).toISOString(), id };
-}
-
-interface PageLinkOptions {
-  total: number;
-  /** Zero-based. */
-  index: number;
-  size: number;
-  /** The requested URL, whose filters the links keep. */
-  url: URL;
-  /** The scheme and host that the client used. */
-  origin: string;
-  nextPageToken: string | null;
-  /** Whether the page ended early, so that only its token leads to the rest. */
-  isPartial?: boolean;
-  /** Whether the page is the rest of one that ended early. */
-  isContinuation?: boolean;
-}
-
-/** Returns the fields of a page besides `data`. */
-export function buildPageFields(options: PageLinkOptions): {
-  meta: PageMeta;
-  links: PageLinks;
-  nextPageToken: string | null;
-} {
-  const { total, index, size, url, origin, nextPageToken, isPartial = false, isContinuation = false } = options;
-  const totalPage = Math.ceil(total / size);
-  const lastIndex = Math.max(0, totalPage - 1);
-  const isByToken = isPartial || url.searchParams.has("pageToken");
-  const linkToIndex = (page: number) => buildPageLink(options, "index", String(page));
-  const linkToNext = (token: string) =>
-    isByToken ? buildPageLink(options, "pageToken", token) : linkToIndex(index + 1);
-  const previous = isContinuation ? index : Math.min(index - 1, lastIndex);
-  return {
-    meta: { totalPage, totalCount: total, currentPageIndex: index, pageSize: size },
-    links: {
-      self: `${origin}${url.pathname}${url.search}`,
-      first: linkToIndex(0),
-      last: linkToIndex(lastIndex),
-      next: nextPageToken === null ? null : linkToNext(nextPageToken),
-      prev: previous < 0 ? null : linkToIndex(previous),
-    },
-    nextPageToken,
-  };
-}
-
-/** Returns the URL of another page, by its index or token. */
-function buildPageLink({ url, origin }: PageLinkOptions, name: "index" | "pageToken", value: string): string {
-  const query = new URLSearchParams(url.search);
-  query.delete(name === "index" ? "pageToken" : "index");
-  query.set(name, value);
-  return `${origin}${url.pathname}?${query}`;
-}
-
-/** Returns an opaque token for the page after a position in a list. */
-export function encodePageToken(position: Record<string, string | number>): string {
-  return Buffer.from(JSON.stringify(position)).toString("base64url");
-}
-
-/** Returns the position that a token encodes. @throws `ApiError` invalid_page_token for a token of another list. */
-export function decodePageToken<Schema extends z.ZodType>(token: string, positionSchema: Schema): z.output<Schema> {
-  try {
-    return positionSchema.parse(JSON.parse(Buffer.from(token, "base64url").toString("utf8")));
-  } catch (cause) {
-    throw new ApiError("invalid_page_token", {
-      detail: "Send the nextPageToken of the previous page unchanged, or start again without one.",
-      cause,
-    });
-  }
 }

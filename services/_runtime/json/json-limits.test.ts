@@ -8,7 +8,7 @@ describe("checkJsonLimits", () => {
   const limits = { values: unlimited, containers: unlimited };
   /** Returns the JSON of an object with `count` different member names, each written by `write`. */
   const objectWithNames = (count: number, write: (name: string) => string) =>
-    Buffer.from(`{${Array.from({ length: count }, (_, at) => write(`n${at}`)).join(",")}}`);
+    Buffer.from(`{${Array.from({ length: count }, (_, index) => write(`n${index}`)).join(",")}}`);
 
   it.each<[string, (name: string) => string]>([
     ["plain", (name) => `"${name}":1`],
@@ -24,7 +24,7 @@ describe("checkJsonLimits", () => {
   });
 
   it("counts a repeated name once and does not count string values", () => {
-    const list = Array.from({ length: 6_000 }, (_, at) => ({ a: `a${at}`, b: [`b${at}`] }));
+    const list = Array.from({ length: 6_000 }, (_, index) => ({ a: `a${index}`, b: [`b${index}`] }));
     expect(checkJsonLimits(bytesOf(list), limits)).toBeUndefined();
   });
 

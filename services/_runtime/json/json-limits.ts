@@ -67,14 +67,14 @@ function findStringEnd(text: Buffer, start: number): number {
 /** Returns the FNV-1a hash of the bytes from `from` to before `to`. */
 function hashBytes(text: Buffer, from: number, to: number): number {
   let hash = hashSeed;
-  for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (text[at] as number), 0x01000193);
+  for (let index = from; index < to; index += 1) hash = Math.imul(hash ^ (text[index] as number), 0x01000193);
   return hash;
 }
 
 /** Returns how often a byte occurs in a text, counting up to `max`. */
 function countUpTo(max: number, byte: number, text: Buffer): number {
   let count = 0;
-  for (let at = text.indexOf(byte); at !== -1 && count < max; at = text.indexOf(byte, at + 1)) count += 1;
+  for (let index = text.indexOf(byte); index !== -1 && count < max; index = text.indexOf(byte, index + 1)) count += 1;
   return count;
 }
 

@@ -6,12 +6,7 @@ import { createOutageLog } from "../observability/outage-log.ts";
 import { repeatUntilAborted } from "../retries/repeat-until-aborted.ts";
 import { type EventBus, isStreamOrConsumerNotFound } from "./event-bus.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
-import {
-  createMessageSettler,
-  ignoreMessageErrors,
-  type MessageSettlerOptions,
-  readEventRevision,
-} from "./settle-message.ts";
+import { createMessageSettler, ignoreErrors, type MessageSettlerOptions, readEventRevision } from "./settle-message.ts";
 
 interface EventConsumerOptions<Services> extends MessageSettlerOptions<Services> {
   bus: EventBus;
@@ -56,7 +51,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   let onSettled = () => {};
   let messages: ConsumerMessages | undefined;
   const heartbeatTimer = setInterval(() => {
-    for (const message of held.values()) ignoreMessageErrors(() => message.working());
+    for (const message of held.values()) ignoreErrors(() => message.working());
   }, heartbeatIntervalMs);
 
   function holdMessage(message: JsMsg): void {
@@ -131,7 +126,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
       await messages?.close();
       await running;
       // Returns the waiting messages, so that another instance can handle them immediately.
-      for (const { message } of [...waiting.values()].flat()) ignoreMessageErrors(() => message.nak());
+      for (const { message } of [...waiting.values()].flat()) ignoreErrors(() => message.nak());
       waiting.clear();
       // After an error the attempts stay recorded, because one of the messages may have crashed the process.
       if (!process.exitCode) await settler.withdrawAttempts().catch(() => {});

@@ -84,16 +84,13 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
   const pollNow = () => pollTrigger.abort();
   notifier.subscribe(pollNow);
   database.onEventsPublished = () => (leadership.isLeader(leaderRole) ? pollNow() : notifier.publish("all", ""));
-  const running = repeatUntilAborted(
-    stopping.signal,
-    createOutageLog(log, "cannot publish events from the outbox"),
-    async () => {
-      if (!(await leadership.tryBecomeLeader(leaderRole))) return sleep(standbyIntervalMs, stopping.signal);
-      if (await sendBatch()) return;
-      await sleep(pollIntervalMs, pollTrigger.signal);
-      pollTrigger = new AbortController();
-    },
-  );
+  const outageLog = createOutageLog(log, "cannot publish events from the outbox");
+  const running = repeatUntilAborted(stopping.signal, outageLog, async () => {
+    if (!(await leadership.tryBecomeLeader(leaderRole))) return sleep(standbyIntervalMs, stopping.signal);
+    if (await sendBatch()) return;
+    await sleep(pollIntervalMs, pollTrigger.signal);
+    pollTrigger = new AbortController();
+  });
   return {
     /** Rejects with the last error while the stream does not accept events. */
     async check(): Promise<void> {

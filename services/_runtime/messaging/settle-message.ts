@@ -41,11 +41,9 @@ export function createMessageSettler<Services>(options: MessageSettlerOptions<Se
   async function settleMessage(message: JsMsg): Promise<void> {
     try {
       await handleOrDeadLetter(message);
-      ignoreMessageErrors(() => message.ack());
+      ignoreErrors(() => message.ack());
     } catch {
-      ignoreMessageErrors(() =>
-        message.nak(computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 })),
-      );
+      ignoreErrors(() => message.nak(computeRetryDelayMs(message.info.deliveryCount, { firstMs: 250, maxMs: 30_000 })));
     }
   }
 
@@ -146,7 +144,7 @@ export function readEventRevision(data: unknown): number | undefined {
 }
 
 /** Runs an action on a message and ignores errors: without a connection, the message is redelivered anyway. */
-export function ignoreMessageErrors(action: () => void): void {
+export function ignoreErrors(action: () => void): void {
   try {
     action();
   } catch {}

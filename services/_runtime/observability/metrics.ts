@@ -6,7 +6,8 @@ import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
 /** The metrics of a process, served in Prometheus' text format on the ops port. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-interface LabelledValue {
+type ReadGauges = () => LabeledValue[] | Promise<LabeledValue[]>;
+interface LabeledValue {
   value: number;
   labels: Record<string, string>;
 }
@@ -38,25 +39,15 @@ export function createMetrics() {
   }
 
   /** Registers a gauge with several values, distinguished by their labels and read together. */
-  function observeGauges(
-    name: string,
-    description: string,
-    read: () => LabelledValue[] | Promise<LabelledValue[]>,
-  ): void {
+  function observeGauges(name: string, description: string, read: ReadGauges): void {
     meter.createObservableGauge(name, { description }).addCallback(async (result) => {
       for (const { value, labels } of await readWithTimeout(read)) result.observe(value, labels);
     });
   }
 
   return {
-    recordRequestDuration: createDurationHistogram(
-      "http_request_duration_seconds",
-      "Requests served, by route and status",
-    ),
-    recordEventDuration: createDurationHistogram(
-      "event_handling_duration_seconds",
-      "Events handled, by type and outcome",
-    ),
+    recordRequestDuration: createDurationHistogram("http_request_duration_seconds", "Requests, by route and status"),
+    recordEventDuration: createDurationHistogram("event_handling_duration_seconds", "Events, by type and outcome"),
     createDurationHistogram,
     observeGauges,
     /** Registers a gauge with a single value. */
@@ -83,7 +74,7 @@ export function createMetrics() {
 const readTimeoutMs = 1_000;
 
 /** Returns the values of a gauge; none when reading fails or times out, so that they are absent from the metrics. */
-async function readWithTimeout(read: () => LabelledValue[] | Promise<LabelledValue[]>): Promise<LabelledValue[]> {
+async function readWithTimeout(read: ReadGauges): Promise<LabeledValue[]> {
   try {
     return await rejectOnAbort(Promise.resolve(read()), AbortSignal.timeout(readTimeoutMs));
   } catch {
@@ -116,9 +107,7 @@ export function registerProcessMetrics(metrics: Metrics): void {
     previousUtilization = now;
     return utilization;
   });
-  metrics.observeGauge("process_resident_memory_bytes", "Resident memory of this process", () =>
-    process.memoryUsage.rss(),
-  );
+  metrics.observeGauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss());
   metrics.observeGauge("process_heap_used_bytes", "Heap memory in use", () => process.memoryUsage().heapUsed);
   metrics.observeGauge("process_start_time_seconds", "Start time of this process, in seconds since 1970", () =>
     Math.round(performance.timeOrigin / 1000),

@@ -22,9 +22,9 @@ describe("API keys", () => {
 
   it("are rejected when one character is changed", () => {
     const { key } = createApiKey();
-    for (let at = "pragma_".length; at < key.length; at++) {
-      const other = key[at] === "x" ? "y" : "x";
-      expect(isWellFormedApiKey(key.slice(0, at) + other + key.slice(at + 1))).toBe(false);
+    for (let index = "pragma_".length; index < key.length; index++) {
+      const other = key[index] === "x" ? "y" : "x";
+      expect(isWellFormedApiKey(key.slice(0, index) + other + key.slice(index + 1))).toBe(false);
     }
   });
 

@@ -49,12 +49,9 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
     const url = urls[urlVariableName(service)];
     if (url === undefined || localServices.has(service)) return undefined;
     const name = `${from} ${service}`;
-    const remoteService = remoteServices.get(name) ?? {
-      url,
-      sign: createInternalRequestSigner(environment, from, service),
-    };
-    remoteServices.set(name, remoteService);
-    return remoteService;
+    const remote = remoteServices.get(name) ?? { url, sign: createInternalRequestSigner(environment, from, service) };
+    remoteServices.set(name, remote);
+    return remote;
   }
 
   return {
