@@ -61,7 +61,7 @@ async function startStandaloneService(name: ServiceName, base: ProcessDependenci
   log.info({ port: server.port }, "listening");
   return {
     ...service,
-    retire: () => server.retire(),
+    drain: () => server.drain(),
     async stop() {
       await server.stop();
       await service.stop();

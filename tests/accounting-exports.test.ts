@@ -55,7 +55,9 @@ const readExportStatus = async (id: string) =>
 
 /** The lines of an export's file, once it is done. */
 async function readExportedLines(id: string): Promise<FecLine[]> {
-  await eventually("the export to be done", async () => (await readExportStatus(id)) === "done", { withinSeconds: 60 });
+  await eventually("the export to be done", async () => (await readExportStatus(id)) === "done", {
+    timeoutSeconds: 60,
+  });
   const { tills, files } = AccountingExport.parse(await shop.getJson(`/v1/accounting/exports/${id}`));
   expect(tills.map(({ state }) => state)).toEqual(Array(days).fill("done"));
   const [file] = files;

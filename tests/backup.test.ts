@@ -122,7 +122,7 @@ describe("a backup", () => {
       expect((await restored.request("POST", "/v2/tills/", { body: next })).status).toBe(201);
       await expectReportOf(restored, next);
       const told = () => endpoint.receivedWebhooks.map(({ headers }) => headers["webhook-id"]);
-      await eventually("each report to be told of", () => new Set(told()).size === 3, { withinSeconds: 40 });
+      await eventually("each report to be told of", () => new Set(told()).size === 3, { timeoutSeconds: 40 });
       await expectDatabaseConsistency({ ...environment, variables: variablesFor(1) });
       expect(seconds).toBeLessThan(60);
     } finally {

@@ -211,7 +211,7 @@ describe("a till that holds as much as it may", () => {
           peak = Math.max(peak, await readResidentMegabytes(pid));
           return (await shop.api.GET("/v2/reports", { params: { query: {} } })).data.meta.totalCount === 1;
         },
-        { withinSeconds: 60 },
+        { timeoutSeconds: 60 },
       );
       expect(slowest).toBeLessThan(2_000);
       expect(peak).toBeLessThan(maxResidentMegabytes);

@@ -105,7 +105,7 @@ describe("keys", () => {
         const last = await other.request("GET", "/v2/reports/");
         return last.status === 401 && last;
       },
-      { withinSeconds: 1 },
+      { timeoutSeconds: 1 },
     );
     await expectProblem(answer, 401, "key_revoked");
   });

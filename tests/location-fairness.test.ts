@@ -59,7 +59,7 @@ async function expectReportsDuring(startFlood: () => Promise<void>): Promise<voi
     const pushed = performance.now();
     const path = `/v2/reports/${reportIdOfTill(till.id)}`;
     await eventually("the report", async () => (await otherLocation.request("GET", path)).status === 200, {
-      withinSeconds: 60,
+      timeoutSeconds: 60,
     });
     durations.push(performance.now() - pushed);
     await sleep(200);

@@ -56,7 +56,7 @@ async function requestUntilSuccess(method: string, path: string, body?: unknown)
       expect([200, 201], `${method} ${path}`).toContain(answer.status);
       return true;
     },
-    { withinSeconds: 60 },
+    { timeoutSeconds: 60 },
   );
 }
 
@@ -93,7 +93,7 @@ async function waitUntilProcessed(ids: string[]): Promise<void> {
         where id = any(${ids}::uuid[]) and result_revision is distinct from revision`;
       return undone.length === 0;
     },
-    { withinSeconds: 60 + runs },
+    { timeoutSeconds: 60 + runs },
   );
 }
 

@@ -130,7 +130,7 @@ describe("a stream that is deleted", () => {
     const reports = () =>
       sql`select * from ${tableOf("reporting", "reports")} where till_id = any(${ids}::uuid[]) order by id`;
     // What the killed process had taken comes again once it has been without a sign of life for long enough.
-    await eventually("the reports", async () => (await reports()).length === 3, { withinSeconds: 60 });
+    await eventually("the reports", async () => (await reports()).length === 3, { timeoutSeconds: 60 });
     await waitUntilOutboxEmpty();
     const before = await reports();
     await stream.delete();

@@ -111,6 +111,6 @@ it("says which certificate file it cannot read", () => {
     TLS_KEY_FILE: fileURLToPath(import.meta.url),
   };
   expect(() => readConfig(runtimeConfig, faulty)).toThrow(
-    /TLS_CA_FILE: is no file that can be read[\s\S]*TLS_KEY_FILE: is no PEM file/,
+    /TLS_CA_FILE: must be a readable file[\s\S]*TLS_KEY_FILE: must be a PEM file/,
   );
 });

@@ -27,7 +27,7 @@ const subscriberCounts: Record<EndpointBehavior, number> = {
   refusing: 1,
   silent: 1,
 };
-const eventuallyOptions = { withinSeconds: isLong ? 240 : 40 };
+const eventuallyOptions = { timeoutSeconds: isLong ? 240 : 40 };
 
 let servers: DedicatedServers;
 let environment: TestEnvironment;

@@ -4,7 +4,8 @@
  */
 import etag from "@fastify/etag";
 import { ApiError } from "@pragma/contracts/errors";
-import { buildPageFields, encodePageToken } from "@pragma/runtime/http/page-response";
+import { buildPageFields } from "@pragma/runtime/http/page-links";
+import { encodePageToken } from "@pragma/runtime/http/page-token";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import postgres from "postgres";
 import { createFastifyApp } from "./fastify-app.ts";

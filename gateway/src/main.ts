@@ -131,7 +131,7 @@ export async function startGateway({
         await lookUpKey(unknownKeyHash);
       },
     },
-    retire: () => listening.retire(),
+    drain: () => listening.drain(),
     async stop() {
       const stopped = listening.stop();
       if (streams.size > 0) await sleep(streamGraceMs);

@@ -1,5 +1,5 @@
 import { createBodyParserWorker, createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
-import type { BodyIssues } from "@pragma/runtime/http/request-issues";
+import type { BodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkJsonLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import { type SerializedCatalog, serializeCatalog } from "./serialize-catalog.ts";
@@ -30,7 +30,7 @@ export function createCatalogBodyReader(options: { threads: number; heapMegabyte
   // Catalogs are rarely sent, so no thread is kept waiting for them.
   return createThreadedBodyParser(import.meta.url, "./parse-catalog-body", parseCatalogBody, {
     ...options,
-    inlineSize: maxInlineBytes,
+    maxInlineBytes,
     minThreads: 0,
   });
 }

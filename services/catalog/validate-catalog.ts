@@ -6,7 +6,8 @@ import {
 } from "@pragma/contracts/catalog";
 import type { RequestIssue } from "@pragma/contracts/errors";
 import { uniqueItemsCheck } from "@pragma/contracts/fields";
-import { type BodyIssues, getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-issues";
+import { getValueAtPath, IssueCollector } from "@pragma/runtime/http/request-issues";
+import type { BodyIssues } from "@pragma/runtime/json/body-issues";
 import { z } from "zod";
 
 /** Limits of one product or modifier. They are higher than those of its schema. */

@@ -52,7 +52,7 @@ async function migrateAll(
     const schema = buildServiceSchemaName(config.NAMESPACE, name);
     const db = createDatabasePool({ ...config, DATABASE_POOL: 3 }, { schema, log });
     try {
-      await prepareDatabaseSchema(db, { module: (await loadServiceDefinition(name)).module, mayMigrate: true, log });
+      await prepareDatabaseSchema(db, { module: (await loadServiceDefinition(name)).module, canMigrate: true, log });
       const url = urls[databaseUrlVariable(name)];
       if (url !== undefined) await grantSchemaToRole(db, { url, tls: config, log });
     } finally {

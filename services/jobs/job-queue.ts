@@ -104,7 +104,7 @@ export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
       concurrency: config.JOBS_CONCURRENCY_PER_PROCESS,
     },
   );
-  worker.on("completed", admissionLoop.wake).on("failed", admissionLoop.wake);
+  worker.on("completed", admissionLoop.poll).on("failed", admissionLoop.poll);
   worker.on("error", (error) => {
     log.debug({ err: error }, "queue worker error");
     if (!error.message.startsWith("OOM ") || worker.isPaused()) return;
@@ -114,7 +114,7 @@ export function startJobQueue(config: JobsConfig, runServices: RunJobServices) {
 
   return {
     queue,
-    wake: admissionLoop.wake,
+    wake: admissionLoop.poll,
     async checkRedis() {
       if (connection.status !== "ready") throw new Error("not connected");
       await connection.ping();

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-server";
+import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import type { TestService } from "@pragma/runtime/testing/test-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 import type { JobOptions } from "@pragma/contracts/job";
 import { sleep } from "@pragma/runtime/concurrency/sleep";
-import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-server";
+import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

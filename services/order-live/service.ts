@@ -19,10 +19,10 @@ export default defineService<typeof orderLiveConfig, OrderLiveContext>({
   name: "order-live",
   module: import.meta.url,
   config: orderLiveConfig,
-  createResources({ db, log, metrics, signals, registry }, config) {
+  createResources({ db, log, metrics, notifier, registry }, config) {
     const broadcaster = createOrderBroadcaster({
       sql: db.sql,
-      signals,
+      notifier,
       log,
       heartbeatMs: config.STREAM_HEARTBEAT_SECONDS * 1000,
       stallTimeoutMs: config.STREAM_STALL_SECONDS * 1000,

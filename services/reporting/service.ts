@@ -101,7 +101,7 @@ export default defineService<typeof reportingConfig, ReportingContext>({
         pollExports: exportLoop.wake,
       },
       checks: { objects: () => objects.check() },
-      operations: createReportingOperatorRoutes(db),
+      opsRoutes: createReportingOperatorRoutes(db),
       async close() {
         await exportLoop.close();
         await entryWriterPool.close();

@@ -48,7 +48,7 @@ export const defineWebhooksService = ({
     name: "webhooks",
     module: import.meta.url,
     config: webhooksConfig,
-    createResources({ db, log, metrics, signals, registry }, config) {
+    createResources({ db, log, metrics, notifier, registry }, config) {
       const isProduction = config.NODE_ENV === "production";
       const addressPolicy = createAddressPolicy(config.WEBHOOK_ALLOWLIST, { isLoopbackAllowed: !isProduction });
       const endpointRules = {

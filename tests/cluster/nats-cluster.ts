@@ -53,7 +53,7 @@ export async function startNatsCluster(): Promise<NatsCluster> {
         "all copies to be current",
         async () => (await getStreamReplicaStatus(addresses, stream)).isFullyReplicated,
         {
-          withinSeconds: 60,
+          timeoutSeconds: 60,
         },
       );
     },

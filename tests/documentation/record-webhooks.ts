@@ -67,7 +67,7 @@ export async function recordWebhooks({ recorder }: DocumentationFixture): Promis
     body: [{ id: paid.id, tillId, revisionHash: "rev-1", data: paid }],
   });
   const secondAttempt = await eventually("the second attempt", () => endpoint.messagesWith(paid.id)[1], {
-    withinSeconds: 30,
+    timeoutSeconds: 30,
   });
   recordExample("webhook-message", describeMessage(secondAttempt, normalize));
 

@@ -20,7 +20,7 @@ export async function expectDatabaseConsistency(
       await eventually(
         `the outbox of ${service} to be empty`,
         async () => (await sql`select 1 from ${schema}.outbox`).length === 0,
-        { withinSeconds: 60 },
+        { timeoutSeconds: 60 },
       );
       expect(await sql`select subscription, reason from ${schema}.parked_messages`).toEqual([]);
     }

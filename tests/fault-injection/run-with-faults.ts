@@ -104,7 +104,7 @@ async function expectEveryTillReported(
         const answer = await shop.request("GET", `/v2/reports/${id}`);
         return answer.status === 200 && answer.json();
       },
-      { withinSeconds: 60 },
+      { timeoutSeconds: 60 },
     );
     expect(report).toEqual(toJsonValue(reportV2));
   }

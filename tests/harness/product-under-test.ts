@@ -154,7 +154,7 @@ export async function prepareProductProcess(
           if (starting.exitCode !== null) throwError(`${role} ended while it started:\n${said.join("")}`);
           return (await fetch(`${opsUrl}/ready`)).ok;
         },
-        { withinSeconds: 90 },
+        { timeoutSeconds: 90 },
       );
     },
     async kill() {

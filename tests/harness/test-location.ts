@@ -120,7 +120,7 @@ export async function createTestLocation(
     },
     pushTillWithRetries: (till) =>
       eventually("the push to be answered", () => finalResponseOf(shop.request("POST", "/v2/tills/", { body: till })), {
-        withinSeconds: 60,
+        timeoutSeconds: 60,
       }),
     waitForReports: (count) =>
       eventually(`${count} reports`, async () => {

@@ -135,7 +135,7 @@ export async function startClientTraffic(
       expect(meta.totalCount).toBe(tills.length);
       const told = () => endpoint.receivedWebhooks.map(({ body }) => JSON.parse(body).data.id as string);
       await eventually("every paid order to be told of", () => new Set(told()).size >= paid.length, {
-        withinSeconds: 90,
+        timeoutSeconds: 90,
       });
       expect(told().filter((id) => !paid.includes(id))).toEqual([]);
       expect(paid.filter((id) => !told().includes(id))).toEqual([]);

@@ -15,7 +15,7 @@ import { createHttpForwarder, type ForwardTimeouts, upstreamTimeoutError } from 
 export function createServiceForwarder(registry: ServiceRegistry, timeouts: ForwardTimeouts) {
   const httpForwarders = new Map(
     serviceNames.flatMap((service) => {
-      const remote = registry.remote(service, "gateway");
+      const remote = registry.findRemoteService(service, "gateway");
       return remote ? [[service, createHttpForwarder(remote, timeouts)] as const] : [];
     }),
   );

@@ -1,6 +1,6 @@
 import { createRedisClient } from "@pragma/runtime/database/redis";
 import { createLogger } from "@pragma/runtime/observability/logger";
-import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-server";
+import { type DedicatedServer, startDedicatedServer } from "@pragma/runtime/testing/dedicated-servers";
 import { eventually } from "@pragma/runtime/testing/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKeyRateLimiter } from "./key-rate-limit.ts";

@@ -48,15 +48,15 @@ export function createTestService(observations: ServiceObservations): ServiceFet
       return Response.json({ bytes, hash: hash.digest("hex"), length: request.headers.get("content-length") });
     },
     till: async (request, { incoming } = {}) => {
-      const allowance = new RequestBodyMemoryReservation("test");
+      const memoryReservation = new RequestBodyMemoryReservation("test");
       try {
-        const bytes = incoming && (await readRequestBody(incoming, { allowance }));
+        const bytes = incoming && (await readRequestBody(incoming, { memoryReservation }));
         return Response.json({ bytes: bytes?.byteLength });
       } catch (error) {
         if (error instanceof ApiError) return problemResponse(request, error);
         throw error;
       } finally {
-        allowance.release();
+        memoryReservation.release();
       }
     },
     refuse: (request) => problemResponse(request, new ApiError("unsupported_media_type")),

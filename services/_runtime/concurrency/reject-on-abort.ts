@@ -1,4 +1,4 @@
-/** The promise, or a rejection with the signal's reason as soon as it is given: for waiting on what may never come. */
+/** Settles like `promise`, but rejects with the signal's reason when the signal is aborted first. */
 export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

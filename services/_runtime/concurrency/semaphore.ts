@@ -1,20 +1,20 @@
 export type KeyedSemaphore = ReturnType<typeof createKeyedSemaphore>;
 
-/** Lets so many uses of each key run at a time; the others wait their turn. */
+/** Creates a semaphore with `maxActive` permits for each key; the others wait in order of arrival. */
 export function createKeyedSemaphore(maxActive: number) {
   const byKey = new Map<string, { active: number; waiting: (() => void)[] }>();
 
-  /** Resolves when it is this use's turn, with what lets the next one begin: to be called once. */
+  /** Resolves once a permit is free, with the function that releases it; call that function once. */
   async function acquire(key = ""): Promise<() => void> {
-    const uses = byKey.get(key) ?? { active: 0, waiting: [] };
-    byKey.set(key, uses);
-    if (uses.active < maxActive) uses.active += 1;
-    else await new Promise<void>((resolve) => uses.waiting.push(resolve));
+    const entry = byKey.get(key) ?? { active: 0, waiting: [] };
+    byKey.set(key, entry);
+    if (entry.active < maxActive) entry.active += 1;
+    else await new Promise<void>((resolve) => entry.waiting.push(resolve));
     return () => {
-      const next = uses.waiting.shift();
+      const next = entry.waiting.shift();
       if (next) return next();
-      uses.active -= 1;
-      if (uses.active === 0) byKey.delete(key);
+      entry.active -= 1;
+      if (entry.active === 0) byKey.delete(key);
     };
   }
 

@@ -2,10 +2,10 @@ import { ApiError } from "@pragma/contracts/errors";
 import { createKeyedSemaphore } from "./semaphore.ts";
 import { createWorkerPool, OutOfMemoryError, transferResult } from "./worker-pool.ts";
 
-/** Parses and checks a body, in whichever of its kinds is wanted. */
+/** Parses and validates a body of the given kind. */
 type ParseBody<Kind, Result> = (bytes: Uint8Array, kind: Kind) => Result;
 
-/** A body for a thread to read. Its bytes are handed over, and handed back with the answer. */
+/** A body for a thread to parse. Its bytes are transferred to the thread, and back with the result. */
 export interface BodyParserTask<Kind> {
   bytes: Uint8Array<ArrayBuffer>;
   kind: Kind;
@@ -13,23 +13,23 @@ export interface BodyParserTask<Kind> {
 
 export type BodyParserResult<Result> = { bytes: Uint8Array } & ({ result: Result } | { malformed: string });
 
-/** From this size on, in bytes, bodies are read one at a time: one can take most of the memory that a thread may have. */
+/** From this size on, in bytes, bodies are parsed one at a time: one can take most of a thread's memory. */
 const hugeBodyBytes = 4 * 1024 * 1024;
 
 type ThreadedBodyParserOptions = Parameters<typeof createWorkerPool>[2] & {
-  /** Up to this size, in bytes, reading takes less than handing over to a thread is worth. */
-  inlineSize: number;
+  /** Bodies up to this size are parsed in the calling thread, because a transfer would take longer. */
+  maxInlineBytes: number;
 };
 
 /**
- * Opens what reads the bodies of requests without holding up other requests: in threads on `./name`, relative to the
- * module that asks, whose default export is `inThread(read)`.
+ * Creates a parser that runs `parse` on large request bodies in worker threads, so that other requests do not wait. The
+ * threads run `./name`, relative to the calling module, whose default export is `createBodyParserWorker(parse)`.
  */
 export function createThreadedBodyParser<Kind, Result extends object>(
   moduleUrl: string,
   name: string,
-  read: ParseBody<Kind, Result>,
-  { inlineSize, ...options }: ThreadedBodyParserOptions,
+  parse: ParseBody<Kind, Result>,
+  { maxInlineBytes, ...options }: ThreadedBodyParserOptions,
 ) {
   const pool = createWorkerPool<BodyParserTask<Kind>, BodyParserResult<Result>>(moduleUrl, name, options);
   const senderSemaphore = createKeyedSemaphore(1);
@@ -41,35 +41,35 @@ export function createThreadedBodyParser<Kind, Result extends object>(
       return await (task.bytes.byteLength < hugeBodyBytes ? run() : hugeBodySemaphore.run(run));
     } catch (error) {
       if (!(error instanceof OutOfMemoryError)) throw error;
-      const detail = "Reading this body takes more memory than there is.";
+      const detail = "The body takes too much memory to parse.";
       throw new ApiError("body_too_large", { detail, cause: error });
     }
   }
 
   return {
     /**
-     * The bytes are the reader's from now on; what it answers holds them again. Each sender's large bodies are read one
-     * after the other.
+     * Takes ownership of `bytes`; the result contains them again. The large bodies of one sender are parsed one after
+     * the other.
      *
      * @throws `ApiError` malformed_json, body_too_large.
      */
     async read(bytes: Uint8Array, kind: Kind, sender: string): Promise<{ result: Result; bytes: Uint8Array }> {
-      if (bytes.byteLength <= inlineSize) return { result: read(bytes, kind), bytes };
-      const answer = await senderSemaphore.run(() => runTask({ bytes: toOwnedBuffer(bytes), kind }), sender);
-      if ("malformed" in answer) throw new ApiError("malformed_json", { detail: answer.malformed });
-      return answer;
+      if (bytes.byteLength <= maxInlineBytes) return { result: parse(bytes, kind), bytes };
+      const output = await senderSemaphore.run(() => runTask({ bytes: toOwnedBuffer(bytes), kind }), sender);
+      if ("malformed" in output) throw new ApiError("malformed_json", { detail: output.malformed });
+      return output;
     },
     close: () => pool.close(),
   };
 }
 
-/** What a thread does with a task. An error loses its class on the way between threads: malformed JSON travels as its detail. */
+/** Returns the function of a thread. Errors lose their class between threads: malformed JSON is sent as its detail. */
 export function createBodyParserWorker<Kind, Result>(
-  read: ParseBody<Kind, Result>,
+  parse: ParseBody<Kind, Result>,
 ): (task: BodyParserTask<Kind>) => BodyParserResult<Result> {
   function runParser({ bytes, kind }: BodyParserTask<Kind>): BodyParserResult<Result> {
     try {
-      return { result: read(bytes, kind), bytes };
+      return { result: parse(bytes, kind), bytes };
     } catch (error) {
       if (error instanceof ApiError && error.code === "malformed_json") return { malformed: error.message, bytes };
       throw error;
@@ -78,7 +78,7 @@ export function createBodyParserWorker<Kind, Result>(
   return (task) => transferResult(runParser(task), [task.bytes.buffer]);
 }
 
-/** The same bytes in a buffer that holds nothing else, so that handing it over takes nothing from anybody. */
+/** Returns the bytes in a buffer that holds nothing else, because a transfer takes the whole buffer from its owner. */
 function toOwnedBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = bytes;
   const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;

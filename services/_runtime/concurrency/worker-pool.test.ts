@@ -7,7 +7,7 @@ beforeAll(() => {
 });
 afterAll(() => pool?.close());
 
-it("a task that takes more memory than a thread has fails alone", async () => {
+it("a task that exceeds its thread's heap fails without affecting other tasks", async () => {
   const million = 1_000_000;
   const failing = expect(pool.run(100 * million)).rejects.toBeInstanceOf(OutOfMemoryError);
   const others = Array.from({ length: 20 }, () => pool.run(million));

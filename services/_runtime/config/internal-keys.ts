@@ -7,18 +7,18 @@ import {
 import { z } from "zod";
 import { ConfigError, type EnvironmentVariables, readConfig, secretKeysFromEnv } from "./runtime-config.ts";
 
-/** A secret that one caller and one service share, and nobody else. */
+/** A secret that one caller and one service share, and no other process has. */
 export interface InternalKey {
   id: string;
   secret: string;
 }
 
-/** `GATEWAY_TO_TILL_INGEST_KEYS`: the variable that the gateway and till-ingest both have, and no other part. */
+/** Returns the name of the variable that only the two processes have, such as `GATEWAY_TO_TILL_INGEST_KEYS`. */
 export function internalKeysVariableName(caller: InternalCallerName, service: ServiceName): string {
   return `${caller}_to_${service}_keys`.toUpperCase().replaceAll("-", "_");
 }
 
-/** Every variable that holds such keys. */
+/** The names of all variables that hold internal keys. */
 export const internalKeysVariableNames = serviceNames.flatMap((service) =>
   allowedCallersOf(service).map((caller) => internalKeysVariableName(caller, service)),
 );
@@ -36,7 +36,7 @@ export function readInternalKeys(
   const variable = internalKeysVariableName(caller, service);
   if (!environment[variable]) {
     throw new ConfigError([
-      `${variable}: is required, since ${caller} and ${service} run in different processes: name:secret, the same in both`,
+      `${variable}: is required because ${caller} and ${service} run in different processes: set name:secret, the same in both`,
     ]);
   }
   return readConfig(z.object({ [variable]: secretKeysFromEnv }), environment)[variable] as InternalKey[];

@@ -1,29 +1,29 @@
 import { z } from "zod";
 import { serverTlsConfig } from "./server-tls.ts";
 
-/** Every fault of the configuration at once, in words for whoever starts the process. */
+/** Thrown for invalid configuration: its message lists every issue for the operator who starts the process. */
 export class ConfigError extends Error {
-  constructor(problems: string[]) {
-    super(`The configuration has ${problems.length} fault(s):\n${problems.map((fault) => `  - ${fault}`).join("\n")}`);
+  constructor(issues: string[]) {
+    super(`Invalid configuration, ${issues.length} issue(s):\n${issues.map((issue) => `  - ${issue}`).join("\n")}`);
     this.name = "ConfigError";
   }
 }
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-/** Reads what a schema asks for from environment variables; throws `ConfigError` naming every fault, never a value. */
+/** Returns the configuration that a schema describes. @throws `ConfigError` that names every issue, never a value. */
 export function readConfig<Schema extends z.ZodType>(
   schema: Schema,
   environment: EnvironmentVariables,
 ): z.output<Schema> {
-  // An empty variable is one that is not set: that is what compose files and shells produce.
+  // An empty variable counts as not set, because compose files and shells produce empty ones.
   const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const result = schema.safeParse(nonEmpty);
   if (result.success) return result.data;
   throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
 }
 
-/** A whole number in the environment, from `min` to `max`. */
+/** Returns a schema for an environment variable that holds a whole number from `min` to `max`. */
 export const numberFromEnv = (min: number, max = Number.POSITIVE_INFINITY) =>
   z.string().regex(/^\d+$/, "must be a whole number").transform(Number).pipe(z.number().int().min(min).max(max));
 
@@ -33,7 +33,7 @@ function isNatsServerList(text: string): boolean {
   return urls.every((url) => URL.canParse(url) && /^(?:nats|tls):$/.test(new URL(url).protocol));
 }
 
-/** `name:secret,...`: the first is used, all are accepted, so that keys can be rotated. */
+/** Parses `name:secret,...`: the first key is used, all are accepted, so that keys can be rotated. */
 export const secretKeysFromEnv = z
   .string()
   .transform((text) => text.split(",").map((entry) => entry.trim().split(":")))
@@ -49,58 +49,58 @@ export const secretKeysFromEnv = z
   )
   .transform((entries) => entries.map(([id, secret]) => ({ id, secret })));
 
-/** What every service needs to run, whatever it does. */
+/** The configuration that every service has. */
 export const runtimeConfig = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }),
-  /** `nats://user:password@host:4222`; of a cluster, the other servers follow with commas: `,host:4222,host:4222`. */
+  /** `nats://user:password@host:4222`; the other servers of a cluster follow after commas: `,host:4222,host:4222`. */
   NATS_URL: z.string().refine(isNatsServerList, "must be a nats:// URL"),
-  /** `name:secret,...`, for what is kept encrypted: the first seals, all open. */
+  /** `name:secret,...` for data that is stored encrypted: the first key encrypts, all decrypt. */
   DATA_KEYS: secretKeysFromEnv,
-  /** Connections to PostgreSQL that this service may hold. */
+  /** The maximum number of connections of this service to PostgreSQL. */
   DATABASE_POOL: numberFromEnv(2, 200).default(10),
-  /** Put before the name of every schema, subject and stream: lets several installations share servers. */
+  /** The prefix of every schema, subject and stream, so that several installations can share servers. */
   NAMESPACE: z
     .string()
     .regex(/^[a-z][a-z0-9_]{0,30}$/)
     .default("pragma"),
-  /** How long it is remembered which events were handled: longer than the 14 days for which the stream keeps them. */
+  /** How long the ids of handled events are kept: longer than the 14 days for which the stream keeps events. */
   INBOX_KEPT_DAYS: numberFromEnv(15, 365).default(21),
-  /** Requests with an Idempotency-Key that this service takes from one location in a day (UTC). */
+  /** The maximum number of requests with an Idempotency-Key per location and day (UTC). */
   IDEMPOTENCY_KEYS_PER_DAY: numberFromEnv(0).default(1_000_000),
-  /** Bytes of replies to them that are kept of one location in a day; beyond that, the fingerprint of the request. */
+  /** The maximum bytes of stored responses per location and day; beyond them only the fingerprint is stored. */
   IDEMPOTENCY_BYTES_PER_DAY: numberFromEnv(0).default(250_000_000),
-  /** The largest reply to such a request that is kept, in bytes. */
+  /** The largest response body that is stored for an Idempotency-Key, in bytes. */
   IDEMPOTENCY_REPLY_BYTES: numberFromEnv(0).default(65_536),
   /**
-   * Megabytes of bodies that the process holds at once; when it is not set, a quarter of its memory or half of its heap,
-   * whichever is less, and 256 at most.
+   * Megabytes of request bodies that the process holds at once. The default is a quarter of its memory or half of its
+   * heap, whichever is less, and at most 256.
    */
   RECEIVING_BUDGET_MB: numberFromEnv(56, 65_536).optional(),
-  /** Kilobytes that a body of more than 64 has to bring, after inflating, in each window of so many seconds. */
+  /** The kilobytes (inflated) that a body of more than 64 KB must bring in each window of `BODY_WINDOW_SECONDS`. */
   BODY_MIN_KB: numberFromEnv(1, 1_024).default(32),
   BODY_WINDOW_SECONDS: numberFromEnv(1, 300).default(10),
-  /** Copies of the event stream; 3 on a NATS cluster. */
+  /** Replicas of the event stream; 3 on a NATS cluster. */
   STREAM_REPLICAS: numberFromEnv(1, 5).default(1),
   /**
-   * Bytes that the event stream holds at most; more waits in the outboxes until events have left the stream. It is more
-   * than one location may fill with live orders in the 14 days for which events are kept.
+   * The maximum size of the event stream in bytes; further events wait in the outboxes until older ones expire. The
+   * default exceeds what one location may fill with live orders in the 14 days for which events are kept.
    */
   EVENT_STREAM_MAX_BYTES: numberFromEnv(1_000_000).default(16_000_000_000),
   /**
-   * Whether this process makes its tables and the event stream itself. `off` where it may not: then the `migrate` command
-   * has made them, or will in a moment.
+   * Whether this process creates its tables and the event stream. With `off` it waits until the `migrate` command has
+   * created them.
    */
   MIGRATE: z.enum(["on", "off"]).default("on"),
-  /** Bytes of large replies that clients have not taken yet, which a service holds in memory at most. */
+  /** The maximum bytes of large responses that a service holds in memory until clients have read them. */
   UNREAD_REPLY_BYTES: numberFromEnv(1_000_000).default(128 * 1024 * 1024),
-  /** The same of one API key. */
+  /** The same limit for one API key. */
   UNREAD_REPLY_BYTES_PER_KEY: numberFromEnv(1_000_000).default(32 * 1024 * 1024),
   ...serverTlsConfig.shape,
 });
 
 export type RuntimeConfig = z.infer<typeof runtimeConfig>;
 
-/** The rate limit of every key whose consumer has none of its own: the gateway applies it, accounts compares with it. */
+/** The default rate limit of API keys: the gateway applies it, accounts compares requested limits with it. */
 export const defaultRateLimitConfig = z.object({
   RATE_LIMIT_PER_SECOND: numberFromEnv(1, 1_000_000).default(100),
   RATE_LIMIT_BURST: numberFromEnv(1, 10_000_000).default(2_000),

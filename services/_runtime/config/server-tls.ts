@@ -9,17 +9,17 @@ const pemFile = z
     try {
       return { path, pem: readFileSync(path, "utf8") };
     } catch {
-      context.addIssue({ code: "custom", message: "is no file that can be read" });
+      context.addIssue({ code: "custom", message: "must be a readable file" });
       return z.NEVER;
     }
   })
-  .refine(({ pem }) => pem.includes("-----BEGIN "), { error: "is no PEM file" })
+  .refine(({ pem }) => pem.includes("-----BEGIN "), { error: "must be a PEM file" })
   .optional();
 
 /**
- * How PostgreSQL, NATS and Redis are reached over TLS, which their URLs ask for (`sslmode=verify-full`, `tls://`,
- * `rediss://`). PEM files: the authorities to trust instead of the system's, and this process's own certificate and key
- * for servers that ask for one.
+ * The PEM files for TLS connections to PostgreSQL, NATS and Redis, whose URLs turn TLS on (`sslmode=verify-full`,
+ * `tls://`, `rediss://`): the authorities to trust instead of the system's, and the client certificate and key of this
+ * process for servers that request one.
  */
 export const serverTlsConfig = z.object({
   TLS_CA_FILE: pemFile,
@@ -27,38 +27,37 @@ export const serverTlsConfig = z.object({
   TLS_KEY_FILE: pemFile,
 });
 
-/** The PEM files as configuration has them: all of them may be left out. */
+/** The TLS part of a configuration; every file is optional. */
 export type ServerTlsConfig = Partial<z.output<typeof serverTlsConfig>>;
 
-/** The contents of the files, as `node:tls` takes them. */
+/** Returns the contents of the PEM files as options of `node:tls`. */
 export function toTlsOptions({ TLS_CA_FILE, TLS_CERT_FILE, TLS_KEY_FILE }: ServerTlsConfig) {
   return { ca: TLS_CA_FILE?.pem, cert: TLS_CERT_FILE?.pem, key: TLS_KEY_FILE?.pem };
 }
 
 /**
- * What the URL of a PostgreSQL server says of TLS, in libpq's words: `sslmode` left out or `disable` is none; `require`
- * encrypts, and checks the certificate when authorities are given; `verify-ca` checks it; `verify-full` its name, too.
+ * Returns the TLS options for the `sslmode` of a PostgreSQL URL, as libpq defines it. Without it, or with `disable`,
+ * there is no TLS. `require` encrypts, and checks the certificate if authorities are given; `verify-ca` always checks
+ * the certificate; `verify-full` also checks its host name.
  *
- * @throws `Error` for another sslmode: one that may or may not encrypt is no protection.
+ * @throws `Error` for any other sslmode: one that only sometimes encrypts does not protect.
  */
 export function buildPostgresTlsOptions(url: string, tls: ServerTlsConfig): ConnectionOptions | false {
   const { searchParams, hostname } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const mode = searchParams.get("sslmode") ?? "disable";
   const contents = toTlsOptions(tls);
-  const anyName = { checkServerIdentity: () => undefined };
+  const acceptAnyName = { checkServerIdentity: () => undefined };
   switch (mode) {
     case "disable":
       return false;
     case "require":
-      return { ...contents, ...anyName, rejectUnauthorized: contents.ca !== undefined };
+      return { ...contents, ...acceptAnyName, rejectUnauthorized: contents.ca !== undefined };
     case "verify-ca":
-      return { ...contents, ...anyName, rejectUnauthorized: true };
+      return { ...contents, ...acceptAnyName, rejectUnauthorized: true };
     case "verify-full":
       return { ...contents, host, servername: isIP(host) ? "" : host, rejectUnauthorized: true };
     default:
-      throw new Error(
-        `The sslmode of DATABASE_URL is one of disable, require, verify-ca and verify-full, not ${mode}.`,
-      );
+      throw new Error(`The sslmode of DATABASE_URL must be disable, require, verify-ca or verify-full, not ${mode}.`);
   }
 }

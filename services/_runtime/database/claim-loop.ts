@@ -1,55 +1,55 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextEventLoopIteration } from "node:timers/promises";
 import { sleep } from "../concurrency/sleep.ts";
 import type { Logger } from "../observability/logger.ts";
 import { createOutageLog } from "../observability/outage-log.ts";
 
 interface ClaimLoopOptions<Item> {
-  /** What is claimed, for the log. */
+  /** The name of the items in log messages. */
   name: string;
   log: Logger;
   /**
-   * Returns up to so many of the items that are due, each under a lease that outlasts the work on it: what a process has
-   * claimed that then dies is due again once the lease has ended.
+   * Returns up to `limit` due items, each with a lease that is longer than its processing. The items of a process that
+   * crashes are due again when their leases expire.
    */
   claim(limit: number): Promise<Item[]>;
-  /** Works on one item, and ends its lease. The signal is given when the loop closes. */
+  /** Processes one item and ends its lease. The signal is aborted when the loop closes. */
   processItem(item: Item, signal: AbortSignal): Promise<void>;
-  /** How many items are worked on at a time. */
+  /** The maximum number of items that are processed at a time. */
   concurrency: number;
-  /** How often the loop claims when nothing wakes it. */
+  /** How often the loop claims without a call of `poll`. */
   pollMs: number;
 }
 
-/** Claims work from the database, and does it. */
+/** A loop that claims due items from the database and processes them. */
 export type ClaimLoop<Item> = ReturnType<typeof startClaimLoop<Item>>;
 
-/** How long the loop waits after it could not claim, and the place of work that failed stays taken. */
+/** How long the loop waits after a failed claim, and how long a failed item occupies its slot. */
 const failurePauseMs = 500;
 
-/** Starts a loop that claims what is due when it is woken, when work that filled it ends, and every `pollMs`. */
+/** Starts a loop that claims due items after `poll`, when a slot becomes free in a full loop, and every `pollMs`. */
 export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
   const { name, log, claim, processItem, concurrency, pollMs } = options;
   const closing = new AbortController();
   const active = new Set<Promise<void>>();
-  const outage = createOutageLog(log, `${name} cannot be claimed`);
+  const outage = createOutageLog(log, `cannot claim ${name}`);
   let isPollRequested = false;
   let claiming: Promise<void> | undefined;
 
-  /** Claims as soon as there is room: something may be due. */
-  function wake(): void {
+  /** Claims as soon as a slot is free. */
+  function poll(): void {
     isPollRequested = true;
     if (!closing.signal.aborted && active.size < concurrency) claiming ??= claimWhileRequested();
   }
 
   async function claimWhileRequested(): Promise<void> {
     while (isPollRequested && !closing.signal.aborted && active.size < concurrency) {
-      // What wakes it in this turn is claimed together.
-      await nextTurn();
+      // All polls of this event loop iteration share one claim.
+      await nextEventLoopIteration();
       isPollRequested = false;
       const limit = concurrency - active.size;
       try {
         const items = await claim(limit);
-        for (const item of items) begin(item);
+        for (const item of items) startItem(item);
         if (items.length >= limit) isPollRequested = true;
         outage.recordRecovery();
       } catch (error) {
@@ -61,27 +61,27 @@ export function startClaimLoop<Item>(options: ClaimLoopOptions<Item>) {
     claiming = undefined;
   }
 
-  /** Works on an item that was claimed, here or otherwise. */
-  function begin(item: Item): void {
+  /** Processes an item that was claimed by this loop or elsewhere. */
+  function startItem(item: Item): void {
     const done = processItem(item, closing.signal)
       .catch((error) => {
-        log.error({ err: error }, `work on ${name} failed`);
-        // What fails at once would be claimed again at once.
+        log.error({ err: error }, `processing of ${name} failed`);
+        // Without a pause, an item that fails immediately would be claimed again immediately.
         return sleep(failurePauseMs, closing.signal);
       })
       .finally(() => {
         active.delete(done);
-        if (isPollRequested) wake();
+        if (isPollRequested) poll();
       });
     active.add(done);
   }
 
-  const polling = setInterval(wake, pollMs);
-  wake();
+  const polling = setInterval(poll, pollMs);
+  poll();
   return {
-    wake,
-    begin,
-    /** Claims nothing more; resolves when the work under way is over. */
+    poll,
+    startItem,
+    /** Claims no more items; resolves when the active ones are processed. */
     async close(): Promise<void> {
       clearInterval(polling);
       closing.abort();

@@ -9,31 +9,31 @@ import { computeAdvisoryLockKey, type Database } from "./postgres.ts";
 
 type Migration = Awaited<ReturnType<typeof readMigrations>>[number];
 
-/** How long a database that is still coming up is waited for, in milliseconds. */
+/** How long to wait for a database that is still starting. */
 const maxWaitMs = 60_000;
 
 /**
- * Brings a service's schema up to date: the runtime's own tables first, then those of the service's package. Where this
- * process may not migrate, it waits for whoever may.
+ * Migrates a service's schema: the runtime's tables first, then those of the service's package. Without `canMigrate` it
+ * waits until the `migrate` command has done so.
  *
- * Instances that start at once take turns under an advisory lock. Each migration runs once, in a transaction of its
- * own. A schema that is ahead of this code is left as it is: while instances are exchanged, both versions run on it, and
- * migrations are written so that they can. Throws when a migration that has run was edited since, and when a minute was
- * not enough.
+ * Concurrent instances wait for each other with an advisory lock. Each migration runs once, in its own transaction. A
+ * schema that is ahead of this version stays unchanged: during a rolling update both versions run on it.
+ *
+ * @throws `Error` when an applied migration was edited, or the database is not ready within a minute.
  */
 export async function prepareDatabaseSchema(
   database: Database,
-  { module, mayMigrate, log }: { module: string; mayMigrate: boolean; log: Logger },
+  { module, canMigrate, log }: { module: string; canMigrate: boolean; log: Logger },
 ): Promise<void> {
   const folders = new Set([import.meta.url, module].map(findPackageFolder));
   const known = (await Promise.all([...folders].map(readMigrations))).flat();
   const deadline = Date.now() + maxWaitMs;
   for (;;) {
     try {
-      return await (mayMigrate ? migrate(database, known, log) : assertMigrated(database, known, log));
+      return await (canMigrate ? migrate(database, known, log) : assertMigrated(database, known, log));
     } catch (error) {
       if (!isTransient(error) || Date.now() > deadline) throw error;
-      log.warn({ err: error }, "the database is not ready; trying until it is");
+      log.warn({ err: error }, "database not ready; retrying");
       await sleep(1_000);
     }
   }
@@ -43,7 +43,7 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
   const lock = computeAdvisoryLockKey(database.schema, "migrate");
   const connection = await database.sql.reserve();
   try {
-    // Waiting for another instance's migration, and a migration itself, may take longer than a request's query.
+    // A migration, and waiting for that of another instance, may take longer than the queries of requests.
     await connection`set statement_timeout = 0`;
     await connection`select pg_advisory_lock(${lock}::bigint)`;
     try {
@@ -58,7 +58,7 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
           await tx.unsafe(statements);
           await tx`insert into migrations ${tx({ name, checksum })}`;
         });
-        log.info({ migration: name }, "migrated");
+        log.info({ migration: name }, "migration applied");
       }
     } finally {
       await connection`select pg_advisory_unlock(${lock}::bigint)`;
@@ -71,12 +71,12 @@ async function migrate(database: Database, known: Migration[], log: Logger): Pro
 
 async function assertMigrated(database: Database, known: Migration[], log: Logger): Promise<void> {
   const { sql, schema } = database;
-  const [found] = await sql<{ isThere: boolean }[]>`
-    select to_regclass(${`${schema}.migrations`}) is not null as is_there`;
-  const missing = found?.isThere ? await findPendingMigrations(database, known, log) : known;
-  if (missing.length === 0) return;
+  const [migrationsTable] = await sql<{ exists: boolean }[]>`
+    select to_regclass(${`${schema}.migrations`}) is not null as exists`;
+  const pending = migrationsTable?.exists ? await findPendingMigrations(database, known, log) : known;
+  if (pending.length === 0) return;
   throw new TransientError(
-    `Schema ${schema} waits for ${missing.length} migration(s), and MIGRATE is off: run the migrate command.`,
+    `Schema ${schema} has ${pending.length} pending migration(s), and MIGRATE is off: run the migrate command.`,
   );
 }
 
@@ -95,7 +95,7 @@ async function findPendingMigrations({ sql, schema }: Database, known: Migration
   return known.filter(({ name }) => !checksums.has(name));
 }
 
-/** The migrations of a package, named `<folder>/<file>`, in the order of their numbers. */
+/** Returns the migrations of a package, named `<folder>/<file>`, in the order of their numbers. */
 async function readMigrations(folder: string) {
   const files = (await readdir(join(folder, "migrations"))).filter((file) => file.endsWith(".sql")).sort();
   const owner = folder.split(/[\\/]/).at(-1);

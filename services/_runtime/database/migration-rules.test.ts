@@ -5,19 +5,19 @@ import { findPackageFolder } from "../process/package-folder.ts";
 
 const services = join(findPackageFolder(import.meta.url), "..");
 
-/** What instances of the version before would fail at. */
-const contracting = [
+/** Statements that would break instances of the previous version. */
+const contractingStatements = [
   /\bdrop\s+(?:table|column|schema|view)\b/i,
   /\brename\s+(?:to|column)\b/i,
   /\balter\s+column\s+\w+\s+(?:set\s+not\s+null|(?:set\s+data\s+)?type)\b/i,
   /\badd\s+(?:column\s+)?\w+\s+[\w()]+(?:(?!default)[^,;])*\bnot\s+null\b(?:(?!default)[^,;])*[,;]/i,
 ];
-const announced = /^-- contracts: unused since \d+\.\d+/m;
+const contractionComment = /^-- contracts: unused since \d+\.\d+/m;
 
 const withoutComments = (sql: string) => sql.replace(/--.*$/gm, "");
 
 function isAllowed(sql: string): boolean {
-  return announced.test(sql) || !contracting.some((pattern) => pattern.test(withoutComments(sql)));
+  return contractionComment.test(sql) || !contractingStatements.some((pattern) => pattern.test(withoutComments(sql)));
 }
 
 async function listMigrations(): Promise<string[]> {
@@ -26,7 +26,7 @@ async function listMigrations(): Promise<string[]> {
 }
 
 describe("migrations", async () => {
-  it.each(await listMigrations())("%s is one that the version before can live with", async (path) => {
+  it.each(await listMigrations())("%s is compatible with the previous version", async (path) => {
     expect(isAllowed(await readFile(join(services, path), "utf8"))).toBe(true);
   });
 
@@ -36,7 +36,7 @@ describe("migrations", async () => {
     "alter table tills alter column size set not null;",
     "alter table tills alter column size type bigint;",
     "alter table tills add column size int not null;",
-  ])("may not say %s", (sql) => {
+  ])("must not contain %s", (sql) => {
     expect(isAllowed(sql)).toBe(false);
     expect(isAllowed(`-- contracts: unused since 1.4\n${sql}`)).toBe(true);
   });
@@ -45,7 +45,7 @@ describe("migrations", async () => {
     "alter table tills add column size int;",
     "alter table tills add column size int not null default 0;",
     "create table sizes (till_id uuid not null, size int not null);",
-  ])("may say %s", (sql) => {
+  ])("may contain %s", (sql) => {
     expect(isAllowed(sql)).toBe(true);
   });
 });

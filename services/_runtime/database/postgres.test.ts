@@ -21,39 +21,39 @@ afterAll(async () => {
   await environment.remove();
 });
 
-const things = async () =>
+const listThingIds = async () =>
   (await database.sql<{ id: number }[]>`select id from things order by id`).map(({ id }) => id);
 
-describe("what follows a commit", () => {
-  it("happens once what was written can be seen, in the order in which it was asked for", async () => {
-    const seen: Promise<number[]>[] = [];
+describe("a callback after a commit", () => {
+  it("runs when the written rows are visible, in the order of registration", async () => {
+    const idsAfterCommit: Promise<number[]>[] = [];
     const order: string[] = [];
     await database.transaction(async (tx) => {
       await tx`insert into things values (1)`;
-      runAfterCommit(tx, () => seen.push(things()));
+      runAfterCommit(tx, () => idsAfterCommit.push(listThingIds()));
       runAfterCommit(tx, () => order.push("first"));
       runAfterCommit(tx, () => order.push("second"));
     });
-    expect(await Promise.all(seen)).toEqual([[1]]);
+    expect(await Promise.all(idsAfterCommit)).toEqual([[1]]);
     expect(order).toEqual(["first", "second"]);
   });
 
-  it("does not happen when the transaction fails", async () => {
-    let happened = false;
+  it("does not run when the transaction fails", async () => {
+    let hasRun = false;
     const failing = database.transaction(async (tx) => {
       runAfterCommit(tx, () => {
-        happened = true;
+        hasRun = true;
       });
       await tx`insert into things values (1)`;
     });
     await expect(failing).rejects.toThrow(/duplicate/);
-    expect(happened).toBe(false);
+    expect(hasRun).toBe(false);
   });
 });
 
-describe("a lock of a name", () => {
-  it("is held by one transaction of a service at a time, and is another one in another installation", async () => {
-    const lockIn = async (schema: string) => {
+describe("a named lock", () => {
+  it("is held by one transaction at a time, separately in each schema", async () => {
+    const acquireLockIn = async (schema: string) => {
       await database.transaction(async (tx) => {
         await tx`set local lock_timeout = 100`;
         await lockUntilCommit(tx, { ...database, schema }, "admit things");
@@ -61,9 +61,9 @@ describe("a lock of a name", () => {
     };
     await database.transaction(async (tx) => {
       await lockUntilCommit(tx, database, "admit things");
-      await lockIn(`other_${database.schema}`);
-      await expect(lockIn(database.schema)).rejects.toThrow("lock timeout");
+      await acquireLockIn(`other_${database.schema}`);
+      await expect(acquireLockIn(database.schema)).rejects.toThrow("lock timeout");
     });
-    await lockIn(database.schema);
+    await acquireLockIn(database.schema);
   });
 });

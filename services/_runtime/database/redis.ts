@@ -2,15 +2,15 @@ import { Redis, type RedisOptions } from "ioredis";
 import { z } from "zod";
 import { serverTlsConfig, toTlsOptions } from "../config/server-tls.ts";
 
-/** What a process needs to reach Redis. A `rediss://` URL asks for TLS. */
+/** The configuration of a connection to Redis. A `rediss://` URL turns TLS on. */
 export const redisConfig = serverTlsConfig.extend({
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: "must be a redis:// URL" }),
 });
 
-/** TLS may be left out. */
+/** The TLS files are optional. */
 export type RedisConfig = Partial<z.output<typeof redisConfig>> & { REDIS_URL: string };
 
-/** A connection to Redis, made at once and again whenever it is lost. */
+/** Returns a Redis client that connects immediately and reconnects after every disconnect. */
 export function createRedisClient(
   config: RedisConfig,
   options: Omit<RedisOptions, "protocol" | "replyMapping">,

@@ -4,58 +4,59 @@ import type { Scope } from "@pragma/contracts/scopes";
 import type { InternalScope } from "@pragma/contracts/service-names";
 import { z } from "zod";
 import type { Database } from "../database/postgres.ts";
+import type { BodyIssues } from "../json/body-issues.ts";
 import { checkJsonLimits, type JsonLimits } from "../json/json-limits.ts";
 import { parseJsonBody } from "../json/parse-json.ts";
 import type { RequestContext } from "../observability/request-context.ts";
 import { getRequestHeader, type RequestIdentity, type ServiceHonoContext } from "./request-identity.ts";
-import { type BodyIssues, toRequestIssues } from "./request-issues.ts";
+import { toRequestIssues } from "./request-issues.ts";
 import type { RouteResponse } from "./route-response.ts";
 
-/** A route that is being retired: still served as ever, and said to go. */
+/** When a route that is still served was deprecated and when it may be removed. */
 export interface RouteDeprecation {
-  /** Since when it is not for new clients: YYYY-MM-DD. */
+  /** The day since which new clients should not use it: YYYY-MM-DD. */
   deprecated: string;
-  /** When it may be gone, a year after that or later: YYYY-MM-DD. */
+  /** The day from which it may be removed, at least a year later: YYYY-MM-DD. */
   sunset: string;
-  /** The address that takes its place. */
+  /** The path of the route that replaces it. */
   successor?: string;
 }
 
-/** Who an operation is for: partners and POS apps (the public document), operators, or other parts of this product. */
+/** The users of an operation: partners and POS apps (the public document), operators, or other services. */
 export type RouteAudience = "public" | "operator" | "internal";
 
-/** What a caller must be allowed; an internal scope is given to no consumer. */
+/** The scope that a principal needs; internal scopes are never granted to consumers. */
 export type RouteScope = Scope | InternalScope;
 
 type ObjectSchema = z.ZodObject | undefined;
 type SchemaOutput<Schema extends ObjectSchema> = Schema extends z.ZodObject ? z.output<Schema> : Record<string, never>;
 
-/** How a route reads its body: the schema is what the documentation shows, `read` is what happens. */
+/** How a route parses its body: `schema` is for the documentation, `parse` does the work. */
 export interface RequestBodyParser<Value, Services> {
   schema: z.ZodType;
   example?: unknown;
-  /** Bytes taken at most, after inflating; 1 MB unless the route says more. */
+  /** The maximum size in bytes, after inflating; 1 MB by default. */
   maxBytes?: number;
-  /** Whether a request without a body is one too. */
+  /** Whether the body may be missing. */
   isOptional?: boolean;
-  /** `sender` is the location of the key, or the key of one that has no location. */
+  /** `senderId` is the location of the API key, or the key itself when it has no location. */
   parse(bytes: Uint8Array, services: Services, senderId: string): Promise<{ value: Value } | BodyIssues>;
 }
 
 const mebibyte = 1024 * 1024;
-/** What a body may hold unless its route reads it in another way: twice as much as a megabyte of real ones. */
+/** The limits of bodies that `jsonBodyParser` parses: twice as many values as a megabyte of real bodies has. */
 const defaultJsonLimits: JsonLimits = { values: 100_000, containers: 50_000 };
 
-/** A JSON body that a schema describes; it may be left out where the schema is optional. */
+/** Returns the parser of a JSON body that a schema validates. The body may be missing where the schema is optional. */
 export function jsonBodyParser<Schema extends z.ZodType>(
   schema: Schema,
-  { example, limit = mebibyte }: { example?: unknown; limit?: number } = {},
+  { example }: { example?: unknown } = {},
 ): RequestBodyParser<z.output<Schema>, unknown> {
   const isOptional = schema instanceof z.ZodOptional;
   return {
     schema,
     example,
-    maxBytes: limit,
+    maxBytes: mebibyte,
     isOptional,
     async parse(bytes) {
       const jsonLimitIssues = checkJsonLimits(bytes, defaultJsonLimits);
@@ -69,8 +70,8 @@ export function jsonBodyParser<Schema extends z.ZodType>(
 }
 
 /**
- * What a handler is given of a request. A class, since an object literal with getters gets a hidden class of its own
- * from V8 at every request, which keeps all that the request holds from the collection of young memory.
+ * The input of a route's handler. It is a class because V8 creates a hidden class for every object literal with
+ * getters, which would move all data of each request into the old generation of the heap.
  */
 export class RouteInput<Params extends ObjectSchema, Query extends ObjectSchema, Body, Services> {
   readonly params: SchemaOutput<Params>;
@@ -79,56 +80,56 @@ export class RouteInput<Params extends ObjectSchema, Query extends ObjectSchema,
   services: Services;
   readonly context: RequestContext;
   readonly principal: Principal;
-  readonly #caller: RequestIdentity;
-  readonly #hono: ServiceHonoContext;
+  readonly #identity: RequestIdentity;
+  readonly #honoContext: ServiceHonoContext;
 
   constructor(
     parsed: Pick<RouteInput<Params, Query, Body, Services>, "params" | "query" | "body" | "services" | "context">,
-    caller: RequestIdentity,
-    hono: ServiceHonoContext,
+    identity: RequestIdentity,
+    honoContext: ServiceHonoContext,
   ) {
     this.params = parsed.params;
     this.query = parsed.query;
     this.body = parsed.body;
     this.services = parsed.services;
     this.context = parsed.context;
-    this.principal = caller.principal;
-    this.#caller = caller;
-    this.#hono = hono;
+    this.principal = identity.principal;
+    this.#identity = identity;
+    this.#honoContext = honoContext;
   }
 
   get header(): (name: string) => string | undefined {
-    return (name) => getRequestHeader(this.#hono, name);
+    return (name) => getRequestHeader(this.#honoContext, name);
   }
 
-  /** Scheme and host that the client used, for absolute links. */
+  /** The scheme and host that the client used, for absolute links. */
   get origin(): string {
-    return this.#caller.origin;
+    return this.#identity.origin;
   }
 
-  /** The address as the client wrote it: path and query. */
+  /** The URL with the path and query that the client sent. */
   get url(): URL {
-    return new URL(this.#hono.req.raw.url);
+    return new URL(this.#honoContext.req.raw.url);
   }
 
-  /** Given when the client goes away. */
+  /** Aborted when the client disconnects. */
   get signal(): AbortSignal {
-    return this.#hono.req.raw.signal;
+    return this.#honoContext.req.raw.signal;
   }
 }
 
 interface ResponseDocumentation {
   description: string;
-  /** Left out for replies without a body. */
+  /** Undefined for responses without a body. */
   schema?: z.ZodType;
   example?: unknown;
   contentType?: string;
 }
 
-/** One operation of the API: its whole story in one place. */
+/** One operation of the API with its documentation and its handler. */
 export interface RouteDefinition<Params extends ObjectSchema, Query extends ObjectSchema, Body, Services> {
   method: "get" | "post" | "put" | "patch" | "delete";
-  /** In OpenAPI's form, with the trailing slash that the API is documented with; it is served with and without. */
+  /** In OpenAPI's form with the documented trailing slash; the route is served with and without it. */
   path: `/${string}`;
   operationId: string;
   tag: string;
@@ -136,27 +137,27 @@ export interface RouteDefinition<Params extends ObjectSchema, Query extends Obje
   scope: RouteScope;
   summary: string;
   description: string;
-  /** Given once the route is to go: replies and documentation say so. */
+  /** Set once the route is deprecated: responses and documentation then show it. */
   deprecation?: RouteDeprecation;
   request?: {
     params?: Params;
     query?: Query;
     body?: RequestBodyParser<Body, Services>;
-    /** Only for the documentation: a handler reads headers with `header`. */
+    /** For the documentation only: a handler reads headers with `header`. */
     headers?: z.ZodObject;
   };
   responses: Record<number, ResponseDocumentation>;
   /**
-   * Of a POST: whether it has its effect in transactions of its own, and the same one however often it is asked for.
-   * Otherwise it has one transaction at most, which commits together with the reply to an Idempotency-Key.
+   * Whether a POST is idempotent by itself and may use several transactions. Otherwise it uses at most one, which
+   * commits together with the stored response to its Idempotency-Key.
    */
   isIdempotent?: boolean;
-  /** What a caller can do wrong here, beyond what every route answers. */
+  /** The errors of this operation besides those of every operation. */
   errors: ErrorCode[];
   handle(input: RouteInput<Params, Query, Body, Services>): Promise<RouteResponse>;
 }
 
-/** An operation as it is documented; one that needs no key has no scope. */
+/** An operation as it is documented; its scope is null when it needs no API key. */
 export type OperationDefinition = Omit<
   RouteDefinition<ObjectSchema, ObjectSchema, unknown, never>,
   "handle" | "scope"
@@ -164,10 +165,10 @@ export type OperationDefinition = Omit<
   scope: RouteScope | null;
 };
 
-/** A route of a service, whatever its inputs are. */
+/** A route of a service, with any input. */
 export type Route<Services> = RouteDefinition<ObjectSchema, ObjectSchema, unknown, Services>;
 
-/** `defineRoute` for the routes of one service, whose handlers are given these `Services`. */
+/** Returns the `defineRoute` of one service, whose handlers receive its `Services`. */
 export function createRouteDefiner<Services extends { db: Database }>() {
   return function defineRoute<
     Params extends ObjectSchema = undefined,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseEntityTags } from "./route-response.ts";
 
-describe("entityTagsIn", () => {
+describe("parseEntityTags", () => {
   it.each([
     [undefined, []],
     ['"abc"', ["abc"]],
@@ -9,7 +9,7 @@ describe("entityTagsIn", () => {
     ["abc", ["abc"]],
     ["*", ["*"]],
     ['""', [""]],
-  ])("reads %s", (header, tags) => {
+  ])("parses %s", (header, tags) => {
     expect(parseEntityTags(header)).toEqual(tags);
   });
 });

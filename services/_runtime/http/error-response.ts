@@ -6,18 +6,18 @@ import type { RouteResponse } from "./route-response.ts";
 interface ErrorResponseOptions {
   requestId: string;
   log: Logger;
-  /** Where the error is noted for the log line of the request. */
+  /** The fields of the request's log line, to which the error code is added. */
   logFields?: Record<string, unknown>;
 }
 
-/** The problem details of whatever a route threw. What is no error of the catalogue is logged, and told to nobody. */
+/** Returns the problem details of an error. Server errors are logged; their cause stays private. */
 export function createErrorResponse(
   error: unknown,
   { requestId, log, logFields = {} }: ErrorResponseOptions,
 ): RouteResponse {
   const apiError = toApiError(error);
   if (apiError.status >= 500) log.error({ err: error, requestId, code: apiError.code }, "request failed");
-  Object.assign(logFields, { code: apiError.code, ...(apiError.issues && { faults: apiError.issues.length }) });
+  Object.assign(logFields, { code: apiError.code, ...(apiError.issues && { issues: apiError.issues.length }) });
   return {
     status: apiError.status,
     body: JSON.stringify(toProblemDetails(apiError, requestId)),
@@ -25,17 +25,17 @@ export function createErrorResponse(
   };
 }
 
-/** Returns the error of the catalogue that stands for whatever was thrown. */
+/** Returns the error of the error catalog that represents any thrown value. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isTransient(error)) {
     return new ApiError("service_unavailable", {
-      detail: "Something that this service needs is away. Try again in a moment, a POST with the same Idempotency-Key.",
+      detail: "A dependency is unavailable. Retry shortly; retry a POST with the same Idempotency-Key.",
       cause: error,
     });
   }
   return new ApiError("internal_error", {
-    detail: "This was logged. Name the requestId when you ask about it.",
+    detail: "The error was logged. Quote the requestId when you contact support.",
     cause: error,
   });
 }

@@ -7,18 +7,18 @@ import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 /** An HTTP server that is listening. */
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
-/** Times and sizes that every server of this product keeps to. */
+/** The timeouts and sizes of every server of this product. */
 const serverOptions = {
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
   requestTimeout: 120_000,
-  /** What the gateway lets through, and its own headers, fit into half of it. */
+  /** The headers that the gateway accepts and adds fit into half of it. */
   maxHeaderSize: 64 * 1024,
 } satisfies ServerOptions;
 
-/** How long requests that are running may take to finish when the server stops. */
+/** How long running requests may take to finish when the server stops. */
 const drainTimeoutMs = 20_000;
-/** How often a stopping server closes the connections that became idle. */
+/** How often a stopping server closes connections that have become idle. */
 const closeIdleIntervalMs = 50;
 
 type FetchHandler = (
@@ -26,11 +26,11 @@ type FetchHandler = (
   bindings: { incoming: IncomingMessage; outgoing: ServerResponse },
 ) => Response | Promise<Response>;
 
-/** Answers a request whose address or host cannot be read, which no app is asked about, and one that an app failed at. */
+/** Returns the response to a request with an invalid URL or host, which no app receives, or one whose app threw. */
 function createUnreadableRequestResponse(error: unknown): Response {
   const requestId = crypto.randomUUID();
   const isUnreadable = error instanceof RequestError;
-  const detail = isUnreadable ? `The address of the request cannot be read: ${error.message}.` : "Try again later.";
+  const detail = isUnreadable ? `The URL of the request is invalid: ${error.message}.` : "Try again later.";
   const problem = toProblemDetails(
     new ApiError(isUnreadable ? "invalid_request" : "internal_error", { detail }),
     requestId,
@@ -41,35 +41,36 @@ function createUnreadableRequestResponse(error: unknown): Response {
   });
 }
 
-/** Requests that a client may have sent on a connection before it has its responses; more close the connection. */
+/** The maximum number of unanswered requests on a connection; one more closes the connection. */
 const maxPipelinedRequests = 8;
 
 /**
- * One object for as long as the connection lives: responses that come and go in a map would be kept by its former
- * tables, past the collection of young memory.
+ * The state of one connection, kept in one object as long as the connection lives. A map of responses would move them
+ * into the old generation of the heap.
  */
 interface ConnectionState {
-  /** Until it has sent a request: node does not count such a connection as idle. */
+  /** True until the first request: node does not count such a connection as idle. */
   hasNoRequestYet: boolean;
-  /** The response that was begun last, until it is over. */
+  /** The response that was started last, until it is closed. */
   latestResponse: ServerResponse | undefined;
   pendingResponses: number;
 }
 
 interface ListenOptions {
-  /** 0 for a free one. */
+  /** 0 for any free port. */
   port: number;
   /** Called before the server listens. */
   configure?(server: Server): void;
 }
 
 /**
- * Serves a Hono app on a port. The requests of a connection are handled one after the other, however many come at once.
- * Rejects with a clear message when the port is taken.
+ * Serves a Hono app on a port. The requests of one connection are handled one after the other.
+ *
+ * @throws `Error` when the port is taken.
  */
 export async function startHttpServer(fetch: FetchHandler, { port, configure }: ListenOptions) {
   const handleRequest = getRequestListener(fetch as Parameters<typeof getRequestListener>[0], {
-    // What is left of a body that was answered early is taken by node itself, within requestTimeout.
+    // Node itself reads the rest of a body whose response was sent early, within requestTimeout.
     autoCleanupIncoming: false,
     errorHandler: createUnreadableRequestResponse,
   });
@@ -79,7 +80,7 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { socket } = incoming;
     const connection = connections.get(socket);
-    // What node had read already of a connection that was closed since.
+    // Node had already read this request when the connection was closed.
     if (!connection || socket.destroyed) return;
     if (connection.pendingResponses >= maxPipelinedRequests) return void socket.destroy();
     if (isDraining) outgoing.shouldKeepAlive = false;
@@ -98,9 +99,9 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   };
 
   const server = createServer(serverOptions, onRequest);
-  // Every header counts: node drops those past `maxHeadersCount` silently.
+  // Without this, node silently drops the headers beyond `maxHeadersCount`.
   server.maxHeadersCount = 0;
-  // Without this, a client that waits to be told to send its body is told so before its key has been looked at.
+  // Without this, node sends 100 Continue before the API key has been checked.
   server.on("checkContinue", onRequest);
   server.on("connection", (socket: Socket) => {
     connections.set(socket, { hasNoRequestYet: true, latestResponse: undefined, pendingResponses: 0 });
@@ -108,8 +109,8 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   });
   configure?.(server);
 
-  /** Closes each connection with the response that comes next on it, from now on. */
-  function retire(): void {
+  /** From now on closes each connection after its next response. */
+  function drain(): void {
     isDraining = true;
     for (const { latestResponse } of connections.values()) {
       if (latestResponse && !latestResponse.headersSent) latestResponse.shouldKeepAlive = false;
@@ -124,16 +125,16 @@ export async function startHttpServer(fetch: FetchHandler, { port, configure }: 
   server.listen(port, "0.0.0.0");
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
     const isTaken = error.code === "EADDRINUSE";
-    throw isTaken ? new Error(`Port ${port} is taken: stop what uses it, or choose another.`) : error;
+    throw isTaken ? new Error(`Port ${port} is taken: stop the process that uses it, or choose another port.`) : error;
   });
   return {
     port: (server.address() as AddressInfo).port,
-    retire,
-    /** Takes no more connections, lets requests that are running finish, and closes idle connections. */
+    drain,
+    /** Accepts no more connections, lets running requests finish, and closes idle connections. */
     async stop(): Promise<void> {
-      retire();
+      drain();
       const deadline = setTimeout(() => server.closeAllConnections(), drainTimeoutMs);
-      // A connection that was busy when the server closed stays open, idle, once it is done.
+      // A connection that was busy when the server closed becomes idle later and would stay open.
       const interval = setInterval(closeIdleConnections, closeIdleIntervalMs);
       const closed = new Promise((resolve) => server.close(resolve));
       closeIdleConnections();

@@ -9,7 +9,7 @@ import { createTestEnvironment, type TestEnvironment } from "../testing/test-env
 import { createTestPrincipal, startTestService, type TestService } from "../testing/test-service.ts";
 import { createThingsService, type RequestStep } from "../testing/things-service.ts";
 
-/** Where requests are held up, by tests that need one to take its time, and until when. */
+/** The step at which requests wait, for tests that need a request in progress, and until when. */
 let pause: { atStep: RequestStep; until: Promise<void> } | undefined;
 const thingsDefinition = createThingsService(async (step) => {
   if (step === pause?.atStep) await pause.until;
@@ -32,13 +32,13 @@ function createThing(key: string, body: object, as = principal): Promise<Respons
   return service.request("POST", "/v1/things/", { principal: as, body, headers: { "idempotency-key": key } });
 }
 
-/** Holds up requests at this step until the function that it returns is called. */
-function pauseRequestsAt(at: RequestStep): () => void {
+/** Makes requests wait at this step until the returned function is called. */
+function pauseRequestsAt(atStep: RequestStep): () => void {
   let release = () => {};
   const until = new Promise<void>((resolve) => {
     release = resolve;
   });
-  pause = { atStep: at, until };
+  pause = { atStep, until };
   return () => {
     pause = undefined;
     release();
@@ -50,18 +50,18 @@ async function countThings(name: string): Promise<number> {
 }
 
 describe("a POST with an Idempotency-Key", () => {
-  it("has its effect once, and is answered the same again, headers included", async () => {
+  it("has its effect once and gets the same response again, including headers", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
     const first = await createThing(key, { name });
-    const again = await createThing(key, { name });
+    const repeated = await createThing(key, { name });
     expect(await countThings(name)).toBe(1);
-    expect(again.status).toBe(201);
-    expect(await again.text()).toBe(await first.text());
-    expect(again.headers.get("location")).toBe(first.headers.get("location"));
-    expect([first, again].map((answer) => answer.headers.get("idempotency-replayed"))).toEqual([null, "true"]);
+    expect(repeated.status).toBe(201);
+    expect(await repeated.text()).toBe(await first.text());
+    expect(repeated.headers.get("location")).toBe(first.headers.get("location"));
+    expect([first, repeated].map((response) => response.headers.get("idempotency-replayed"))).toEqual([null, "true"]);
   });
 
-  it("is refused with another body", async () => {
+  it("returns 422 when it is sent with another body", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
     await createThing(key, { name });
     const other = await createThing(key, { name: `${name}, changed` });
@@ -71,7 +71,7 @@ describe("a POST with an Idempotency-Key", () => {
   });
 
   it.each(["reserved", "worked"] as const)(
-    "is told to wait while the first is being answered (%s), and has its effect once",
+    "returns 409 while the first request is in progress (%s), and has its effect once",
     async (step) => {
       const [key, name] = [randomUUID(), randomUUID()];
       const release = pauseRequestsAt(step);
@@ -88,7 +88,7 @@ describe("a POST with an Idempotency-Key", () => {
   );
 
   it.each(["reserved", "worked"] as const)(
-    "is taken over once its lease is over, and then the first has no effect (%s)",
+    "takes over an expired reservation, and then the first request has no effect (%s)",
     async (step) => {
       const [key, name] = [randomUUID(), randomUUID()];
       const release = pauseRequestsAt(step);
@@ -101,12 +101,12 @@ describe("a POST with an Idempotency-Key", () => {
       release();
       expect((await first).status).toBe(409);
       expect(await countThings(name)).toBe(1);
-      const again = await createThing(key, { name });
-      expect(await again.json()).toEqual(await second.json());
+      const repeated = await createThing(key, { name });
+      expect(await repeated.json()).toEqual(await second.json());
     },
   );
 
-  it("keeps nothing of one that failed: it may be tried again", async () => {
+  it("can be retried after it failed", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
     expect((await createThing(key, { name, fails: true })).status).toBe(503);
     expect(await countThings(name)).toBe(0);
@@ -114,7 +114,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect(await countThings(name)).toBe(1);
   });
 
-  it("may be tried again once the database is back, when it was away as the first failed", async () => {
+  it("can be retried after it failed while the database was unavailable", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
     const release = pauseRequestsAt("worked");
     const first = createThing(key, { name });
@@ -128,7 +128,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect(await countThings(name)).toBe(1);
   });
 
-  it("holds no transaction open before its work begins", async () => {
+  it("holds no transaction open before the handler uses it", async () => {
     const release = pauseRequestsAt("reserved");
     const first = createThing(randomUUID(), { name: "unheld" });
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -140,24 +140,24 @@ describe("a POST with an Idempotency-Key", () => {
     expect(open).toHaveLength(0);
   });
 
-  it("is answered once by a route whose effect is in transactions of its own", async () => {
+  it("has its effect once in a route that uses several transactions", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
-    const twice = () =>
+    const createPair = () =>
       service.request("POST", "/v1/pairs/", { principal, body: { name }, headers: { "idempotency-key": key } });
-    const first = await twice();
-    const again = await twice();
-    expect([first.status, again.status, again.headers.get("idempotency-replayed")]).toEqual([201, 201, "true"]);
+    const first = await createPair();
+    const repeated = await createPair();
+    expect([first.status, repeated.status, repeated.headers.get("idempotency-replayed")]).toEqual([201, 201, "true"]);
     expect(await countThings(name)).toBe(2);
   });
 
-  it("is another key for another location", async () => {
+  it("is independent of the same key of another location", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
     await createThing(key, { name });
     expect((await createThing(key, { name }, createTestPrincipal())).headers.get("idempotency-replayed")).toBeNull();
     expect(await countThings(name)).toBe(2);
   });
 
-  it("is answered anew after a day", async () => {
+  it("is handled again after a day", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
     await createThing(key, { name });
     await service.db.sql`update idempotency_keys set answered_at = now() - interval '25 hours' where key = ${key}`;
@@ -165,7 +165,7 @@ describe("a POST with an Idempotency-Key", () => {
     expect(await countThings(name)).toBe(2);
   });
 
-  it("is kept encrypted", async () => {
+  it("has its response stored encrypted", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
     const { id } = (await (await createThing(key, { name })).json()) as { id: string };
     const [row] = await service.db.sql`select sealed_reply from idempotency_keys where key = ${key}`;
@@ -175,54 +175,54 @@ describe("a POST with an Idempotency-Key", () => {
   it.each([
     ["with a space", "a b"],
     ["too long", "x".repeat(256)],
-  ])("refuses a key %s", async (_, key) => {
-    const answer = await createThing(key, { name: "x" });
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ errors: [{ in: "header", path: "idempotency-key" }] });
+  ])("returns 400 for a key %s", async (_, key) => {
+    const response = await createThing(key, { name: "x" });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ errors: [{ in: "header", path: "idempotency-key" }] });
   });
 
-  it("whose reply is large keeps its fingerprint, and is answered 204 without a body", async () => {
+  it("with a large response is stored without its body, and returns 204 when it is repeated", async () => {
     const [key, name] = [randomUUID(), randomUUID()];
     const first = await createThing(key, { name, size: 70_000 });
     expect(first.status).toBe(201);
     expect((await first.text()).length).toBeGreaterThan(70_000);
     const [row] = await service.db.sql`select length(sealed_reply) as size from idempotency_keys where key = ${key}`;
     expect(row?.size).toBeLessThan(1_000);
-    const again = await createThing(key, { name, size: 70_000 });
-    expect(again.status).toBe(204);
-    expect(await again.text()).toBe("");
-    expect(again.headers.get("idempotency-replayed")).toBe("true");
-    expect(again.headers.get("location")).toBe(first.headers.get("location"));
-    expect(again.headers.get("content-type")).toBeNull();
+    const repeated = await createThing(key, { name, size: 70_000 });
+    expect(repeated.status).toBe(204);
+    expect(await repeated.text()).toBe("");
+    expect(repeated.headers.get("idempotency-replayed")).toBe("true");
+    expect(repeated.headers.get("location")).toBe(first.headers.get("location"));
+    expect(repeated.headers.get("content-type")).toBeNull();
     expect(await countThings(name)).toBe(1);
     expect((await createThing(key, { name, size: 1 })).status).toBe(422);
   });
 
-  it("is answered 204 when the location's bytes of the day are used up, and has its effect once", async () => {
+  it("returns 204 when it is repeated after the location's daily bytes are used up", async () => {
     const limited = createTestPrincipal();
     const names = Array.from({ length: 8 }, () => randomUUID());
     const send = () => Promise.all(names.map((name) => createThing(name, { name, size: 40_000 }, limited)));
     expect(new Set((await send()).map(({ status }) => status))).toEqual(new Set([201]));
-    const again = (await send()).map(({ status }) => status);
+    const repeated = (await send()).map(({ status }) => status);
     // 200,000 bytes a day.
-    expect(again.filter((status) => status === 201)).toHaveLength(4);
-    expect(again.filter((status) => status === 204)).toHaveLength(4);
+    expect(repeated.filter((status) => status === 201)).toHaveLength(4);
+    expect(repeated.filter((status) => status === 204)).toHaveLength(4);
     for (const name of names) expect(await countThings(name)).toBe(1);
     const [row] = await service.db.sql`
       select sum(length(sealed_reply)) as size from idempotency_keys where starts_with(owner, ${limited.location?.id ?? ""})`;
     expect(Number(row?.size)).toBeLessThan(300_000);
   });
 
-  it("is refused when the location has used its keys of the day, and has no effect", async () => {
+  it("returns 429 and has no effect when the location's daily keys are used up", async () => {
     const limited = createTestPrincipal();
     await service.db.sql`
       insert into daily_usage (location_id, day, quota, used)
       values (${limited.location?.id ?? ""}, (now() at time zone 'UTC')::date, 'idempotency_keys', 100)`;
     const name = randomUUID();
-    const refused = await createThing(randomUUID(), { name }, limited);
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(await refused.json()).toMatchObject({
+    const rejected = await createThing(randomUUID(), { name }, limited);
+    expect(rejected.status).toBe(429);
+    expect(Number(rejected.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await rejected.json()).toMatchObject({
       code: "quota_exceeded",
       limit: { name: "idempotency_keys", maximum: 100, unit: "keys per day" },
     });
@@ -230,14 +230,14 @@ describe("a POST with an Idempotency-Key", () => {
     expect((await createThing(randomUUID(), { name })).status).toBe(201);
   });
 
-  it("leaves connections for others, however many come at once", async () => {
+  it("succeeds in more concurrent requests than there are database connections", async () => {
     const names = Array.from({ length: 40 }, () => randomUUID());
-    const answers = await Promise.all(names.map((name) => createThing(randomUUID(), { name })));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    const responses = await Promise.all(names.map((name) => createThing(randomUUID(), { name })));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([201]));
   });
 });
 
-describe("a process that dies of a request with an Idempotency-Key", () => {
+describe("a process that crashes during a request with an Idempotency-Key", () => {
   async function crashProcessAt(request: CrashingRequest): Promise<void> {
     const script = fileURLToPath(new URL("../testing/crashing-request.ts", import.meta.url));
     const child = spawn(process.execPath, ["--conditions=source", "--import", "tsx", script, JSON.stringify(request)], {
@@ -248,23 +248,23 @@ describe("a process that dies of a request with an Idempotency-Key", () => {
   }
 
   it.each([
-    { diesAt: "reserved", left: "reserved", replayed: null },
-    { diesAt: "worked", left: "reserved", replayed: null },
-    { diesAt: "committed", left: "answered", replayed: "true" },
+    { crashesAt: "reserved", state: "reserved", replayed: null },
+    { crashesAt: "worked", state: "reserved", replayed: null },
+    { crashesAt: "committed", state: "completed", replayed: "true" },
   ])(
-    "once it is $diesAt leaves the key $left, and a repeat has the effect there once",
-    async ({ diesAt, left, replayed }) => {
+    "when it is $crashesAt leaves the key $state, and a repeated request has its effect once",
+    async ({ crashesAt, state, replayed }) => {
       const [key, name] = [randomUUID(), randomUUID()];
-      await crashProcessAt({ diesAt, principal, key, body: { name } });
+      await crashProcessAt({ crashesAt, principal, key, body: { name } });
       const [row] = await service.db.sql`select answered_at, holder from idempotency_keys where key = ${key}`;
-      expect(row && (row.answeredAt === null ? "reserved" : "answered")).toBe(left);
-      await eventually("PostgreSQL to notice that the process is gone", async () => {
+      expect(row && (row.answeredAt === null ? "reserved" : "completed")).toBe(state);
+      await eventually("PostgreSQL to drop the connections of the process", async () => {
         const { sql } = service.db;
         return (await sql`select 1 from pg_stat_activity where application_name = ${row?.holder}`).length === 0;
       });
-      const again = await createThing(key, { name });
-      expect([again.status, again.headers.get("idempotency-replayed")]).toEqual([201, replayed]);
-      const { id } = (await again.json()) as { id: string };
+      const repeated = await createThing(key, { name });
+      expect([repeated.status, repeated.headers.get("idempotency-replayed")]).toEqual([201, replayed]);
+      const { id } = (await repeated.json()) as { id: string };
       expect(await service.db.sql`select id from things where name = ${name}`).toEqual([{ id }]);
     },
     60_000,

@@ -8,43 +8,43 @@ import type { Encryption } from "../security/encryption.ts";
 import type { RouteResponse } from "./route-response.ts";
 
 /**
- * Answers a request that carries an Idempotency-Key once, and again as it was answered.
+ * Handles a request with an Idempotency-Key once, and returns the stored response when it is repeated.
  *
- * It reserves the key, has the request handled, and keeps the reply in the transaction of its effect: either both are
- * there or neither. The same key within 24 hours gets the kept reply, and nothing happens. Of a large reply, or beyond
- * the day's bytes, the body is not kept: the same key then gets 204 with the other headers of the first reply.
+ * It reserves the key, handles the request, and stores the response in the transaction of the effect: either both are
+ * committed or neither. The same key within 24 hours gets the stored response without any effect. The body of a large
+ * response, or one beyond the daily bytes, is not stored: the repeated request then gets 204 with the other headers.
  *
- * A key is in one of these states, each of them committed:
- * - `answered_at` is null: reserved. Others with the key are refused. When its process is gone, or `reserved_at` is longer
- *   ago than the lease, the next request takes it over; should the first one still go on, its transaction does not commit.
- * - `answered_at` is set: the effect is there, and so is its reply.
+ * A committed key is in one of these states:
+ * - `answered_at` is null: reserved. Other requests with the key are rejected. Once its process is gone, or
+ *   `reserved_at` is older than the lease, the next request takes the key over; the first then cannot commit.
+ * - `answered_at` is set: the effect and its response are stored.
  *
  * @throws `ApiError` quota_exceeded when the location has used its keys of today; idempotency_key_reused when the key
- * came with another request before; idempotency_key_in_use while the first request is being answered.
+ * was used with a different request; idempotency_key_in_use while the first request is in progress.
  */
 export type IdempotencyHandler = (request: IdempotentRequest, handle: TransactionalHandler) => Promise<RouteResponse>;
 
 /**
- * Handles a request. Of the database that it is given it may use one transaction, which commits together with the reply:
- * what the reply says has to be known without further waiting once that transaction's work is done.
+ * Handles a request. It may use one transaction of `database`, which commits together with the response. The response
+ * must therefore be complete, without further waiting, once the work of that transaction is done.
  */
 type TransactionalHandler = (database: Database) => Promise<RouteResponse>;
 
 interface IdempotentRequest {
   key: string;
   principal: Principal;
-  /** Method and address. */
+  /** The method and URL. */
   operation: string;
   body: Uint8Array;
 }
 
-/** How long a reply is kept. */
+/** How long a response is stored. */
 const responseRetention = "24 hours";
 
-/** How long a reservation counts at most: longer than a request takes. */
+/** How long a reservation is valid: longer than any request takes. */
 const leaseSeconds = 60;
 
-/** A key that this request has reserved. */
+/** An Idempotency-Key that this request has reserved. */
 interface KeyReservation {
   owner: string;
   key: string;
@@ -58,10 +58,10 @@ export function createIdempotencyHandler(
 ): IdempotencyHandler {
   const { sql } = database;
   const dailyKeyQuota = { name: "idempotency_keys", maximum: limits.IDEMPOTENCY_KEYS_PER_DAY, unit: "keys" };
-  /** Of replies that are kept with their body. */
+  /** Counts the responses that are stored with their body. */
   const dailyByteQuota = { name: "idempotency_bytes", maximum: limits.IDEMPOTENCY_BYTES_PER_DAY, unit: "bytes" };
 
-  /** Returns undefined when the key is answered or reserved already. */
+  /** Returns undefined when the key is already completed or reserved. */
   async function reserveKey(owner: string, key: string, fingerprint: string): Promise<KeyReservation | undefined> {
     const [row] = await sql<{ reservation: string }[]>`
       insert into idempotency_keys as held (owner, key, fingerprint, answered_at, reservation, holder, reserved_at)
@@ -80,14 +80,16 @@ export function createIdempotencyHandler(
     return row && { owner, key, reservation: row.reservation };
   }
 
-  /** Keeps the reply, unless another request has taken the key over. */
+  /** Stores the response, unless another request has taken the key over. */
   async function completeReservation(
     tx: SqlTransaction,
     { owner, key, reservation }: KeyReservation,
-    { locationId, reply }: { locationId: string; reply: RouteResponse },
+    { locationId, response }: { locationId: string; response: RouteResponse },
   ): Promise<void> {
     await consumeDailyQuota(tx, { locationId, quota: dailyKeyQuota, amount: 1 });
-    const { status, headers, body } = (await shouldKeepBody(tx, locationId, reply)) ? reply : withoutBody(reply);
+    const { status, headers, body } = (await shouldStoreBody(tx, locationId, response))
+      ? response
+      : withoutBody(response);
     const encryptedResponse = encryption.encrypt(JSON.stringify({ headers, body }));
     const { count } = await tx`
       update idempotency_keys set status = ${status}, sealed_reply = ${encryptedResponse}, answered_at = now()
@@ -95,7 +97,7 @@ export function createIdempotencyHandler(
     if (count === 0) throw createKeyInUseError();
   }
 
-  async function shouldKeepBody(tx: SqlTransaction, locationId: string, { body }: RouteResponse): Promise<boolean> {
+  async function shouldStoreBody(tx: SqlTransaction, locationId: string, { body }: RouteResponse): Promise<boolean> {
     if (body === null) return true;
     if (typeof body !== "string") return false;
     const amount = Buffer.byteLength(body);
@@ -105,7 +107,7 @@ export function createIdempotencyHandler(
     );
   }
 
-  /** Frees the key of a request that had no effect. While the database is away it is tried again, until the lease is over. */
+  /** Deletes the reservation of a failed request. Retries until the lease expires while the database is unavailable. */
   async function releaseReservation(heldReservation: KeyReservation, attemptsLeft = leaseSeconds): Promise<void> {
     const { owner, key, reservation } = heldReservation;
     try {
@@ -128,29 +130,29 @@ export function createIdempotencyHandler(
       if (!stored) throw createKeyInUseError();
       if (stored.fingerprint !== fingerprint) {
         throw new ApiError("idempotency_key_reused", {
-          detail: "This Idempotency-Key came with another request before. Give each request a key of its own.",
+          detail: "This Idempotency-Key was used with a different request. Use a new key for each request.",
         });
       }
-      const reply: Omit<RouteResponse, "status"> = JSON.parse(encryption.decrypt(stored.sealedReply));
-      return { ...reply, status: stored.status, headers: { ...reply.headers, "idempotency-replayed": "true" } };
+      const response: Omit<RouteResponse, "status"> = JSON.parse(encryption.decrypt(stored.sealedReply));
+      return { ...response, status: stored.status, headers: { ...response.headers, "idempotency-replayed": "true" } };
     }
 
     const locationId = principal.location?.id ?? principal.keyId;
     let committed: Promise<void> | undefined;
     const transaction: Database["transaction"] = (work) =>
       new Promise((resolve, reject) => {
-        if (committed) throw new Error("A request with an Idempotency-Key has one transaction.");
+        if (committed) throw new Error("A request with an Idempotency-Key may use only one transaction.");
         committed = database.transaction(async (tx) => {
           resolve(await work(tx));
-          await completeReservation(tx, reserved, { locationId, reply: await responsePromise });
+          await completeReservation(tx, reserved, { locationId, response: await responsePromise });
         });
         committed.catch(reject);
       });
     const responsePromise = handle({ ...database, transaction });
     try {
-      const reply = await responsePromise;
-      await (committed ?? database.transaction((tx) => completeReservation(tx, reserved, { locationId, reply })));
-      return reply;
+      const response = await responsePromise;
+      await (committed ?? database.transaction((tx) => completeReservation(tx, reserved, { locationId, response })));
+      return response;
     } catch (error) {
       await Promise.allSettled([committed]);
       await releaseReservation(reserved);
@@ -159,13 +161,13 @@ export function createIdempotencyHandler(
   };
 }
 
-/** What is kept of a reply that is too large. */
+/** Returns what is stored of a response that is too large. */
 function withoutBody({ headers: { "content-type": _, ...headers } }: RouteResponse): RouteResponse {
   return { status: 204, body: null, headers };
 }
 
 function createKeyInUseError(): ApiError {
   return new ApiError("idempotency_key_in_use", {
-    detail: "The first request with this Idempotency-Key is being answered. Ask again in a moment.",
+    detail: "The first request with this Idempotency-Key is still in progress. Retry shortly.",
   });
 }

@@ -1,46 +1,42 @@
-import { ApiError } from "@pragma/contracts/errors";
-import type { PageLinks, PageMeta } from "@pragma/contracts/pagination";
 import { z } from "zod";
 import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
 import { numberFromEnv } from "../config/runtime-config.ts";
 import type { SqlClient, SqlFragment } from "../database/postgres.ts";
 import { buildDataListJson } from "../json/join-json.ts";
 import type { RouteInput } from "./define-route.ts";
+import { buildPageFields } from "./page-links.ts";
+import { decodePageToken, encodePageToken, pageTokenInstantSchema } from "./page-token.ts";
 import { jsonTextResponse, type RouteResponse } from "./route-response.ts";
 
-/** The setting of services whose lists have large items. */
+/** The configuration of services whose lists have large items. */
 export const pageSizeConfig = {
-  /** Bytes of item text in a page; one that would be larger ends early. A single larger item is a page of its own. */
+  /** The maximum bytes of items in a page; a larger page ends early. A single larger item is a page by itself. */
   PAGE_MAX_BYTES: numberFromEnv(1_024).default(4 * 1024 * 1024),
 };
 
-/** Which part of a list is wanted: after a place in its order, or so many items from its start. */
-export interface PageRange<Place = { at: string; id: string }> {
-  after: Place | null;
+/** A part of a list: after a position in its order, or from an offset. */
+export interface PageRange<Position = { at: string; id: string }> {
+  after: Position | null;
   offset: number;
   limit: number;
 }
 
-/** What was found of a page: fewer items than its limit where the list ends, or where more would be too large. */
-export interface PageResult<Place> {
-  /** The JSON of each, as the database sent it. */
+/** The items of a page: fewer than its limit where the list ends, or where more would be too large. */
+export interface PageResult<Position> {
+  /** The JSON of each item, as the database sent it. */
   items: (string | Uint8Array)[];
-  /** How many items the whole list has. */
+  /** The number of items in the whole list. */
   total: number;
-  /** The place of the last item, when the list goes on after it. */
-  last: Place | null;
+  /** The position of the last item; null when the list ends with it. */
+  last: Position | null;
 }
 
 type PagePosition = Record<string, string | number>;
 
-/** An instant and a day as page tokens carry them: such as PostgreSQL can hold. */
-export const pageTokenInstantSchema = z.iso.datetime().regex(/^(?!0000).{20,35}$/);
-export const pageTokenDateSchema = z.iso.date().regex(/^(?!0000)/);
-
-/** In a token beside the place of the last item: the page that begins or goes on after it, and how much of it is left. */
+/** The rest of a page token: the index of the page, and how many items are left of one that ended early. */
 const pageTokenStateSchema = z.object({ index: z.int().min(0), left: z.int().min(1).max(100).optional() });
 
-/** Pages of large items that are read for one key at a time: the others wait, and leave the database to other keys. */
+/** Limits the concurrent pages of large items for each API key, so that other keys can use the database. */
 const largePageSemaphore = createKeyedSemaphore(4);
 
 type AnyRouteInput = RouteInput<undefined, undefined, undefined, unknown>;
@@ -49,42 +45,43 @@ interface PageRequest extends Pick<AnyRouteInput, "url" | "origin"> {
   query: { index: number; size: number; pageToken?: string | undefined };
 }
 
-type FindPageItems<Found> = (range: PageRange<Found>) => Promise<PageResult<Found>>;
+type FindPageItems<Position> = (range: PageRange<Position>) => Promise<PageResult<Position>>;
 
 /**
- * Answers the page of large items that was asked for, of which only a few are read for a key at a time. Where `find`
- * gives fewer items than there are, the page ends early: its token leads to the rest of it, with the same index, and
+ * Returns the requested page of large items; an API key may read a few such pages at a time. Where `find` returns
+ * fewer items than requested, the page ends early: its token leads to the rest of the page, with the same index, and
  * from there to the next page.
  *
  * @throws `ApiError` invalid_page_token.
  */
 export async function largePageResponse<Schema extends z.ZodType<PagePosition>>(
   request: PageRequest & Pick<AnyRouteInput, "principal">,
-  placeSchema: Schema,
+  positionSchema: Schema,
   find: FindPageItems<z.output<Schema>>,
 ): Promise<RouteResponse> {
-  return largePageSemaphore.run(() => pageResponse(request, placeSchema, find), request.principal.keyId);
+  return largePageSemaphore.run(() => pageResponse(request, positionSchema, find), request.principal.keyId);
 }
 
 async function pageResponse<Schema extends z.ZodType<PagePosition>>(
   { query, url, origin }: PageRequest,
-  placeSchema: Schema,
+  positionSchema: Schema,
   find: FindPageItems<z.output<Schema>>,
 ): Promise<RouteResponse> {
   const { size, pageToken } = query;
-  const token = pageToken === undefined ? undefined : decodePageToken(pageToken, placeSchema.and(pageTokenStateSchema));
+  const token =
+    pageToken === undefined ? undefined : decodePageToken(pageToken, positionSchema.and(pageTokenStateSchema));
   const index = token?.index ?? query.index;
   const limit = Math.min(token?.left ?? size, size);
   const { items, total, last } = await find({ after: token ?? null, offset: token ? 0 : index * size, limit });
-  const isCut = last !== null && items.length < limit;
-  const next = isCut ? { index, left: limit - items.length } : { index: index + 1 };
+  const isPartial = last !== null && items.length < limit;
+  const next = isPartial ? { index, left: limit - items.length } : { index: index + 1 };
   const nextPageToken = last && encodePageToken({ ...last, ...next });
-  const isRest = token?.left !== undefined;
-  const fields = buildPageFields({ total, index, size, url, origin, nextPageToken, isCut, isRest });
+  const isContinuation = token?.left !== undefined;
+  const fields = buildPageFields({ total, index, size, url, origin, nextPageToken, isPartial, isContinuation });
   return jsonTextResponse(200, buildDataListJson(items, fields));
 }
 
-/** What the place of an item follows from: its time has milliseconds, as the column that the list is in the order of. */
+/** A row of a list in the order of `created_at`, a column with millisecond precision. */
 interface ListedRow {
   id: string;
   createdAt: Date | string;
@@ -96,12 +93,12 @@ interface NewestRowsQuery<Row> {
   columns: SqlFragment;
   table: SqlFragment;
   where: SqlFragment;
-  /** What is answered of a row; the row itself unless given. */
+  /** Returns the item of a row; by default the row itself. */
   toItem?: (row: Row) => unknown;
 }
 
 /**
- * Answers the page that was asked for of the rows of a table that pass `where`, newest first, by created_at and id.
+ * Returns the requested page of the rows of a table that match `where`, newest first, by created_at and id.
  *
  * @throws `ApiError` invalid_page_token.
  */
@@ -113,7 +110,7 @@ export async function newestRowsPageResponse<Row extends ListedRow>(
   return pageResponse(request, createdAtPositionSchema, async ({ after, offset, limit }) => {
     const isAfter = after ? sql`(created_at, id) < (${after.at}::timestamptz, ${after.id}::uuid)` : sql`true`;
     const [rows, [counted]] = await Promise.all([
-      // One more than the page holds tells whether there is another page.
+      // One more row than the page holds shows whether there is another page.
       sql<Row[]>`
         select ${columns} from ${table} where ${where} and ${isAfter}
         order by created_at desc, id desc offset ${offset} limit ${limit + 1}`,
@@ -127,72 +124,4 @@ export async function newestRowsPageResponse<Row extends ListedRow>(
 
 export function toCreatedAtPosition({ id, createdAt }: ListedRow): { at: string; id: string } {
   return { at: new Date(createdAt).toISOString(), id };
-}
-
-interface PageLinkOptions {
-  total: number;
-  /** Zero-based. */
-  index: number;
-  size: number;
-  /** The address that was asked, whose filters the links keep. */
-  url: URL;
-  /** Scheme and host that the client used. */
-  origin: string;
-  nextPageToken: string | null;
-  /** Whether it ended early, so that only the token leads to the rest of the page. */
-  isCut?: boolean;
-  /** Whether it is the rest of a page that ended early. */
-  isRest?: boolean;
-}
-
-/** Returns what a page has beside its `data`. */
-export function buildPageFields(options: PageLinkOptions): {
-  meta: PageMeta;
-  links: PageLinks;
-  nextPageToken: string | null;
-} {
-  const { total, index, size, url, origin, nextPageToken, isCut = false, isRest = false } = options;
-  const totalPage = Math.ceil(total / size);
-  const lastIndex = Math.max(0, totalPage - 1);
-  const isByToken = isCut || url.searchParams.has("pageToken");
-  const linkToIndex = (page: number) => buildPageLink(options, "index", String(page));
-  const linkToNext = (token: string) =>
-    isByToken ? buildPageLink(options, "pageToken", token) : linkToIndex(index + 1);
-  const previous = isRest ? index : Math.min(index - 1, lastIndex);
-  return {
-    meta: { totalPage, totalCount: total, currentPageIndex: index, pageSize: size },
-    links: {
-      self: `${origin}${url.pathname}${url.search}`,
-      first: linkToIndex(0),
-      last: linkToIndex(lastIndex),
-      next: nextPageToken === null ? null : linkToNext(nextPageToken),
-      prev: previous < 0 ? null : linkToIndex(previous),
-    },
-    nextPageToken,
-  };
-}
-
-/** The address of another page, by its index or by a token. */
-function buildPageLink({ url, origin }: PageLinkOptions, name: "index" | "pageToken", value: string): string {
-  const query = new URLSearchParams(url.search);
-  query.delete(name === "index" ? "pageToken" : "index");
-  query.set(name, value);
-  return `${origin}${url.pathname}?${query}`;
-}
-
-/** An opaque token for the page after this place in a list. */
-export function encodePageToken(position: Record<string, string | number>): string {
-  return Buffer.from(JSON.stringify(position)).toString("base64url");
-}
-
-/** The place that a token stands for; throws `ApiError` invalid_page_token when it is not one that this list gave. */
-export function decodePageToken<Schema extends z.ZodType>(token: string, positionSchema: Schema): z.output<Schema> {
-  try {
-    return positionSchema.parse(JSON.parse(Buffer.from(token, "base64url").toString("utf8")));
-  } catch (cause) {
-    throw new ApiError("invalid_page_token", {
-      detail: "Give the nextPageToken of the page before as it was, or begin again without one.",
-      cause,
-    });
-  }
 }

@@ -10,14 +10,14 @@ const kibibyte = 1024;
 const mebibyte = 1024 * 1024;
 const reservations: RequestBodyMemoryReservation[] = [];
 
-/** What a body takes, until the test is over. */
+/** Returns a reservation that is released after the test. */
 function reserveMemory(sender: string): RequestBodyMemoryReservation {
-  const each = new RequestBodyMemoryReservation(sender);
-  reservations.push(each);
-  return each;
+  const reservation = new RequestBodyMemoryReservation(sender);
+  reservations.push(reservation);
+  return reservation;
 }
 afterEach(() => {
-  for (const each of reservations.splice(0)) each.release();
+  for (const reservation of reservations.splice(0)) reservation.release();
   setRequestBodyMemoryLimit(undefined);
   setMinBodyRate({ bytes: 32 * kibibyte, windowSeconds: 10 });
 });
@@ -26,21 +26,23 @@ function requestOf(body: ReadableStream<Uint8Array>, headers: Record<string, str
   return createIncomingRequest({ method: "POST", headers, body });
 }
 
-test("leaves a body alone whose encoding it does not know", async () => {
+test("rejects an unknown content encoding without reading the body", async () => {
   const request = createIncomingRequest({ method: "POST", headers: { "content-encoding": "br" }, body: [] });
-  await expect(readRequestBody(request, { allowance: new RequestBodyMemoryReservation("a") })).rejects.toMatchObject({
+  await expect(
+    readRequestBody(request, { memoryReservation: new RequestBodyMemoryReservation("a") }),
+  ).rejects.toMatchObject({
     code: "unsupported_encoding",
   });
   expect(request.listenerCount("data")).toBe(0);
 });
 
-describe("a body that comes slowly", () => {
-  /** Chunks of a size, one each so many milliseconds. */
+describe("a slow body", () => {
+  /** Returns a stream of these chunks, one every `everyMs` milliseconds. */
   function slowStream(chunks: Uint8Array[], everyMs: number, { ends = true } = {}): ReadableStream<Uint8Array> {
-    const left = [...chunks];
+    const remaining = [...chunks];
     return new ReadableStream({
       async pull(controller) {
-        const next = left.shift();
+        const next = remaining.shift();
         if (next) {
           controller.enqueue(next);
           await sleep(everyMs);
@@ -59,20 +61,20 @@ describe("a body that comes slowly", () => {
       { "content-encoding": "gzip" },
     ],
     ["trickles", () => slowStream([spaces(100 * kibibyte), ...Array(50).fill(spaces(kibibyte))], 100), {}],
-  ])("is refused when it %s, and holds nothing any more", async (_, body, headers) => {
+  ])("returns 408 when it %s", async (_, body, headers) => {
     setMinBodyRate({ bytes: 32 * kibibyte, windowSeconds: 1 });
-    const taking = reserveMemory("a");
+    const memoryReservation = reserveMemory("a");
     const started = performance.now();
     await expect(
-      readRequestBody(requestOf(body(), headers as Record<string, string>), { allowance: taking }),
+      readRequestBody(requestOf(body(), headers as Record<string, string>), { memoryReservation }),
     ).rejects.toMatchObject({ code: "request_timeout", status: 408, message: expect.stringContaining("32768 bytes") });
     expect(performance.now() - started).toBeLessThan(4_000);
   });
 
-  it("is read when it is small, or brings enough", async () => {
+  it("is read when it is small or fast enough", async () => {
     setMinBodyRate({ bytes: 32 * kibibyte, windowSeconds: 1 });
     const read = (body: ReadableStream<Uint8Array>) =>
-      readRequestBody(requestOf(body), { allowance: reserveMemory("a") });
+      readRequestBody(requestOf(body), { memoryReservation: reserveMemory("a") });
     const small = read(slowStream([spaces(30 * kibibyte), spaces(30 * kibibyte)], 1_500));
     const steady = read(slowStream(Array(10).fill(spaces(20 * kibibyte)), 250));
     expect((await small).byteLength).toBe(60 * kibibyte);
@@ -80,38 +82,38 @@ describe("a body that comes slowly", () => {
   });
 });
 
-describe("the bodies in hand", () => {
+describe("the memory of request bodies", () => {
   const overloaded = expect.objectContaining({ code: "overloaded", status: 503 });
-  const taking = (bytes: number, sender: string) => {
-    const each = reserveMemory(sender);
-    each.reserve(bytes);
-    return each;
+  const reserveBytes = (bytes: number, sender: string) => {
+    const reservation = reserveMemory(sender);
+    reservation.reserve(bytes);
+    return reservation;
   };
 
-  it("are of one location a quarter at most, and the refusal says how many", () => {
+  it("is limited to a quarter per location, and the error reports that limit", () => {
     setRequestBodyMemoryLimit(400);
-    const mine = taking(60 * mebibyte, "one");
-    taking(40 * mebibyte, "one");
-    const limit = { name: "bodies in hand of a location", maximum: 100 * mebibyte, unit: "bytes" };
-    expect(() => taking(1, "one")).toThrow(expect.objectContaining({ code: "overloaded", limit }));
-    taking(100 * mebibyte, "other");
-    mine.release();
-    taking(60 * mebibyte, "one");
+    const first = reserveBytes(60 * mebibyte, "one");
+    reserveBytes(40 * mebibyte, "one");
+    const limit = { name: "concurrent_body_bytes_per_location", maximum: 100 * mebibyte, unit: "bytes" };
+    expect(() => reserveBytes(1, "one")).toThrow(expect.objectContaining({ code: "overloaded", limit }));
+    reserveBytes(100 * mebibyte, "other");
+    first.release();
+    reserveBytes(60 * mebibyte, "one");
   });
 
-  it("let a location send one body of the largest size, however small the budget", () => {
+  it("suffices for one body of the maximum size per location, however small the limit", () => {
     setRequestBodyMemoryLimit(56);
-    taking(50 * mebibyte, "one");
-    expect(() => taking(mebibyte, "one")).toThrow(overloaded);
+    reserveBytes(50 * mebibyte, "one");
+    expect(() => reserveBytes(mebibyte, "one")).toThrow(overloaded);
   });
 
-  it("leave the last tenth to small bodies", () => {
+  it("reserves its last tenth for small bodies", () => {
     setRequestBodyMemoryLimit(400);
-    for (const sender of ["a", "b", "c"]) taking(100 * mebibyte, sender);
-    taking(60 * mebibyte, "d");
-    const large = taking(mebibyte, "e");
+    for (const sender of ["a", "b", "c"]) reserveBytes(100 * mebibyte, sender);
+    reserveBytes(60 * mebibyte, "d");
+    const large = reserveBytes(mebibyte, "e");
     expect(() => large.reserve(1)).toThrow(overloaded);
-    for (let i = 0; i < 39; i += 1) taking(mebibyte, "f");
-    expect(() => taking(1, "g")).toThrow(overloaded);
+    for (let i = 0; i < 39; i += 1) reserveBytes(mebibyte, "f");
+    expect(() => reserveBytes(1, "g")).toThrow(overloaded);
   });
 });

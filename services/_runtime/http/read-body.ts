@@ -4,29 +4,32 @@ import { createGunzip } from "node:zlib";
 import { ApiError } from "@pragma/contracts/errors";
 import { maxRequestBodyBytes, type RequestBodyMemoryReservation } from "../limits/request-body-memory.ts";
 
-/** How slowly a body may come in: so many bytes, after inflating, in each window once it is no longer small. */
+/** The minimum bytes, after inflating, that a body must bring in each window once it is no longer small. */
 let minBodyRate = { bytes: 32 * 1024, windowSeconds: 10 };
 
 export function setMinBodyRate(rate: typeof minBodyRate): void {
   minBodyRate = rate;
 }
 
-/** What so few bytes hold is little: they may come as slowly as a bad connection brings them. */
+/** Bodies up to this size may arrive at any rate, because they hold little memory. */
 const rateExemptBytes = 64 * 1024;
 
 /**
- * Reads a request's body whole, inflating gzip as it comes in, and no further than the limit: a small body that
- * inflates to a huge one is refused as soon as it passes it.
+ * Returns the whole body of a request, inflated if it is gzip. It stops reading at `maxBytes`, so that a small body
+ * that inflates to a huge one is rejected early.
  *
- * @throws `ApiError` body_too_large, unsupported_encoding, malformed_body (gzip that is broken or cut short), overloaded,
+ * @throws `ApiError` body_too_large, unsupported_encoding, malformed_body (invalid or truncated gzip), overloaded,
  * request_timeout.
  */
 export async function readRequestBody(
   incoming: IncomingMessage,
-  { allowance, limit = maxRequestBodyBytes }: { allowance: RequestBodyMemoryReservation; limit?: number | undefined },
+  {
+    memoryReservation,
+    maxBytes = maxRequestBodyBytes,
+  }: { memoryReservation: RequestBodyMemoryReservation; maxBytes?: number | undefined },
 ): Promise<Uint8Array> {
-  if (Number(incoming.headers["content-length"] ?? 0) > limit) throw createBodyTooLargeError(limit);
-  // Before the body is touched: a stream that is opened and not read breaks the process when it fails.
+  if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) throw createBodyTooLargeError(maxBytes);
+  // Checked before the stream is created: one that is never read would crash the process when it fails.
   const isGzip = isGzipEncoding(incoming.headers["content-encoding"]);
   if (!hasRequestBody(incoming)) return new Uint8Array();
   const raw = createBodyStream(incoming);
@@ -34,12 +37,12 @@ export async function readRequestBody(
   raw.on("error", (error) => source.destroy(error));
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const stopWatching = destroyWhenSlow(source, () => size);
+  const stopRateCheck = destroyWhenSlow(source, () => size);
   try {
     for await (const chunk of source as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
-      if (size > limit) throw createBodyTooLargeError(limit);
-      allowance.reserve(chunk.byteLength);
+      if (size > maxBytes) throw createBodyTooLargeError(maxBytes);
+      memoryReservation.reserve(chunk.byteLength);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -47,25 +50,25 @@ export async function readRequestBody(
     if (error instanceof ApiError) throw error;
     throw new ApiError("malformed_body", {
       detail: String((error as NodeJS.ErrnoException).code).startsWith("Z_")
-        ? "The body is not the gzip that its content-encoding says it is, or it was cut short."
+        ? "The body is not valid gzip, or it was cut short."
         : "The body was cut short.",
       cause: error,
     });
   } finally {
-    stopWatching();
+    stopRateCheck();
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size);
 }
 
-/** Destroys the source with `ApiError` request_timeout once a window has brought too little. Gives what ends that. */
+/** Destroys a source that is too slow with `ApiError` request_timeout. Returns a function that stops the check. */
 function destroyWhenSlow(source: Readable, getSize: () => number): () => void {
   const { bytes, windowSeconds } = minBodyRate;
   let sizeBefore = 0;
   const timer = setInterval(() => {
     const size = getSize();
     if (size > rateExemptBytes && size - sizeBefore < bytes) {
-      const enough = `each ${windowSeconds} seconds have to bring ${bytes} bytes of it, after inflating`;
-      const detail = `The body came too slowly: ${enough}. Send it again.`;
+      const rate = `${bytes} bytes, after inflating, in every ${windowSeconds} seconds`;
+      const detail = `The body arrived too slowly: the server requires ${rate}. Send it again.`;
       source.destroy(new ApiError("request_timeout", { detail }));
     }
     sizeBefore = size;
@@ -78,18 +81,18 @@ function isGzipEncoding(encoding: string | undefined): boolean {
   if (name === "gzip" || name === "x-gzip") return true;
   if (name === "" || name === "identity") return false;
   throw new ApiError("unsupported_encoding", {
-    detail: `The content encoding ${encoding} is not supported: send gzip, or none.`,
+    detail: `The content encoding ${encoding} is not supported. Send gzip or no encoding.`,
     headers: { "accept-encoding": "gzip, identity" },
   });
 }
 
-function createBodyTooLargeError(limit: number): ApiError {
+function createBodyTooLargeError(maxBytes: number): ApiError {
   return new ApiError("body_too_large", {
-    detail: `The body is larger than ${limit / 1024 / 1024} MB (after inflating), which is the most that is taken.`,
+    detail: `The body is larger than the maximum of ${maxBytes / 1024 / 1024} MB (after inflating).`,
   });
 }
 
-/** Whether a request announces a body. */
+/** Whether the headers of a request announce a body. */
 export function hasRequestBody({ method, headers }: IncomingMessage): boolean {
   if (method === "GET" || method === "HEAD") return false;
   const length = headers["content-length"];
@@ -97,8 +100,9 @@ export function hasRequestBody({ method, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Returns the body of a request as a stream that can be destroyed before its end: the rest is then read and dropped, so
- * that the client still gets its response. A body that breaks off fails the stream: it must not be taken for the whole.
+ * Returns the body of a request as a stream that can be destroyed before its end. The rest is then read and discarded,
+ * so that the client still gets its response. A truncated body fails the stream, so that it is never used as a whole
+ * one.
  */
 export function createBodyStream(incoming: IncomingMessage): Readable {
   const body = new PassThrough();
@@ -108,7 +112,7 @@ export function createBodyStream(incoming: IncomingMessage): Readable {
     incoming.unpipe(body);
     incoming.resume();
   });
-  // Whoever reads the stream hears of its failure; one who has stopped reading does not care.
+  // A reader gets the error from the stream; without a reader it does not matter.
   body.on("error", () => {});
   return body;
 }

@@ -4,43 +4,43 @@ import type { ServiceName } from "@pragma/contracts/service-names";
 import { type InternalCallerName, internalScopesOf } from "@pragma/contracts/service-names";
 import type { Context } from "hono";
 
-/** Who sends a request to a service, and what only the gateway knows of it. */
+/** The principal of a request to a service, with the data that only the gateway knows. */
 export interface RequestIdentity {
   readonly principal: Principal;
   readonly requestId: string;
-  /** W3C. */
+  /** The W3C trace context. */
   readonly traceparent: string | undefined;
-  /** Scheme and host that the client used, e.g. `https://api.example`. */
+  /** The scheme and host that the client used, e.g. `https://api.example`. */
   readonly origin: string;
   /**
-   * What the gateway's log line of this request says besides. Given by a gateway of the same process: the service adds
-   * its fields here and writes no line of its own.
+   * The fields of the gateway's log line. Set by a gateway in the same process: the service adds its fields here
+   * instead of logging the request itself.
    */
   readonly logFields?: Record<string, unknown>;
 }
 
-/** What a service's Hono app is given besides the request. */
+/** The bindings of a service's Hono app. */
 export interface ServiceBindings {
-  /** node:http's request and response, when the request came over HTTP to this process. */
+  /** The node:http request and response, when the request came over HTTP. */
   incoming?: IncomingMessage;
   outgoing?: ServerResponse;
-  /** Set by code of this process only: by the gateway beside it, or by the server that verified a signature. */
+  /** Set only by code of this process: by its gateway, or by the server that verified the signature. */
   caller?: RequestIdentity;
 }
 
-/** What Hono knows of a service's request. */
+/** The Hono context of a request to a service. */
 export type ServiceHonoContext = Context<{ Bindings: ServiceBindings }>;
 
-/** Returns a header of the request; its name is in small letters. What this process asks of itself has none. */
+/** Returns a header of the request by its lower-case name. Requests within this process have no headers. */
 export function getRequestHeader({ env }: ServiceHonoContext, name: string): string | undefined {
   const value = env.incoming?.headers[name];
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
-/** Answers a request: a service's Hono app. */
+/** The fetch function of a service's Hono app. */
 export type ServiceFetch = (request: Request, bindings?: ServiceBindings) => Response | Promise<Response>;
 
-/** The principal with which one part of the product asks another by itself. */
+/** Returns the principal of requests that one service sends to another on its own behalf. */
 export function createInternalPrincipal(caller: InternalCallerName, service: ServiceName): Principal {
   return {
     keyId: "00000000-0000-0000-0000-000000000000",

@@ -1,19 +1,12 @@
 import { ApiError, maxReportedIssues, type RequestIssue } from "@pragma/contracts/errors";
 import { boundedArray, clientGeneratedIdToUuid, uniqueItemsCheck } from "@pragma/contracts/fields";
 import { z } from "zod";
+import type { BodyIssues } from "../json/body-issues.ts";
 import { type BodyPartLimits, checkBodyPartLimits } from "../json/json-limits.ts";
 
-/** What is wrong with a body. */
-export interface BodyIssues {
-  /** The first faults. */
-  issues: RequestIssue[];
-  /** How many there are in all. */
-  count: number;
-}
-
 /**
- * The faults that a schema found in one part of a request, in this API's words: as many as a reply lists. `place` is
- * where in that part its input stands.
+ * Returns the issues that a schema found in one part of a request: as many as a response lists. `basePath` is the
+ * position of `input` within that part.
  */
 export function toRequestIssues(
   part: RequestIssue["in"],
@@ -24,29 +17,24 @@ export function toRequestIssues(
   return error.issues.slice(0, maxReportedIssues).map((issue) => {
     const value = getValueAtPath(input, issue.path);
     const path = formatIssuePath(issue.path, basePath);
-    if (value === undefined && issue.code !== "custom") {
-      return { in: part, path, code: "required", message: `is required (${issue.message})` };
-    }
-    return {
-      in: part,
-      path,
-      code: getIssueCode(issue),
-      message: `${issue.message}${describeReceivedValue(value, issue.path)}`,
-    };
+    if (value === undefined && issue.code !== "custom")
+      return { in: part, path, code: "required", message: "Is required" };
+    const message = `${describeIssue(issue, value)}${describeReceivedValue(value, issue.path)}`;
+    return { in: part, path, code: getIssueCode(issue), message };
   });
 }
 
-/** Gathers the faults of a request that is checked part by part: keeps those that a reply lists, and counts all. */
+/** Collects the issues of a request that is validated in parts: keeps those that a response lists, and counts all. */
 export class IssueCollector implements BodyIssues {
   readonly issues: RequestIssue[] = [];
   count = 0;
 
-  /** What a schema found in what stands at `path` of a part of the request. */
+  /** Adds the issues that a schema found in the value at `path` of a part of the request. */
   addZodError(error: z.ZodError | undefined, input: unknown, path = "", part: RequestIssue["in"] = "body"): void {
     if (error) this.addIssues({ issues: toRequestIssues(part, error, input, path), count: error.issues.length });
   }
 
-  /** What a schema makes of a part of the body that is no larger than it may be; undefined when it has faults. */
+  /** Returns the parsed part of the body at `path`; adds issues and returns undefined if it is invalid or too large. */
   parsePart<Schema extends z.ZodType>(
     schema: Schema,
     value: unknown,
@@ -71,13 +59,13 @@ export class IssueCollector implements BodyIssues {
     this.addIssues({ issues: [{ in: "body", ...issue }], count: 1 });
   }
 
-  /** Whether there are so many that no reply tells one more from one less. */
+  /** Whether there are so many issues that responses no longer report their exact number. */
   get hasTooManyIssues(): boolean {
     return this.count > maxCountedIssues;
   }
 }
 
-/** The list of orders with nothing of them but their ids, as they will be known: each once, and not too many. */
+/** Returns a schema that reads only the ids of a list of orders, as UUIDs: at most `max`, each id once. */
 export function orderIdListSchema<Field extends string>(idField: Field, max: number, size?: { min: number }) {
   const readOrderId = (order: unknown) => {
     const id = getValueAtPath(order, [idField]);
@@ -89,39 +77,39 @@ export function orderIdListSchema<Field extends string>(idField: Field, max: num
   return boundedArray(ids, max, size).check(uniqueItemsCheck("order", idField));
 }
 
-/** A check of our own names its kind of fault in `params.code`. */
+/** Returns the code of an issue; custom checks set it in `params.code`. */
 function getIssueCode(issue: z.core.$ZodIssue): string {
   const named: unknown = issue.code === "custom" ? issue.params?.code : undefined;
   return typeof named === "string" ? named : issue.code;
 }
 
-/** `["orderList", 3, "guestsCount"]` as `orderList[3].guestsCount`, after the place that it starts from. */
+/** Formats `["orderList", 3, "guestsCount"]` as `orderList[3].guestsCount`, after `basePath`. */
 function formatIssuePath(path: readonly PropertyKey[], basePath: string): string {
   let text = basePath;
   for (const key of path) text += typeof key === "number" ? `[${key}]` : `${text && "."}${String(key)}`;
   return text;
 }
 
-/** Up to here faults are counted; beyond, a reply says that there are more. */
+/** Issues are counted up to this number; beyond it, a response reports that there are more. */
 const maxCountedIssues = 10_000;
 
-/** @throws `ApiError` invalid_request if there is any fault. */
+/** @throws `ApiError` invalid_request if there is any issue. */
 export function throwIfInvalid(issues: RequestIssue[], count = issues.length): void {
   if (count > 0) throw createInvalidRequestError(issues, count);
 }
 
-/** The refusal of a request: it lists the first hundred faults and says how many there are. */
+/** Returns the error of an invalid request, with the first hundred issues and the number of all. */
 export function createInvalidRequestError(issues: RequestIssue[], count = issues.length): ApiError {
   const shown = issues.slice(0, maxReportedIssues);
   const countText = count > maxCountedIssues ? `more than ${maxCountedIssues}` : String(count);
-  const more = count > shown.length ? `, of which the first ${shown.length} are listed` : "";
+  const see = count > shown.length ? `; errors lists the first ${shown.length}` : ": see errors";
   return new ApiError("invalid_request", {
-    detail: `The request has ${countText} ${count === 1 ? "fault" : "faults"}${more}: see errors.`,
+    detail: `The request has ${countText} ${count === 1 ? "issue" : "issues"}${see}.`,
     issues: shown,
   });
 }
 
-/** Returns what stands at a path in a value; undefined where nothing does. */
+/** Returns the value at a path; undefined when there is none. */
 export function getValueAtPath(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input;
   for (const key of path) {
@@ -131,7 +119,49 @@ export function getValueAtPath(input: unknown, path: readonly PropertyKey[]): un
   return value;
 }
 
-/** Says what was sent where that helps to find it: short plain values, and never what may be a secret. */
+const defaultMessage = z.locales.en().localeError;
+const units: Record<string, string> = { string: " characters", array: " items" };
+const typeNames: Record<string, string> = {
+  int: "an integer",
+  object: "an object",
+  record: "an object",
+  array: "an array",
+};
+const formatNames: Record<string, string> = {
+  guid: "a UUID",
+  uuid: "a UUID",
+  url: "a URL",
+  datetime: "a date and time in ISO 8601",
+  date: "a date in ISO 8601",
+};
+
+/** Returns what is required of the value, in place of the default message of zod. Messages of a schema are kept. */
+function describeIssue(issue: z.core.$ZodIssue, input: unknown): string {
+  if (issue.message !== defaultMessage({ ...issue, input } as z.core.$ZodRawIssue)) return issue.message;
+  switch (issue.code) {
+    case "invalid_type":
+      return `Must be ${typeNames[issue.expected] ?? `a ${issue.expected}`}`;
+    case "invalid_value":
+      return `Must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
+    case "too_small":
+    case "too_big": {
+      const isMin = issue.code === "too_small";
+      const comparison = issue.inclusive ? `at ${isMin ? "least" : "most"}` : `${isMin ? "more" : "less"} than`;
+      const unit = units[issue.origin];
+      return `Must ${unit ? "have" : "be"} ${comparison} ${isMin ? issue.minimum : issue.maximum}${unit ?? ""}`;
+    }
+    case "invalid_format":
+      return issue.format === "regex"
+        ? `Must match ${issue.pattern}`
+        : `Must be ${formatNames[issue.format] ?? issue.format}`;
+    case "unrecognized_keys":
+      return `Must not have the fields ${issue.keys.join(", ")}`;
+    default:
+      return "Is invalid";
+  }
+}
+
+/** Returns a description of the received value: of short primitive values only, and never of a possible secret. */
 function describeReceivedValue(value: unknown, path: readonly PropertyKey[]): string {
   if (/secret|key|token|password/i.test(String(path.at(-1)))) return "";
   if (typeof value === "number" || typeof value === "boolean" || value === null) return `; got ${value}`;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** What a route answers: the text as it is sent, bytes, a stream, or nothing. */
+/** The response of a route; its body is text, bytes, a stream, or nothing. */
 export interface RouteResponse {
   status: number;
   body: string | Uint8Array | ReadableStream<Uint8Array> | null;
@@ -11,12 +11,12 @@ type ResponseHeaders = Record<string, string>;
 
 const jsonType = "application/json; charset=utf-8";
 
-/** A value, sent as JSON. */
+/** Returns a response with a value as JSON. */
 export function jsonResponse(status: number, value: unknown, headers: ResponseHeaders = {}): RouteResponse {
   return jsonTextResponse(status, JSON.stringify(value), headers);
 }
 
-/** JSON that is text already, sent as it is. */
+/** Returns a response with JSON that is already text. */
 export function jsonTextResponse(
   status: number,
   body: NonNullable<RouteResponse["body"]>,
@@ -27,11 +27,11 @@ export function jsonTextResponse(
 
 interface EntityTagCondition {
   etag: string;
-  /** The request's header of that name. */
+  /** The request's If-None-Match header. */
   ifNoneMatch: string | undefined;
 }
 
-/** One thing that has an entity tag: nothing is sent when the client has it already (If-None-Match). */
+/** Returns a JSON response with an entity tag, or 304 when If-None-Match lists that tag. */
 export function conditionalJsonResponse(
   body: NonNullable<RouteResponse["body"]>,
   tag: EntityTagCondition,
@@ -40,7 +40,7 @@ export function conditionalJsonResponse(
   return notModifiedResponse(tag) ?? jsonTextResponse(200, body, { ...headers, ...entityTagHeaders(tag) });
 }
 
-/** The same for what has no entity tag of its own: it is given that of its content. */
+/** Does the same as `conditionalJsonResponse`, with an entity tag computed from the content. */
 export function conditionalJsonResponseByContent(
   body: string,
   { ifNoneMatch }: Pick<EntityTagCondition, "ifNoneMatch">,
@@ -48,7 +48,7 @@ export function conditionalJsonResponseByContent(
   return conditionalJsonResponse(body, { etag: computeEntityTag(body), ifNoneMatch });
 }
 
-/** The reply to a client that has the thing already; undefined when it has not. */
+/** Returns a 304 response when If-None-Match lists the entity tag; undefined otherwise. */
 export function notModifiedResponse(tag: EntityTagCondition): RouteResponse | undefined {
   const known = parseEntityTags(tag.ifNoneMatch);
   if (!known.includes(tag.etag) && !known.includes("*")) return undefined;
@@ -59,22 +59,22 @@ function entityTagHeaders({ etag }: Pick<EntityTagCondition, "etag">): ResponseH
   return { etag: `"${etag}"`, "cache-control": "private, no-cache" };
 }
 
-/** Returns the response that a reply is sent as. */
+/** Converts a route's response to a Fetch API response. */
 export async function toFetchResponse({ status, body, headers }: RouteResponse, method: string): Promise<Response> {
   if (method !== "HEAD") return new Response(body as string | null, { status, headers });
-  // What is not sent has to be closed.
+  // A stream that is not sent must be closed.
   if (body instanceof ReadableStream) await body.cancel();
   return new Response(null, { status, headers });
 }
 
-/** An entity tag that follows from the content alone: the same for the same content, whenever it is sent. */
+/** Returns an entity tag that depends only on the content. */
 export function computeEntityTag(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("base64url").slice(0, 22);
 }
 
 /**
- * The entity tags that If-Match or If-None-Match lists; `*` stands for any. They come without quotes, and without the
- * `W/` that proxies put before them when they compress a reply: a tag of ours stands for the content, however encoded.
+ * Returns the entity tags of If-Match or If-None-Match without quotes; `*` stands for any. It removes the `W/` that
+ * proxies add when they compress a response, because our tags identify the content in any encoding.
  */
 export function parseEntityTags(header: string | undefined): string[] {
   if (header === undefined) return [];

@@ -39,7 +39,7 @@ const countBytesRoute = defineRoute({
   responses: {},
   errors: [],
   async handle({ body }) {
-    // What a WeakRef was made of lives until the present turn of the event loop is over.
+    // The target of a new WeakRef lives at least until the end of the current event loop iteration.
     await sleep(10);
     collectGarbage();
     return jsonResponse(200, { bytes: body, isHeld: lastBodyBytes?.deref() !== undefined });
@@ -79,16 +79,16 @@ afterAll(async () => {
   await environment.remove();
 });
 
-it.each([undefined, "one"])("holds a body no longer than it is read, with the Idempotency-Key %s", async (key) => {
-  // Inflated here, so that no client of this process holds the bytes.
-  const reply = await service.request("POST", "/v1/things", {
+it.each([undefined, "one"])("frees a body once it is parsed, with the Idempotency-Key %s", async (key) => {
+  // The body is compressed, so that the client in this process does not hold its bytes.
+  const response = await service.request("POST", "/v1/things", {
     body: gzipSync("x".repeat(2_000_000)),
     headers: { "content-encoding": "gzip", ...(key && { "idempotency-key": key }) },
   });
-  expect(await reply.json()).toEqual({ bytes: 2_000_000, isHeld: false });
+  expect(await response.json()).toEqual({ bytes: 2_000_000, isHeld: false });
 });
 
-it("tells in every reply of a route that is to go when it goes, and where to go instead", async () => {
+it("sends Deprecation, Sunset and Link headers in responses of a deprecated route", async () => {
   const { headers, status } = await service.request("GET", "/v1/things");
   expect(status).toBe(200);
   expect(headers.get("deprecation")).toBe("@1767225600");

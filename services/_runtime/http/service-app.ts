@@ -30,18 +30,18 @@ interface ServiceAppOptions<Services> {
   routes: Route<Services>[];
   services: Services;
   handleOnce: IdempotencyHandler;
-  replies: UnreadResponseLimit;
-  /** Of each location: so many requests that change something are handled at a time, the others wait. */
-  writes: KeyedSemaphore;
+  unreadResponses: UnreadResponseLimit;
+  /** Limits the concurrent requests of each location that change data; the others wait. */
+  writeSemaphore: KeyedSemaphore;
   log: Logger;
   metrics: Metrics;
 }
 
-/** Returns the HTTP side of a service: a Hono app over its routes. */
+/** Returns the fetch function of a Hono app with the service's routes. */
 export function createServiceApp<Services>(options: ServiceAppOptions<Services>): ServiceFetch {
   const app = new Hono<{ Bindings: ServiceBindings }>({ strict: false });
   for (const route of options.routes) {
-    // `/v1/tills/{id}/` is `/v1/tills/:id` to Hono.
+    // Hono's form of `/v1/tills/{id}/` is `/v1/tills/:id`.
     const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1").replace(/(?<=.)\/$/, "");
     app.on(route.method.toUpperCase(), path, (hono) => serveRequest(hono, route, options));
   }
@@ -49,12 +49,12 @@ export function createServiceApp<Services>(options: ServiceAppOptions<Services>)
   return (request, bindings = {}) => app.fetch(request, bindings);
 }
 
-/** What is needed of a route to serve it. */
+/** The part of a route that is needed to serve it. */
 type ServableRoute<Services> = Pick<Route<Services>, "path" | "handle"> & Partial<Route<Services>>;
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Returns what answers where there is no route: 405 where another method is served, else 404. */
+/** Returns a route for requests that match none: 405 when the path has other methods, otherwise 404. */
 function createUnmatchedRoute(app: Hono<{ Bindings: ServiceBindings }>, path: string): ServableRoute<unknown> {
   const served = methods.filter((method) => app.router.match(method, path)[0].length > 0);
   const allowed = served.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
@@ -63,7 +63,7 @@ function createUnmatchedRoute(app: Hono<{ Bindings: ServiceBindings }>, path: st
     async handle() {
       if (allowed === "") throw new ApiError("route_not_found");
       throw new ApiError("method_not_allowed", {
-        detail: `This address answers ${allowed}.`,
+        detail: `This path supports ${allowed}.`,
         headers: { allow: allowed },
       });
     },
@@ -86,16 +86,16 @@ async function serveRequest<Services>(
   };
   return runWithRequestContext(identity, async (context) => {
     const { requestId, traceId, span, logFields } = context;
-    let reply: RouteResponse;
+    let response: RouteResponse;
     try {
       if (!caller) {
-        throw new ApiError("key_missing", { detail: "Requests to this service come through the gateway." });
+        throw new ApiError("key_missing", { detail: "This service accepts only requests from the gateway." });
       }
-      reply = await handleRequest(hono, route, { ...options, caller, context });
+      response = await handleRequest(hono, route, { ...options, caller, context });
     } catch (error) {
-      reply = createErrorResponse(error, { requestId, log, logFields });
+      response = createErrorResponse(error, { requestId, log, logFields });
     }
-    const { status } = reply;
+    const { status } = response;
     const seconds = (performance.now() - started) / 1000;
     if (span.isRecording()) {
       span.setAttributes({
@@ -105,7 +105,7 @@ async function serveRequest<Services>(
         "http.route": route.path,
         "http.response.status_code": status,
       });
-      if (status >= 500) markSpanFailed(span, `answered ${status}`);
+      if (status >= 500) markSpanFailed(span, `status ${status}`);
     }
     metrics.recordRequestDuration(seconds, { service, route: route.path, method, status });
     if (caller?.logFields) Object.assign(caller.logFields, { operation: route.path }, logFields);
@@ -114,8 +114,8 @@ async function serveRequest<Services>(
       log.info({ ...fields, milliseconds: seconds * 1000, ...logFields }, "request");
     }
     if (route.deprecation)
-      reply = { ...reply, headers: { ...reply.headers, ...buildDeprecationHeaders(route.deprecation) } };
-    return toFetchResponse(reply, method);
+      response = { ...response, headers: { ...response.headers, ...buildDeprecationHeaders(route.deprecation) } };
+    return toFetchResponse(response, method);
   });
 }
 
@@ -124,11 +124,11 @@ interface RequestHandlingOptions<Services> extends ServiceAppOptions<Services> {
   context: RequestContext;
 }
 
-/** Reads the request and has the route handle it; a POST that carries an Idempotency-Key is handled once. */
+/** Reads the request and calls the route's handler; a POST with an Idempotency-Key is handled once. */
 async function handleRequest<Services>(
   hono: ServiceHonoContext,
   route: ServableRoute<Services>,
-  { caller, context, services, handleOnce, replies, writes }: RequestHandlingOptions<Services>,
+  { caller, context, services, handleOnce, unreadResponses, writeSemaphore }: RequestHandlingOptions<Services>,
 ): Promise<RouteResponse> {
   const { principal } = caller;
   const { keyId, consumer, scopes, location } = principal;
@@ -136,63 +136,63 @@ async function handleRequest<Services>(
   if (route.scope) requireScope(scopes, route.scope);
   const { method } = hono.req;
   const isSafe = method === "GET" || method === "HEAD";
-  // What has had its effect is not refused afterwards.
-  if (!isSafe) replies.requireCapacity(keyId);
+  // Checked before the handler, because a request that has had its effect must not be rejected.
+  if (!isSafe) unreadResponses.requireCapacity(keyId);
   const key = route.method === "post" ? readIdempotencyKey(hono) : undefined;
-  const sender = getSenderId(principal);
-  const allowance = new RequestBodyMemoryReservation(sender);
+  const senderId = getSenderId(principal);
+  const memoryReservation = new RequestBodyMemoryReservation(senderId);
   let releaseWrite: (() => void) | undefined;
   try {
-    const reader = route.request?.body;
-    let bytes = reader && (await readJsonBytes(hono, reader.maxBytes, allowance));
-    // Before the body is parsed: what a request weighs then is many times its bytes.
-    if (!isSafe) releaseWrite = await writes.acquire(sender);
-    // Now or never: reading may hand the bytes over to a thread.
+    const parser = route.request?.body;
+    let bytes = parser && (await readJsonBytes(hono, parser.maxBytes, memoryReservation));
+    // Acquired before the body is parsed, because a parsed body takes many times the memory of its bytes.
+    if (!isSafe) releaseWrite = await writeSemaphore.acquire(senderId);
+    // Hashed before the body is parsed, because parsing may transfer the bytes to a thread.
     const idempotentRequest =
       key === undefined ? undefined : { key, body: bytes ? hash("sha256", bytes, "buffer") : new Uint8Array() };
-    const reading = parseRouteInput(hono, route, { bytes, sender, services });
-    // While the request is handled nothing holds its bytes, unless what was read of them does.
+    const parsed = parseRouteInput(hono, route, { bytes, senderId, services });
+    // Frees the bytes while the request is handled, unless the parsed body refers to them.
     bytes = undefined;
-    const input = new RouteInput({ ...(await reading), services, context }, caller, hono);
-    let reply: RouteResponse;
+    const input = new RouteInput({ ...(await parsed), services, context }, caller, hono);
+    let response: RouteResponse;
     if (idempotentRequest) {
       const { pathname, search } = input.url;
       const operation = `POST ${pathname.replace(/\/$/, "")}${search}`;
-      reply = await handleOnce({ ...idempotentRequest, principal, operation }, (db) => {
+      response = await handleOnce({ ...idempotentRequest, principal, operation }, (db) => {
         if (!route.isIdempotent) input.services = { ...services, db };
         return route.handle(input);
       });
-    } else reply = await route.handle(input);
-    replies.trackResponse(reply, { keyId, isRefusable: isSafe, outgoing: hono.env.outgoing });
-    return reply;
+    } else response = await route.handle(input);
+    unreadResponses.trackResponse(response, { keyId, canReject: isSafe, outgoing: hono.env.outgoing });
+    return response;
   } finally {
-    allowance.release();
+    memoryReservation.release();
     releaseWrite?.();
   }
 }
 
-/** Returns the body of a request whole. */
+/** Returns the bytes of a JSON body. */
 async function readJsonBytes(
   hono: ServiceHonoContext,
-  limit: number | undefined,
-  allowance: RequestBodyMemoryReservation,
+  maxBytes: number | undefined,
+  memoryReservation: RequestBodyMemoryReservation,
 ): Promise<Uint8Array> {
   const type = getRequestHeader(hono, "content-type");
   if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) {
     throw new ApiError("unsupported_media_type", {
-      detail: `The content type ${type} is not supported: send application/json.`,
+      detail: `The content type ${type} is not supported. Send application/json.`,
       headers: { accept: "application/json" },
     });
   }
   const { incoming } = hono.env;
-  return incoming ? readRequestBody(incoming, { allowance, limit }) : new Uint8Array();
+  return incoming ? readRequestBody(incoming, { memoryReservation, maxBytes }) : new Uint8Array();
 }
 
-/** Checks every part of the request, so that all faults are reported at once. */
+/** Validates every part of the request, so that all issues are reported at once. */
 async function parseRouteInput<Services>(
   { req }: ServiceHonoContext,
-  { request: expected }: ServableRoute<Services>,
-  { bytes, sender, services }: { bytes: Uint8Array | undefined; sender: string; services: Services },
+  { request: schemas }: ServableRoute<Services>,
+  { bytes, senderId, services }: { bytes: Uint8Array | undefined; senderId: string; services: Services },
 ) {
   const issues = new IssueCollector();
   const parsePart = (part: "path" | "query", schema: z.ZodObject, input: Record<string, unknown>) => {
@@ -200,11 +200,11 @@ async function parseRouteInput<Services>(
     issues.addZodError(error, input, "", part);
     return data;
   };
-  const params = expected?.params ? parsePart("path", expected.params, req.param()) : {};
-  const query = expected?.query ? parsePart("query", expected.query, parseQuery(new URL(req.raw.url))) : {};
+  const params = schemas?.params ? parsePart("path", schemas.params, req.param()) : {};
+  const query = schemas?.query ? parsePart("query", schemas.query, parseQuery(new URL(req.raw.url))) : {};
   let body: unknown;
-  if (expected?.body && bytes) {
-    const result = await expected.body.parse(bytes, services, sender);
+  if (schemas?.body && bytes) {
+    const result = await schemas.body.parse(bytes, services, senderId);
     if ("issues" in result) issues.addIssues(result);
     else body = result.value;
   }
@@ -212,14 +212,14 @@ async function parseRouteInput<Services>(
   return { params, query, body };
 }
 
-/** Each parameter's first value: one that is repeated is not a list here. */
+/** Returns the first value of each query parameter. */
 function parseQuery(url: URL): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of url.searchParams) query[name] ??= value;
   return query;
 }
 
-/** Returns whose share of a service's memory and connections a request takes: its location's, or its key's. */
+/** Returns the id under which a request's memory and connections are counted: of its location, or else of its key. */
 function getSenderId({ location, keyId }: Principal): string {
   return location?.id ?? keyId;
 }
@@ -227,7 +227,7 @@ function getSenderId({ location, keyId }: Principal): string {
 function readIdempotencyKey(hono: ServiceHonoContext): string | undefined {
   const key = getRequestHeader(hono, "idempotency-key");
   if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  const message = "must be 1 to 255 visible ASCII characters";
+  const message = "Must have 1 to 255 visible ASCII characters";
   throw createInvalidRequestError([{ in: "header", path: "idempotency-key", code: "invalid_format", message }]);
 }
 
@@ -240,7 +240,7 @@ function requireScope(granted: readonly string[], scope: RouteScope): void {
   }
 }
 
-/** What replies of a route that is to go say: `Deprecation` (RFC 9745), `Sunset` (RFC 8594), and where to go instead. */
+/** Returns the headers of a deprecated route: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link`. */
 function buildDeprecationHeaders({ deprecated, sunset, successor }: RouteDeprecation): Record<string, string> {
   return {
     deprecation: `@${Date.parse(deprecated) / 1000}`,

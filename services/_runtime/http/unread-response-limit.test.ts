@@ -9,62 +9,62 @@ const createLimit = () =>
   new UnreadResponseLimit({ UNREAD_REPLY_BYTES: 5 * megabyte, UNREAD_REPLY_BYTES_PER_KEY: 3 * megabyte });
 const largeResponse = () => jsonTextResponse(200, "é".repeat(megabyte / 2));
 
-describe("a large reply", () => {
-  it("is counted until its response is closed", async () => {
-    const budget = createLimit();
+describe("a large response", () => {
+  it("is counted until it is closed", async () => {
+    const limit = createLimit();
     const outgoing = createUnreadResponse();
-    budget.trackResponse(largeResponse(), { keyId: "one", isRefusable: true, outgoing });
-    expect(budget.heldBytes).toBe(megabyte);
+    limit.trackResponse(largeResponse(), { keyId: "one", canReject: true, outgoing });
+    expect(limit.heldBytes).toBe(megabyte);
     outgoing.socket?.destroy();
     await once(outgoing, "close");
-    expect(budget.heldBytes).toBe(0);
+    expect(limit.heldBytes).toBe(0);
   });
 
-  it("is not counted when its client is gone already", () => {
-    const budget = createLimit();
+  it("is not counted when its client has already disconnected", () => {
+    const limit = createLimit();
     const outgoing = createUnreadResponse();
     outgoing.destroy();
-    budget.trackResponse(largeResponse(), { keyId: "one", isRefusable: true, outgoing });
-    expect(budget.heldBytes).toBe(0);
+    limit.trackResponse(largeResponse(), { keyId: "one", canReject: true, outgoing });
+    expect(limit.heldBytes).toBe(0);
   });
 
-  it("is refused to a key that has left too much unread, and to nobody else", () => {
-    const budget = createLimit();
-    const ask = (keyId: string) =>
-      budget.trackResponse(largeResponse(), { keyId, isRefusable: true, outgoing: createUnreadResponse() });
-    for (let reply = 0; reply < 3; reply += 1) ask("one");
-    expect(() => ask("one")).toThrowError(
+  it("is rejected only for an API key with too many unread responses", () => {
+    const limit = createLimit();
+    const trackResponseOf = (keyId: string) =>
+      limit.trackResponse(largeResponse(), { keyId, canReject: true, outgoing: createUnreadResponse() });
+    for (let count = 0; count < 3; count += 1) trackResponseOf("one");
+    expect(() => trackResponseOf("one")).toThrowError(
       expect.objectContaining({
         code: "rate_limited",
         limit: { name: "unread_reply_bytes", maximum: 3 * megabyte, unit: "bytes" },
         headers: { "retry-after": "2" },
       }),
     );
-    expect(() => budget.requireCapacity("one")).toThrowError(expect.objectContaining({ code: "rate_limited" }));
-    budget.requireCapacity("other");
-    ask("other");
-    ask("other");
-    expect(() => ask("third")).toThrowError(expect.objectContaining({ code: "overloaded" }));
+    expect(() => limit.requireCapacity("one")).toThrowError(expect.objectContaining({ code: "rate_limited" }));
+    limit.requireCapacity("other");
+    trackResponseOf("other");
+    trackResponseOf("other");
+    expect(() => trackResponseOf("third")).toThrowError(expect.objectContaining({ code: "overloaded" }));
   });
 
-  it("is sent where its request has had its effect, and where it is larger than the limit by itself", () => {
-    const budget = createLimit();
-    budget.trackResponse(jsonTextResponse(200, "x".repeat(4 * megabyte)), {
+  it("is sent when its request has had its effect, or when it alone exceeds the limit", () => {
+    const limit = createLimit();
+    limit.trackResponse(jsonTextResponse(200, "x".repeat(4 * megabyte)), {
       keyId: "one",
-      isRefusable: true,
+      canReject: true,
       outgoing: createUnreadResponse(),
     });
-    budget.trackResponse(largeResponse(), { keyId: "one", isRefusable: false, outgoing: createUnreadResponse() });
-    expect(budget.heldBytes).toBe(5 * megabyte);
+    limit.trackResponse(largeResponse(), { keyId: "one", canReject: false, outgoing: createUnreadResponse() });
+    expect(limit.heldBytes).toBe(5 * megabyte);
   });
 });
 
-it("a small reply is not counted", () => {
-  const budget = createLimit();
-  budget.trackResponse(jsonTextResponse(200, "x".repeat(1_000)), {
+it("a small response is not counted", () => {
+  const limit = createLimit();
+  limit.trackResponse(jsonTextResponse(200, "x".repeat(1_000)), {
     keyId: "one",
-    isRefusable: true,
+    canReject: true,
     outgoing: createUnreadResponse(),
   });
-  expect(budget.heldBytes).toBe(0);
+  expect(limit.heldBytes).toBe(0);
 });

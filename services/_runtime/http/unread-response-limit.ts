@@ -6,16 +6,16 @@ import type { RouteResponse } from "./route-response.ts";
 
 interface UnreadResponseOwner {
   keyId: string;
-  /** False for what has had its effect. */
-  isRefusable: boolean;
-  /** Undefined where code of this process asks: it takes the reply at once. */
+  /** False when the request has had its effect. */
+  canReject: boolean;
+  /** Undefined for requests of this process, which read the response at once. */
   outgoing: ServerResponse | undefined;
 }
 
-/** Replies up to this size go out at once and are not counted. */
+/** Responses up to this size are sent at once and not counted. */
 const minTrackedBytes = 256 * 1024;
 
-/** Counts the large replies that are held in memory until their clients have taken them. */
+/** Limits the large responses that are held in memory until their clients have read them. */
 export class UnreadResponseLimit {
   readonly #held = new KeyedCounter();
   readonly #max: Pick<RuntimeConfig, "UNREAD_REPLY_BYTES" | "UNREAD_REPLY_BYTES_PER_KEY">;
@@ -24,30 +24,30 @@ export class UnreadResponseLimit {
     this.#max = max;
   }
 
-  /** Bytes that are held now. */
+  /** The bytes that are currently held. */
   get heldBytes(): number {
     return this.#held.total;
   }
 
-  /** @throws `ApiError` rate_limited when a key holds as much as it may already. */
+  /** @throws `ApiError` rate_limited when the unread responses of an API key have reached its limit. */
   requireCapacity(keyId: string): void {
     if (this.#held.get(keyId) >= this.#max.UNREAD_REPLY_BYTES_PER_KEY)
       throw createTooManyUnreadError(this.#max.UNREAD_REPLY_BYTES_PER_KEY);
   }
 
   /**
-   * Counts a reply with a large body until its response is closed: the client has taken it, or is gone.
+   * Counts a large response until it is closed: the client has read it or disconnected.
    *
-   * @throws `ApiError` rate_limited or overloaded when it does not fit and `isRefusable`.
+   * @throws `ApiError` rate_limited or overloaded when it exceeds a limit and `canReject` is set.
    */
-  trackResponse({ body }: RouteResponse, { keyId, isRefusable, outgoing }: UnreadResponseOwner): void {
+  trackResponse({ body }: RouteResponse, { keyId, canReject, outgoing }: UnreadResponseOwner): void {
     if (!outgoing || body === null || body instanceof ReadableStream || body.length <= minTrackedBytes) return;
     const bytes = Buffer.byteLength(body);
-    const ofKey = this.#held.get(keyId);
-    // A single reply that is larger than a limit is still sent.
-    if (isRefusable && ofKey > 0 && ofKey + bytes > this.#max.UNREAD_REPLY_BYTES_PER_KEY)
+    const keyBytes = this.#held.get(keyId);
+    // A single response that is larger than a limit is still sent.
+    if (canReject && keyBytes > 0 && keyBytes + bytes > this.#max.UNREAD_REPLY_BYTES_PER_KEY)
       throw createTooManyUnreadError(this.#max.UNREAD_REPLY_BYTES_PER_KEY);
-    if (isRefusable && this.heldBytes > 0 && this.heldBytes + bytes > this.#max.UNREAD_REPLY_BYTES)
+    if (canReject && this.heldBytes > 0 && this.heldBytes + bytes > this.#max.UNREAD_REPLY_BYTES)
       throw createOverloadedError();
     if (outgoing.destroyed) return;
     this.#held.add(bytes, keyId);
@@ -57,7 +57,7 @@ export class UnreadResponseLimit {
 
 function createTooManyUnreadError(maximum: number): ApiError {
   return new ApiError("rate_limited", {
-    detail: `This API key has replies of ${maximum} bytes that were not read yet. Read those first, or ask for fewer at once.`,
+    detail: `This API key has reached its limit of ${maximum} bytes of unread responses. Read those first, or send fewer requests at once.`,
     limit: { name: "unread_reply_bytes", maximum, unit: "bytes" },
     headers: { "retry-after": "2" },
   });
@@ -65,6 +65,6 @@ function createTooManyUnreadError(maximum: number): ApiError {
 
 function createOverloadedError(): ApiError {
   return new ApiError("overloaded", {
-    detail: "More replies are waiting to be read than this server holds at once. Try again in a moment.",
+    detail: "The server holds too many unread responses. Retry shortly.",
   });
 }

@@ -11,8 +11,8 @@ const objects = fc
     return [Object.fromEntries(entries.slice(0, split)), Object.fromEntries(entries.slice(split))] as const;
   });
 
-describe("JSON texts that are put together", () => {
-  it("are the object that has the members of all", () => {
+describe("joined JSON texts", () => {
+  it("have the members of all objects", () => {
     fc.assert(
       fc.property(objects, ([one, other]) => {
         const joined = mergeJsonObjects(JSON.stringify(one), "{}", JSON.stringify(other));
@@ -21,14 +21,14 @@ describe("JSON texts that are put together", () => {
     );
   });
 
-  it("keep the order of members, and numbers to the last digit", () => {
+  it("keep the order of members and every digit of numbers", () => {
     expect(mergeJsonObjects('{"b":1.10,"a":{}}', '{"c":12345678901234567890}')).toBe(
       '{"b":1.10,"a":{},"c":12345678901234567890}',
     );
     expect(mergeJsonObjects("{}", "{}")).toBe("{}");
   });
 
-  it("are a member, a list, and a page", () => {
+  it("form a member, an array and a page", () => {
     fc.assert(
       fc.property(fc.string(), fc.array(text), objects, (name, items, [others]) => {
         const parsed: unknown[] = items.map((item) => JSON.parse(item));

@@ -6,9 +6,9 @@ const unlimited = 10_000_000;
 
 describe("checkJsonLimits", () => {
   const limits = { values: unlimited, containers: unlimited };
-  /** So many different names of members, each written by `write`. */
+  /** Returns the JSON of an object with `count` different member names, each written by `write`. */
   const objectWithNames = (count: number, write: (name: string) => string) =>
-    Buffer.from(`{${Array.from({ length: count }, (_, at) => write(`n${at}`)).join(",")}}`);
+    Buffer.from(`{${Array.from({ length: count }, (_, index) => write(`n${index}`)).join(",")}}`);
 
   it.each<[string, (name: string) => string]>([
     ["plain", (name) => `"${name}":1`],
@@ -23,15 +23,15 @@ describe("checkJsonLimits", () => {
     );
   });
 
-  it("counts a name once, and no text that is a value", () => {
-    const list = Array.from({ length: 6_000 }, (_, at) => ({ a: `a${at}`, b: [`b${at}`] }));
+  it("counts a repeated name once and does not count string values", () => {
+    const list = Array.from({ length: 6_000 }, (_, index) => ({ a: `a${index}`, b: [`b${index}`] }));
     expect(checkJsonLimits(bytesOf(list), limits)).toBeUndefined();
   });
 
   it.each([
-    ["members, known or not", { a: 1, b: "x", c: null }],
-    ["items of a list", [1, 2, 3]],
-    ["objects and lists", { a: [{}] }],
+    ["members", { a: 1, b: "x", c: null }],
+    ["items of an array", [1, 2, 3]],
+    ["objects and arrays", { a: [{}] }],
   ])("counts %s", (_, body) => {
     expect(checkJsonLimits(bytesOf(body), { values: 3, containers: unlimited })).toBeUndefined();
     expect(checkJsonLimits(bytesOf(body), { values: 2, containers: unlimited })?.issues).toEqual([
@@ -39,35 +39,35 @@ describe("checkJsonLimits", () => {
     ]);
   });
 
-  it("counts objects and lists by themselves", () => {
+  it("counts objects and arrays separately", () => {
     const body = bytesOf({ a: [{ b: 1 }, { b: [] }] });
     expect(checkJsonLimits(body, { values: unlimited, containers: 5 })).toBeUndefined();
     expect(checkJsonLimits(body, { values: unlimited, containers: 4 })?.issues[0]?.message).toContain("4 objects");
   });
 
-  it("looks at its own bytes only", () => {
+  it("reads only the bytes of its view of a larger buffer", () => {
     const bytes = bytesOf([1, 2, 3, 4]);
     expect(checkJsonLimits(bytes.subarray(0, 3), { values: 2, containers: 1 })).toBeUndefined();
   });
 });
 
-describe("checkPartLimits", () => {
+describe("checkBodyPartLimits", () => {
   const limits = { items: 20_000, levels: 5 };
 
-  it("finds nothing to say of what is small, or is no container", () => {
+  it("accepts small values and values that are not containers", () => {
     expect(checkBodyPartLimits({ list: [{ amount: 1 }] }, limits)).toBeUndefined();
     expect(checkBodyPartLimits(null, limits)).toBeUndefined();
     expect(checkBodyPartLimits("text", limits)).toBeUndefined();
   });
 
-  it("counts the rows of all lists together, but of those left out", () => {
+  it("counts the rows of all arrays together, except those of the excluded one", () => {
     const rows = Array.from({ length: 101 }, () => ({ list: Array.from({ length: 200 }, () => 0) }));
     expect(checkBodyPartLimits({ rows }, limits)).toMatchObject({ code: "too_big" });
     expect(checkBodyPartLimits({ rows: rows.slice(0, 99) }, limits)).toBeUndefined();
-    expect(checkBodyPartLimits({ rows }, limits, { besides: rows })).toBeUndefined();
+    expect(checkBodyPartLimits({ rows }, limits, { excluded: rows })).toBeUndefined();
   });
 
-  it("counts levels", () => {
+  it("counts levels of nesting", () => {
     expect(checkBodyPartLimits([[[[[]]]]], limits)).toBeUndefined();
     expect(checkBodyPartLimits([[[[[[]]]]]], limits)).toMatchObject({ code: "too_deep" });
   });

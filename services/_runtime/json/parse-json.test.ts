@@ -11,11 +11,11 @@ function errorThrownFor(body: Uint8Array): ApiError {
     if (error instanceof ApiError) return error;
     throw error;
   }
-  throw new Error("It was not refused.");
+  throw new Error("The body was accepted.");
 }
 
-describe("parseJson", () => {
-  it("says at which position, line and column a body breaks", () => {
+describe("parseJsonBody", () => {
+  it("reports the position, line and column of a syntax error", () => {
     const { code, message } = errorThrownFor(bytes('{\n  "id": 1,\n  "name" "x"\n}'));
     expect(code).toBe("malformed_json");
     expect(message).toContain("position 22 (line 3, column 10)");
@@ -36,19 +36,19 @@ describe("parseJson", () => {
     ['["\\u12"]', "four hexadecimal digits after each \\u in the string at position 1"],
     ['["\\q"]', 'one of " \\ / b f n r t u after each backslash in the string at position 1'],
     ['["\t"]', "an escape such as \\t for each control character in the string at position 1"],
-  ])("says in plain words what was expected in %s", (body, expected) => {
+  ])("describes what was expected in %s", (body, expected) => {
     expect(errorThrownFor(bytes(body)).message).toContain(`The body is not valid JSON: expected ${expected} (line 1,`);
   });
 
-  it("refuses an empty body", () => {
+  it("rejects an empty body", () => {
     expect(errorThrownFor(bytes("")).message).toContain("empty");
   });
 
-  it("refuses what is not UTF-8", () => {
+  it("rejects a body that is not UTF-8", () => {
     expect(errorThrownFor(Uint8Array.of(0x22, 0xff, 0x22)).message).toContain("UTF-8");
   });
 
-  it("refuses a body that is nested beyond measure and cut short", () => {
+  it("rejects a truncated body with 200,000 levels of nesting", () => {
     expect(errorThrownFor(bytes("[".repeat(200_000))).code).toBe("malformed_json");
   });
 });

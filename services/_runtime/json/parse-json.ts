@@ -3,7 +3,7 @@ import { type ParseErrorCode, printParseErrorCode, visit } from "jsonc-parser";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** What JSON must have at the place of an error, by the parser's name for the error. */
+/** What JSON must have at the position of an error, by the parser's error code. */
 const expectations: Record<ReturnType<typeof printParseErrorCode>, string> = {
   InvalidSymbol: "a number, true, false, null or text in double quotes",
   InvalidNumberFormat: "a number",
@@ -24,7 +24,7 @@ const expectations: Record<ReturnType<typeof printParseErrorCode>, string> = {
   "<unknown ParseErrorCode>": "something else",
 };
 
-/** Parses a JSON body; throws `ApiError` malformed_json that says where it breaks. */
+/** Returns the value of a JSON body. @throws `ApiError` malformed_json with the position of the first syntax error. */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0) throw new ApiError("malformed_json", { detail: "The body is empty; JSON was expected." });
   let text: string;
@@ -51,7 +51,7 @@ function describeJsonSyntaxError(text: string): string {
   try {
     visit(text, { onError }, { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false });
   } catch (error) {
-    // This parser goes down the stack with each level of nesting.
+    // The parser is recursive: deep nesting overflows the stack.
     if (position === "" && !(error instanceof RangeError)) throw error;
   }
   return `The body is not valid JSON${position}.`;

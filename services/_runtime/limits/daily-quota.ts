@@ -1,7 +1,7 @@
 import { ApiError, type ExceededLimit } from "@pragma/contracts/errors";
 import type { SqlClient, SqlTransaction } from "../database/postgres.ts";
 
-/** How much one location may use of something in a day (UTC), counted in its unit. */
+/** The amount that one location may use in a day (UTC), in the quota's unit. */
 export type DailyQuota = ExceededLimit;
 
 interface QuotaUsage {
@@ -11,16 +11,16 @@ interface QuotaUsage {
 }
 
 /**
- * Counts `amount` against a location's quota of today. In the transaction of the work that it pays for, a rollback
- * refunds it.
+ * Counts `amount` against a location's quota of today. Called in the transaction of the work that uses the quota, so
+ * that a rollback refunds it.
  *
  * @throws `ApiError` quota_exceeded, with Retry-After until the next day begins.
  */
-export async function consumeDailyQuota(sql: SqlClient | SqlTransaction, use: QuotaUsage): Promise<void> {
-  if (!(await tryConsumeDailyQuota(sql, use))) throw createQuotaExceededError(use.quota);
+export async function consumeDailyQuota(sql: SqlClient | SqlTransaction, usage: QuotaUsage): Promise<void> {
+  if (!(await tryConsumeDailyQuota(sql, usage))) throw createQuotaExceededError(usage.quota);
 }
 
-/** The same, but returns whether it was there; where it was not, nothing is counted. */
+/** Does the same as `consumeDailyQuota`, but returns whether the quota sufficed; if not, nothing is counted. */
 export async function tryConsumeDailyQuota(
   sql: SqlClient | SqlTransaction,
   { locationId, quota: { name, maximum }, amount }: QuotaUsage,
@@ -38,7 +38,7 @@ function createQuotaExceededError({ name, maximum, unit }: DailyQuota): ApiError
   const now = new Date();
   const tomorrow = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1);
   return new ApiError("quota_exceeded", {
-    detail: `The location may use ${maximum} ${unit} a day of ${name}, and this request would exceed that. The quota starts again at 00:00 UTC.`,
+    detail: `This request would exceed the location's quota ${name} of ${maximum} ${unit} per day. The quota resets at 00:00 UTC.`,
     limit: { name, maximum, unit: `${unit} per day` },
     headers: { "retry-after": String(Math.max(1, Math.ceil((tomorrow - now.getTime()) / 1000))) },
   });

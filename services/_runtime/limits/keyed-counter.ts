@@ -1,4 +1,4 @@
-/** Counts what is held, such as bytes of memory, in all and by whom. */
+/** Counts amounts in use, such as bytes of memory, in total and per key. */
 export class KeyedCounter {
   total = 0;
   readonly #byKey = new Map<string, number>();
@@ -7,11 +7,11 @@ export class KeyedCounter {
     return this.#byKey.get(key) ?? 0;
   }
 
-  /** Negative for what is given back. */
+  /** `count` is negative for released amounts. */
   add(count: number, key: string): void {
     this.total += count;
-    const ofKey = this.get(key) + count;
-    if (ofKey === 0) this.#byKey.delete(key);
-    else this.#byKey.set(key, ofKey);
+    const keyCount = this.get(key) + count;
+    if (keyCount === 0) this.#byKey.delete(key);
+    else this.#byKey.set(key, keyCount);
   }
 }

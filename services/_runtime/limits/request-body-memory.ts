@@ -5,23 +5,23 @@ import { KeyedCounter } from "./keyed-counter.ts";
 
 const mebibyte = 1024 * 1024;
 
-/** The largest body that is taken, after inflating. */
+/** The largest accepted body, after inflating. */
 export const maxRequestBodyBytes = 50 * mebibyte;
 
-/** Bodies up to this size are still received when larger ones no longer are. */
+/** Bodies up to this size are still accepted when larger ones no longer are. */
 const smallBodyBytes = mebibyte;
-/** The part of the budget that only small bodies may take. */
+/** The share of the memory limit that only small bodies may use. */
 const smallBodyShare = 0.1;
 
 let memoryLimitBytes = computeDefaultMemoryLimit();
 const heldBytes = new KeyedCounter();
 
-/** Sets how many bytes of bodies this process holds in memory at once, over all requests of all its services. */
+/** Sets how many megabytes of bodies this process holds in memory at once, over all requests of all its services. */
 export function setRequestBodyMemoryLimit(megabytes: number | undefined): void {
   memoryLimitBytes = megabytes === undefined ? computeDefaultMemoryLimit() : megabytes * mebibyte;
 }
 
-/** A quarter of the process's memory, or half of its heap where that is less: 256 MB at most, and one body at least. */
+/** Returns the least of a quarter of the memory, half of the heap and 256 MB, but enough for the largest body. */
 function computeDefaultMemoryLimit(): number {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
@@ -29,48 +29,48 @@ function computeDefaultMemoryLimit(): number {
   return Math.max(share, maxRequestBodyBytes / (1 - smallBodyShare));
 }
 
-/** What one sender may take: a quarter, and the largest body in any case. */
+/** Returns the bytes that one sender may hold: a quarter of the limit, but always enough for the largest body. */
 function getSenderLimitBytes(): number {
   return Math.min(memoryLimitBytes * (1 - smallBodyShare), Math.max(memoryLimitBytes / 4, maxRequestBodyBytes));
 }
 
-/** What one request takes of the process's memory for bodies; given back when the request is done. */
+/** The memory that one request holds for its body, to be released when the request is done. */
 export class RequestBodyMemoryReservation {
   readonly #sender: string;
-  #taken = 0;
+  #reservedBytes = 0;
 
   /** `sender` is the location of the key, or the key of one that has no location. */
   constructor(sender: string) {
     this.#sender = sender;
   }
 
-  /** @throws `ApiError` overloaded when the process, or this sender in it, holds too much already. */
+  /** @throws `ApiError` overloaded when the process or this sender would hold too much. */
   reserve(bytes: number): void {
     if (heldBytes.get(this.#sender) + bytes > getSenderLimitBytes()) throw createSenderLimitError();
-    const isSmall = this.#taken + bytes <= smallBodyBytes;
+    const isSmall = this.#reservedBytes + bytes <= smallBodyBytes;
     if (heldBytes.total + bytes > (isSmall ? memoryLimitBytes : memoryLimitBytes * (1 - smallBodyShare)))
       throw createMemoryLimitError();
     heldBytes.add(bytes, this.#sender);
-    this.#taken += bytes;
+    this.#reservedBytes += bytes;
   }
 
   release(): void {
-    if (this.#taken === 0) return;
-    heldBytes.add(-this.#taken, this.#sender);
-    this.#taken = 0;
+    if (this.#reservedBytes === 0) return;
+    heldBytes.add(-this.#reservedBytes, this.#sender);
+    this.#reservedBytes = 0;
   }
 }
 
 function createSenderLimitError(): ApiError {
   const maximum = Math.floor(getSenderLimitBytes());
   return new ApiError("overloaded", {
-    detail: `More bodies of this location are being received than the ${Math.floor(maximum / mebibyte)} MB that it may send at once. Try again in a moment.`,
-    limit: { name: "bodies in hand of a location", maximum, unit: "bytes" },
+    detail: `This location is sending more than ${Math.floor(maximum / mebibyte)} MB of request bodies at once. Retry shortly.`,
+    limit: { name: "concurrent_body_bytes_per_location", maximum, unit: "bytes" },
   });
 }
 
 function createMemoryLimitError(): ApiError {
   return new ApiError("overloaded", {
-    detail: "More bodies are being received than this server holds at once. Try again in a moment.",
+    detail: "The server is receiving more request bodies than it can hold at once. Retry shortly.",
   });
 }

@@ -1,32 +1,32 @@
 import type { RateLimit } from "@pragma/contracts/api-consumer";
 
-/** How much is allowed: so much a second over time, and so much at once after a quiet time. */
+/** A rate limit: `perSecond` on average, and up to `burst` at once after a pause. */
 export type TokenBucketRate = RateLimit;
 
-/** Counts what is left of a rate in this process alone. Times are in milliseconds. */
+/** A token bucket in the memory of this process. Times are in milliseconds. */
 export class TokenBucket {
-  /** Another one counts from when it is set; what is left stays, as far as it fits. */
+  /** A new rate applies as soon as it is set; the remaining tokens are kept, up to the new burst. */
   rate: TokenBucketRate;
   #tokens: number;
-  #at: number;
+  #updatedAt: number;
 
   constructor(rate: TokenBucketRate, now: number) {
     this.rate = rate;
     this.#tokens = rate.burst;
-    this.#at = now;
+    this.#updatedAt = now;
   }
 
-  /** What is left, with fractions. */
+  /** Returns the available tokens, including fractions. */
   getAvailable(now: number): number {
-    const elapsed = Math.max(0, now - this.#at) / 1000;
+    const elapsed = Math.max(0, now - this.#updatedAt) / 1000;
     return Math.min(this.rate.burst, this.#tokens + elapsed * this.rate.perSecond);
   }
 
-  /** Takes one, or as many as are given, unless there are fewer. */
+  /** Takes `count` tokens; returns false and takes none when fewer are available. */
   take(now: number, count = 1): boolean {
-    const left = this.getAvailable(now);
-    if (left < count) return false;
-    this.setAvailable(left - count, now);
+    const available = this.getAvailable(now);
+    if (available < count) return false;
+    this.setAvailable(available - count, now);
     return true;
   }
 
@@ -34,13 +34,13 @@ export class TokenBucket {
     this.setAvailable(Math.min(this.rate.burst, this.getAvailable(now) + count), now);
   }
 
-  /** What another, who counts for everybody, says is left. */
+  /** Replaces the available tokens, for example by those that a counter shared by all processes reports. */
   setAvailable(tokens: number, now: number): void {
     this.#tokens = tokens;
-    this.#at = now;
+    this.#updatedAt = now;
   }
 
-  /** Milliseconds until there is one to take; 0 when there is. */
+  /** Returns the milliseconds until a token is available; 0 when one is. */
   getWaitMs(now: number): number {
     return Math.max(0, ((1 - this.getAvailable(now)) / this.rate.perSecond) * 1000);
   }

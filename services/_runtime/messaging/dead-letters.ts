@@ -1,10 +1,10 @@
 import type { Database, SqlClient } from "../database/postgres.ts";
 
-/** A message that could not be handled, kept until an operator has it tried again. */
+/** An event that could not be handled, stored until an operator retries it. */
 export interface DeadLetter {
   eventId: string;
   subscription: string;
-  /** What the event is about. */
+  /** The subject of the event, e.g. the till's id. */
   subject: string | null;
   type: string;
   body: string;
@@ -30,12 +30,12 @@ export async function deleteDeadLetter({ sql }: Database, { eventId, subscriptio
   await sql`delete from parked_messages where event_id = ${eventId} and subscription = ${subscription}`;
 }
 
-/** Of the parked messages about a thing, none of this revision or a lower one is needed any more. */
+/** Deletes the dead letters about a subject with this revision or a lower one, which a newer event has superseded. */
 export async function deleteOutdatedDeadLetters(
   sql: SqlClient,
   { subscription, subject, revision }: { subscription: string; subject: string; revision: number },
 ): Promise<void> {
-  // Only of what is about the same thing is the body read: others need not be JSON.
+  // The case expression parses only bodies about the same subject, because others may be invalid JSON.
   await sql`
     delete from parked_messages where subscription = ${subscription} and subject = ${subject}
       and case when subject = ${subject} then (body::jsonb #>> '{data,revision}')::bigint <= ${revision} end`;

@@ -14,28 +14,28 @@ import type { EventType } from "@pragma/contracts/events";
 import { sleep } from "../concurrency/sleep.ts";
 import type { RuntimeConfig } from "../config/runtime-config.ts";
 import type { Logger } from "../observability/logger.ts";
-import { computeRetryDelayMs } from "../retries/retry-delay.ts";
+import { computeRetryDelayMs } from "../retries/transient-error.ts";
 
 type EventBusConfig = Pick<RuntimeConfig, "NATS_URL" | "NAMESPACE" | "STREAM_REPLICAS"> & Partial<RuntimeConfig>;
 
-/** A live connection to NATS. It reconnects by itself whenever it is lost. */
+/** A connection to NATS that reconnects automatically. */
 export interface EventBusConnection {
   nats: NatsConnection;
   client: JetStreamClient;
   manager: JetStreamManager;
 }
 
-/** The one stream that all events are in, and the way to it. */
+/** The connection to NATS and to the one JetStream stream of all events. */
 export type EventBus = ReturnType<typeof createEventBus>;
 
 /**
- * Hints between the instances of a service, heard by whoever listens at that moment and at most once. They make things
- * soon, not sure: what must not be missed is in the database.
+ * Sends notifications between the instances of a service, at most once and only to current subscribers. They speed up
+ * reactions but are not reliable: required data is in the database.
  */
 export interface InstanceNotifier {
-  /** Never throws; while there is no connection to NATS nobody hears it. */
+  /** Publishes a notification. Never throws; without a connection to NATS the notification is lost. */
   publish(locationId: string, text: string): void;
-  /** Calls `hear` with each signal that an instance sends, this one among them, from now until the process ends. */
+  /** Calls `listener` with each notification of any instance, including this one, until the process ends. */
   subscribe(listener: (locationId: string, text: string) => void): void;
 }
 
@@ -43,7 +43,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const retentionMs = 14 * dayMs;
 const duplicateWindowMs = 2 * 60 * 1000;
 
-/** Opens the bus at once, whether NATS is there or not: the connection is made as soon as it is. */
+/** Creates the event bus, which connects in the background as soon as NATS is available. */
 export function createEventBus(config: EventBusConfig, { name, log }: { name: string; log: Logger }) {
   const closing = new AbortController();
   const stream = `${config.NAMESPACE}_events`;
@@ -53,8 +53,8 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   async function watchConnectionStatus(nats: NatsConnection): Promise<void> {
     isConnected = true;
     for await (const { type } of nats.status()) {
-      if (type === "disconnect") log.warn("lost the connection to NATS; trying until it is back");
-      if (type === "reconnect") log.info("connected to NATS again");
+      if (type === "disconnect") log.warn("disconnected from NATS; reconnecting");
+      if (type === "reconnect") log.info("reconnected to NATS");
       if (type === "disconnect" || type === "reconnect" || type === "close") isConnected = type === "reconnect";
     }
   }
@@ -65,9 +65,9 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
         const nats = await connect({
           ...buildConnectionOptions(config),
           name,
-          // A prefix of its own, so that a server can keep each user from reading what others are answered.
+          // A separate prefix for each user, so that the server can prevent users from reading the replies to others.
           inboxPrefix: `_INBOX.${name}`,
-          // Credentials that are refused may be right again in a moment, while they are being rotated.
+          // Rejected credentials may be valid soon, while they are being rotated.
           ignoreAuthErrorAbort: true,
           maxReconnectAttempts: -1,
           reconnectTimeWait: 250,
@@ -79,11 +79,11 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
         if (!closing.signal.aborted) return nats;
         await nats.close();
       } catch (error) {
-        if (attempt === 1) log.warn({ err: error }, "NATS is not reachable; trying until it is");
-        await sleep(computeRetryDelayMs(attempt, { first: 250, longest: 5_000 }), closing.signal);
+        if (attempt === 1) log.warn({ err: error }, "cannot connect to NATS; retrying");
+        await sleep(computeRetryDelayMs(attempt, { firstMs: 250, maxMs: 5_000 }), closing.signal);
       }
     }
-    throw new Error("The event bus was closed before NATS was reached.");
+    throw new Error("The event bus was closed before it connected to NATS.");
   }
 
   const connected = connectUntilClosed().then(async (nats) => {
@@ -96,34 +96,34 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
 
   return {
     stream,
-    /** Resolves once NATS has been reached for the first time; rejects when the bus is closed before that. */
+    /** Resolves with the first connection to NATS; rejects when the bus is closed before. */
     connected,
-    /** The connection while it is up; undefined otherwise. */
+    /** Returns the connection while it is up; undefined otherwise. */
     currentConnection: () => (isConnected ? connection : undefined),
-    /** `<namespace>.<type>.<locationId>`; events of no location have `none`. */
+    /** Returns `<namespace>.<type>.<locationId>`, with `none` for events without location. */
     buildSubject: (type: EventType, locationId: string | null) => `${config.NAMESPACE}.${type}.${locationId ?? "none"}`,
-    /** Every subject of an event type. */
+    /** Returns a filter for all subjects of an event type. */
     buildSubjectFilter: (type: EventType) => `${config.NAMESPACE}.${type}.>`,
-    /** Returns the signals of one topic. No namespace has a hyphen, so the stream takes none of them. */
+    /** Creates the notifier of a topic. Its subject has a hyphen, unlike namespaces: the stream does not store it. */
     createInstanceNotifier(topic: string): InstanceNotifier {
       const subject = `${config.NAMESPACE}-signals.${topic}`;
       return {
         publish(locationId, text) {
           if (isConnected) connection?.nats.publish(`${subject}.${locationId}`, text);
         },
-        subscribe(hear) {
+        subscribe(listener) {
           const callback = (error: Error | null, message: Msg) => {
-            if (!error) hear(message.subject.split(".").at(-1) ?? "", message.string());
+            if (!error) listener(message.subject.split(".").at(-1) ?? "", message.string());
           };
           connected.then(({ nats }) => nats.subscribe(`${subject}.*`, { callback })).catch(() => {});
         },
       };
     },
-    /** Makes the stream when it is not there, also after somebody deleted it; rejects where this process may not. */
+    /** Creates or updates the stream, also after it was deleted. With `MIGRATE=off` rejects when it is missing. */
     async ensureStream(): Promise<void> {
       const { manager } = await connected;
       if (config.MIGRATE === "off") return void (await manager.streams.info(stream));
-      const wanted = {
+      const updatableConfig = {
         subjects: [`${config.NAMESPACE}.>`],
         max_age: nanos(retentionMs),
         discard: DiscardPolicy.New,
@@ -133,12 +133,12 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
       const limit = { max_bytes: config.EVENT_STREAM_MAX_BYTES ?? -1 };
       try {
         const { state } = await manager.streams.info(stream);
-        // A limit below what the stream holds would discard events: it waits until they are old.
-        await manager.streams.update(stream, { ...wanted, ...(state.bytes <= limit.max_bytes && limit) });
+        // A limit below the current size would discard events, so it is not applied until they have expired.
+        await manager.streams.update(stream, { ...updatableConfig, ...(state.bytes <= limit.max_bytes && limit) });
       } catch (error) {
         if (!isStreamOrConsumerNotFound(error)) throw error;
-        const fixed = { name: stream, storage: StorageType.File, retention: RetentionPolicy.Limits };
-        await manager.streams.add({ ...fixed, ...wanted, ...limit });
+        const fixedConfig = { name: stream, storage: StorageType.File, retention: RetentionPolicy.Limits };
+        await manager.streams.add({ ...fixedConfig, ...updatableConfig, ...limit });
       }
     },
     async close(): Promise<void> {
@@ -149,7 +149,7 @@ export function createEventBus(config: EventBusConfig, { name, log }: { name: st
   };
 }
 
-/** Whether JetStream answered that a stream or consumer is not there. */
+/** Whether an error is JetStream's response that a stream or consumer does not exist. */
 export function isStreamOrConsumerNotFound(error: unknown): boolean {
   return (
     error instanceof JetStreamApiError &&
@@ -158,8 +158,8 @@ export function isStreamOrConsumerNotFound(error: unknown): boolean {
 }
 
 /**
- * Servers, credentials and encryption as a URL tells them: `tls://user:password@host:4222,host:4223`. PEM files are given
- * by their paths: they are read anew with each connection.
+ * Returns the servers, credentials and TLS options of a URL such as `tls://user:password@host:4222,host:4223`. PEM
+ * files are passed as paths, so that they are read again for each connection.
  */
 function buildConnectionOptions({
   NATS_URL: url,

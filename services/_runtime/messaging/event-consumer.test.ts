@@ -16,18 +16,18 @@ beforeAll(async () => {
 });
 afterAll(() => environment?.remove());
 
-it("stops in time when it is told to while it is only about to begin", async () => {
+it("stops within 5 seconds when it is stopped while it starts", async () => {
   const config = readConfig(runtimeConfig, environment.variables);
   const log = createLogger({ name: "test", level: "silent" });
   const database = createDatabasePool(config, { schema: "any", log });
   const bus = createEventBus(config, { name: "accounts", log });
   let stopped: Promise<string> | undefined;
-  const consuming = startEventConsumer({
+  const consumer = startEventConsumer({
     bus: {
       ...bus,
       async ensureStream() {
         await bus.ensureStream();
-        stopped = consuming.stop().then(() => "stopped");
+        stopped = consumer.stop().then(() => "stopped");
       },
     },
     service: "accounts",
@@ -37,8 +37,8 @@ it("stops in time when it is told to while it is only about to begin", async () 
     log,
     metrics: createMetrics(),
   });
-  await eventually("it to be told", () => stopped !== undefined);
-  expect(await Promise.race([stopped, sleep(5_000).then(() => "still at it")])).toBe("stopped");
+  await eventually("the call of stop", () => stopped !== undefined);
+  expect(await Promise.race([stopped, sleep(5_000).then(() => "still running")])).toBe("stopped");
   await bus.close();
   await database.close();
 });

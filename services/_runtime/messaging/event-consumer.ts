@@ -2,35 +2,36 @@ import { AckPolicy, type Consumer, type ConsumerMessages, DeliverPolicy, type Js
 import { nanos } from "@nats-io/transport-node";
 import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
 import { createKeyedSemaphore } from "../concurrency/semaphore.ts";
-import { createOutageLog, repeatUntilAborted } from "../observability/outage-log.ts";
+import { createOutageLog } from "../observability/outage-log.ts";
+import { repeatUntilAborted } from "../retries/repeat-until-aborted.ts";
 import { type EventBus, isStreamOrConsumerNotFound } from "./event-bus.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
-import { createMessageSettler, ignoreErrors, type MessageSettlerOptions, readRevision } from "./settle-message.ts";
+import { createMessageSettler, ignoreErrors, type MessageSettlerOptions, readEventRevision } from "./settle-message.ts";
 
 interface EventConsumerOptions<Services> extends MessageSettlerOptions<Services> {
   bus: EventBus;
 }
 
-/** How long a message may be without a sign of life before it is delivered again, to whoever asks. */
+/** How long a message may go without a heartbeat before JetStream delivers it again. */
 const ackWaitMs = 10_000;
-/** How often a message in hand gets one. */
+/** How often a held message gets a heartbeat. */
 const heartbeatIntervalMs = 3_000;
 const batchSize = 64;
-/** Messages that all instances together may have in hand. */
+/** The maximum number of unacknowledged messages of all instances together. */
 const maxAckPending = 100_000;
 /**
- * Messages are read ahead so that no location's have to wait until those of another are handled: as long as few of those
- * in hand could begin if there were a handler, and up to so many or so large. More than that stays where another instance
- * can have it.
+ * Limits how many messages are read ahead. Reading ahead prevents one location from waiting for the messages of
+ * another; it continues while few held messages are ready for a handler. The rest stays in the stream for other
+ * instances.
  */
 const maxReadyPerHandler = 4;
 const maxHeldMessages = 5_000;
 const maxHeldBytes = 16 * 1024 * 1024;
 
 /**
- * Handles a subscription's events until stopped: durable, so that nothing is missed while the process is away, and
- * acknowledged only once the handler's transaction has committed. Locations take turns, and of what is about one thing
- * the highest revision comes first.
+ * Handles the events of a subscription until stopped. The consumer is durable, so that no event is missed while the
+ * process is down, and acknowledges an event only after the handler's transaction has committed. Locations share the
+ * handlers fairly, and the highest revision of a subject is handled first.
  */
 export function startEventConsumer<Services>(options: EventConsumerOptions<Services>): { stop(): Promise<void> } {
   const { subscription, log } = options;
@@ -38,15 +39,15 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   const stopping = new AbortController();
   const settler = createMessageSettler(options);
   const handlerSemaphore = createKeyedSemaphore(concurrency);
-  /** Of one location so many at most have a handler or wait for one. */
+  /** Limits the messages of one location that have a handler or are ready for one. */
   const locationSemaphore = createKeyedSemaphore(hasRevisions ? 1 : Math.max(1, Math.floor(concurrency * 0.75)));
-  /** By their sequence in the stream: what this instance was given and has not acknowledged or handed back. */
+  /** The received messages that are neither acknowledged nor returned, by their sequence in the stream. */
   const held = new Map<number, JsMsg>();
-  /** What was not begun, by what it is about, the highest revision last. */
+  /** The messages whose handling has not begun, by subject, with the highest revision last. */
   const waiting = new Map<string, { message: JsMsg; revision: number }[]>();
   const handling = new Set<Promise<void>>();
   let heldBytes = 0;
-  let ready = 0;
+  let readyCount = 0;
   let onSettled = () => {};
   let messages: ConsumerMessages | undefined;
   const heartbeatTimer = setInterval(() => {
@@ -54,51 +55,53 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
   }, heartbeatIntervalMs);
 
   function holdMessage(message: JsMsg): void {
-    // Delivered again while it is held, after a loss of connection: what is done with the first holds for both.
+    // A redelivery after a lost connection: settling the first delivery settles both.
     if (held.has(message.seq)) return;
     held.set(message.seq, message);
     heldBytes += message.data.length;
-    const { about, revision } = hasRevisions
+    const { subjectKey, revision } = hasRevisions
       ? readSubjectAndRevision(message)
-      : { about: `${message.seq}`, revision: 0 };
-    const group = [...(waiting.get(about) ?? []), { message, revision }];
-    waiting.set(about, hasRevisions ? group.sort((a, b) => a.revision - b.revision) : group);
+      : { subjectKey: `${message.seq}`, revision: 0 };
+    const group = [...(waiting.get(subjectKey) ?? []), { message, revision }];
+    waiting.set(subjectKey, hasRevisions ? group.sort((a, b) => a.revision - b.revision) : group);
     const locationId = message.subject.slice(message.subject.lastIndexOf(".") + 1);
     const handled = locationSemaphore
       .run(() => {
-        ready++;
-        return handlerSemaphore.run(() => handleNext(about));
+        readyCount++;
+        return handlerSemaphore.run(() => handleNext(subjectKey));
       }, locationId)
       .finally(() => handling.delete(handled));
     handling.add(handled);
   }
 
-  /** Each message brings one turn, which is for what then is the newest about the same thing. */
-  async function handleNext(about: string): Promise<void> {
-    ready--;
-    const group = waiting.get(about);
+  /** Handles the newest waiting message about the same subject; called once for each message. */
+  async function handleNext(subjectKey: string): Promise<void> {
+    readyCount--;
+    const group = waiting.get(subjectKey);
     const next = group?.pop()?.message;
-    if (group?.length === 0) waiting.delete(about);
+    if (group?.length === 0) waiting.delete(subjectKey);
     if (!next) return;
-    await settler.settle(next);
+    await settler.settleMessage(next);
     held.delete(next.seq);
     heldBytes -= next.data.length;
     onSettled();
   }
 
   const hasCapacity = () =>
-    held.size + batchSize <= maxHeldMessages && heldBytes < maxHeldBytes && ready < maxReadyPerHandler * concurrency;
+    held.size + batchSize <= maxHeldMessages &&
+    heldBytes < maxHeldBytes &&
+    readyCount < maxReadyPerHandler * concurrency;
 
   async function readBatch(consumer: Consumer): Promise<void> {
     messages = await consumer.fetch({ max_messages: batchSize, expires: 5_000 });
-    // Not awaited: that it is closed is among what is read below, and is done only when it is read.
+    // Not awaited, because closing completes only when the loop below has read to the end.
     if (stopping.signal.aborted) void messages.close();
     let count = 0;
     for await (const message of messages) {
       count += 1;
       holdMessage(message);
     }
-    // Of a consumer that went with its stream nothing comes any more, and not always an error: this one throws.
+    // A consumer deleted with its stream may yield nothing instead of an error; this call then throws.
     if (count === 0 && !stopping.signal.aborted) await consumer.info();
   }
 
@@ -114,7 +117,7 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
     }
   }
 
-  const outage = createOutageLog(log, `${subscription.type} is not received`);
+  const outage = createOutageLog(log, `cannot consume ${subscription.type}`);
   const running = repeatUntilAborted(stopping.signal, outage, readNextBatch);
   return {
     async stop() {
@@ -122,28 +125,28 @@ export function startEventConsumer<Services>(options: EventConsumerOptions<Servi
       onSettled();
       await messages?.close();
       await running;
-      // What was not begun another instance may have at once.
+      // Returns the waiting messages, so that another instance can handle them immediately.
       for (const { message } of [...waiting.values()].flat()) ignoreErrors(() => message.nak());
       waiting.clear();
-      // A process that ends for an error is one that its messages may have ended.
-      if (!process.exitCode) await settler.withdraw().catch(() => {});
+      // After an error the attempts stay recorded, because one of the messages may have crashed the process.
+      if (!process.exitCode) await settler.withdrawAttempts().catch(() => {});
       await Promise.all(handling);
       clearInterval(heartbeatTimer);
     },
   };
 }
 
-function readSubjectAndRevision(message: JsMsg): { about: string; revision: number } {
+function readSubjectAndRevision(message: JsMsg): { subjectKey: string; revision: number } {
   try {
     const { subject, data } = parseEventEnvelope(message.string());
-    return { about: subject, revision: readRevision(data) ?? 0 };
+    return { subjectKey: subject, revision: readEventRevision(data) ?? 0 };
   } catch {
-    // Whoever handles it finds out what is wrong with it.
-    return { about: `${message.seq}`, revision: 0 };
+    // The handler reports the invalid envelope.
+    return { subjectKey: `${message.seq}`, revision: 0 };
   }
 }
 
-/** What JetStream calls a service's place in the events of a type. */
+/** Returns the name of a service's durable consumer for an event type. */
 export function buildConsumerName(service: string, type: string): string {
   return `${service}-${type.replaceAll(".", "-")}`;
 }

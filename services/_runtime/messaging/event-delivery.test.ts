@@ -16,7 +16,7 @@ import { onEvent } from "./subscription.ts";
 
 type LocationUpdated = EventData<"location.updated">;
 
-/** What the handler does when an event comes, before its effect; set by each test. */
+/** What the handler does before its effect; set by each test. */
 let beforeEffect: (data: LocationUpdated) => void | Promise<void> = () => {};
 
 const listenerService = defineService<z.ZodObject, { db: Database }>({
@@ -53,7 +53,7 @@ beforeEach(() => {
   beforeEffect = () => {};
 });
 
-/** Publishes an event about a new location, and gives the location's id. */
+/** Publishes an event about a location and returns its id. */
 async function publishLocationUpdate(locationId: string = randomUUID()): Promise<string> {
   await service.db.transaction((tx) =>
     publishEvent(tx, "location.updated", {
@@ -72,18 +72,18 @@ async function countEffects(locationId: string): Promise<number> {
 }
 
 const waitForEffect = (locationId: string) =>
-  eventually(`the effect of ${locationId}`, async () => (await countEffects(locationId)) > 0, { withinSeconds: 40 });
+  eventually(`the effect of ${locationId}`, async () => (await countEffects(locationId)) > 0, { timeoutSeconds: 40 });
 
 const findDeadLetter = async (locationId: string) =>
   (await service.running.deadLetters.list()).find(({ body }) => body.includes(locationId));
 
 describe("an event", () => {
-  it("has its effect, and leaves the outbox empty", async () => {
+  it("has its effect and is removed from the outbox", async () => {
     await waitForEffect(await publishLocationUpdate());
     await eventually("the outbox to be empty", async () => (await service.db.sql`select 1 from outbox`).length === 0);
   });
 
-  it("is not sent when its transaction fails", async () => {
+  it("is not sent when its transaction is rolled back", async () => {
     const locationId = randomUUID();
     const failing = service.db.transaction(async (tx) => {
       await publishEvent(tx, "location.updated", {
@@ -91,19 +91,19 @@ describe("an event", () => {
         subject: locationId,
         data: { locationId, application: "POPINA", legacyId: null, timeZone: "Europe/Paris" },
       });
-      throw new Error("no");
+      throw new Error("rollback");
     });
-    await expect(failing).rejects.toThrow("no");
+    await expect(failing).rejects.toThrow("rollback");
     await waitForEffect(await publishLocationUpdate());
     expect(await countEffects(locationId)).toBe(0);
   });
 
-  it("has its effect once, however often the stream delivers it", async () => {
+  it("has its effect once when the stream delivers it again", async () => {
     const locationId = await publishLocationUpdate();
     await waitForEffect(locationId);
     const connection = await connect({ servers: servers.nats.url });
     const manager = await jetstreamManager(connection);
-    // A consumer made anew gets everything from the beginning, as after a restore of the stream.
+    // A new consumer receives all events from the beginning, as after a restore of the stream.
     await manager.consumers.delete(`${environment.namespace}_events`, "accounts-location-updated");
     await connection.close();
     await waitForEffect(await publishLocationUpdate());
@@ -112,7 +112,7 @@ describe("an event", () => {
 });
 
 describe("a handler that fails", () => {
-  it("is called again for as long as the cause passes", async () => {
+  it("is retried until a transient error has passed", async () => {
     let calls = 0;
     beforeEffect = () => {
       calls++;
@@ -124,26 +124,26 @@ describe("a handler that fails", () => {
     expect(await findDeadLetter(locationId)).toBeUndefined();
   });
 
-  it("for good has its message parked, which holds up nothing behind it and is handled when retried", async () => {
-    let bad = "";
+  it("permanently has its event stored as a dead letter, which blocks no other event and can be retried", async () => {
+    let failingLocationId = "";
     beforeEffect = ({ locationId }) => {
-      if (locationId === bad) throw new PermanentError("cannot be", { cause: new Error("because") });
+      if (locationId === failingLocationId) throw new PermanentError("permanent", { cause: new Error("because") });
     };
-    bad = randomUUID();
-    await publishLocationUpdate(bad);
+    failingLocationId = randomUUID();
+    await publishLocationUpdate(failingLocationId);
     await waitForEffect(await publishLocationUpdate());
-    const message = await eventually("the message to be parked", () => findDeadLetter(bad));
-    expect(message.reason).toBe("PermanentError: cannot be <- Error: because".replace("PermanentError", "Error"));
-    expect(await service.running.deadLetters.retry(message.eventId)).toMatchObject([{ done: false }]);
+    const deadLetter = await eventually("the dead letter", () => findDeadLetter(failingLocationId));
+    expect(deadLetter.reason).toBe("PermanentError: permanent <- Error: because".replace("PermanentError", "Error"));
+    expect(await service.running.deadLetters.retry(deadLetter.eventId)).toMatchObject([{ done: false }]);
     beforeEffect = () => {};
-    expect(await service.running.deadLetters.retry(message.eventId)).toEqual([
+    expect(await service.running.deadLetters.retry(deadLetter.eventId)).toEqual([
       { subscription: "location.updated", done: true },
     ]);
-    expect(await countEffects(bad)).toBe(1);
-    expect(await findDeadLetter(bad)).toBeUndefined();
+    expect(await countEffects(failingLocationId)).toBe(1);
+    expect(await findDeadLetter(failingLocationId)).toBeUndefined();
   });
 
-  it("because a statement always takes too long is tried several times, then has its message parked", async () => {
+  it("with a statement timeout is retried several times before the event becomes a dead letter", async () => {
     let calls = 0;
     beforeEffect = async () => {
       calls++;
@@ -153,46 +153,46 @@ describe("a handler that fails", () => {
       });
     };
     const locationId = await publishLocationUpdate();
-    await eventually("the message to be parked", () => findDeadLetter(locationId));
+    await eventually("the dead letter", () => findDeadLetter(locationId));
     expect(calls).toBe(5);
   });
 
-  it("for a reason that nobody knows is tried several times, then has its message parked", async () => {
+  it("with an unknown error is retried several times before the event becomes a dead letter", async () => {
     let calls = 0;
     beforeEffect = () => {
       calls++;
       throw new TypeError("a bug");
     };
     const locationId = await publishLocationUpdate();
-    await eventually("the message to be parked", () => findDeadLetter(locationId));
+    await eventually("the dead letter", () => findDeadLetter(locationId));
     expect(calls).toBe(5);
   });
 });
 
-describe("when servers go away", () => {
-  it("events wait for NATS, and each has its effect once when it is back", async () => {
+describe("when servers are unavailable", () => {
+  it("events wait for NATS, and each has its effect once when NATS is back", async () => {
     await servers.kill("nats");
-    const told = await Promise.all(Array.from({ length: 20 }, () => publishLocationUpdate()));
+    const locationIds = await Promise.all(Array.from({ length: 20 }, () => publishLocationUpdate()));
     await servers.start("nats");
-    for (const locationId of told) await waitForEffect(locationId);
-    for (const locationId of told) expect(await countEffects(locationId)).toBe(1);
+    for (const locationId of locationIds) await waitForEffect(locationId);
+    for (const locationId of locationIds) expect(await countEffects(locationId)).toBe(1);
   });
 
-  it("events go on after PostgreSQL was killed while they were handled", async () => {
-    const told = await Promise.all(Array.from({ length: 20 }, () => publishLocationUpdate()));
+  it("each event has its effect once after PostgreSQL was killed", async () => {
+    const locationIds = await Promise.all(Array.from({ length: 20 }, () => publishLocationUpdate()));
     await servers.restart("postgres", 500);
-    for (const locationId of told) await waitForEffect(locationId);
-    for (const locationId of told) expect(await countEffects(locationId)).toBe(1);
+    for (const locationId of locationIds) await waitForEffect(locationId);
+    for (const locationId of locationIds) expect(await countEffects(locationId)).toBe(1);
   });
 
-  it("a stream that was deleted is made anew, and new events flow", async () => {
+  it("a deleted stream is created again and delivers new events", async () => {
     const connection = await connect({ servers: servers.nats.url });
     await (await jetstreamManager(connection)).streams.delete(`${environment.namespace}_events`);
     await connection.close();
     await waitForEffect(await publishLocationUpdate());
   });
 
-  it("a second instance takes the outbox over when the first is gone", async () => {
+  it("a second instance takes over the outbox when the first has stopped", async () => {
     const second = await startTestService(listenerService, environment);
     await service.running.stop();
     const locationId = await publishLocationUpdate();

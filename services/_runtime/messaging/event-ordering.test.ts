@@ -25,9 +25,9 @@ interface PushedTill {
   revision: number;
 }
 
-/** What the handler does; set by each test. */
+/** The handler of the test service; set by each test. */
 let handle: (data: PushedTill) => Promise<void>;
-/** What was begun, in order. */
+/** The tills whose handling has begun, in order. */
 let begunTills: PushedTill[];
 
 const tillListenerService = defineService<z.ZodObject, object>({
@@ -78,7 +78,7 @@ async function publishTills(tills: PushedTill[]): Promise<void> {
   });
 }
 
-/** Resolves once every event was handled. */
+/** Resolves once every event is handled. */
 async function waitUntilSettled(): Promise<void> {
   const stream = await createEventStreamControl(environment);
   await eventually("every event to be acknowledged", async () => {
@@ -91,7 +91,7 @@ async function waitUntilSettled(): Promise<void> {
 const begunRevisions = () => begunTills.map(({ revision }) => revision);
 
 describe("events of a location", () => {
-  it("do not wait until those of another are handled that came before", async () => {
+  it("do not wait for all earlier events of another location", async () => {
     const [busy, other] = [randomUUID(), randomUUID()];
     handle = () => sleep(20);
     await publishTills(Array.from({ length: 300 }, () => ({ locationId: busy, tillId: randomUUID(), revision: 1 })));
@@ -102,20 +102,20 @@ describe("events of a location", () => {
   });
 });
 
-describe("revisions of one till that are in hand together", () => {
-  /** Pushes revisions 1 to 50 in some order; the first to be begun takes until all the others are there. */
+describe("concurrent revisions of one till", () => {
+  /** Publishes revisions 1 to 50 in mixed order; handling the first takes until all the others have arrived. */
   async function publishFiftyRevisions(handleRevision: (revision: number) => void): Promise<string> {
     const till = { locationId: randomUUID(), tillId: randomUUID() };
     handle = async ({ revision }) => {
       if (begunTills.length === 1) await sleep(1_500);
       handleRevision(revision);
     };
-    const first = Array.from({ length: 50 }, (_, index) => ({ ...till, revision: ((index * 7) % 50) + 1 }));
-    await publishTills(first);
+    const tills = Array.from({ length: 50 }, (_, index) => ({ ...till, revision: ((index * 7) % 50) + 1 }));
+    await publishTills(tills);
     return till.tillId;
   }
 
-  it("are handled from the highest on, so that all others are found to be outdated", async () => {
+  it("are handled from the highest to the lowest", async () => {
     await publishFiftyRevisions(() => {});
     await waitUntilSettled();
     const [first, ...others] = begunRevisions();
@@ -123,11 +123,11 @@ describe("revisions of one till that are in hand together", () => {
     expect([first, ...others]).toHaveLength(50);
   });
 
-  it("are handled when the highest cannot be, which stays parked until a higher one was handled", async () => {
+  it("are handled when the highest fails, whose dead letter is deleted after a higher one was handled", async () => {
     const deadLetterRevisions = async () =>
       (await service.running.deadLetters.list()).map(({ body }) => JSON.parse(body).data.revision);
     const tillId = await publishFiftyRevisions((revision) => {
-      if (revision === 50) throw new PermanentError("cannot be");
+      if (revision === 50) throw new PermanentError("permanent");
     });
     await waitUntilSettled();
     expect(begunRevisions().slice(0, 3)).toEqual([expect.any(Number), 50, 49]);
@@ -138,8 +138,8 @@ describe("revisions of one till that are in hand together", () => {
   });
 });
 
-describe("an event under which the process ends", () => {
-  it("is not blamed for a stop that waits for it no longer", async () => {
+describe("an event whose handler runs when the process ends", () => {
+  it("is not counted as a crash when the service stops without waiting for it", async () => {
     let release = () => {};
     const attempts = () => service.db.sql<{ tries: number }[]>`select tries from handling_attempts`;
     handle = async () => {
@@ -149,7 +149,7 @@ describe("an event under which the process ends", () => {
       });
     };
     await publishTills([{ locationId: randomUUID(), tillId: randomUUID(), revision: 1 }]);
-    await eventually("it to be begun again", async () => begunTills.length === 2 && (await attempts())[0]?.tries === 1);
+    await eventually("the second attempt", async () => begunTills.length === 2 && (await attempts())[0]?.tries === 1);
     const stopping = service.running.stop();
     await eventually("the attempt to be withdrawn", async () => (await attempts())[0]?.tries === 0);
     release();
@@ -157,14 +157,17 @@ describe("an event under which the process ends", () => {
     expect(await attempts()).toEqual([]);
   });
 
-  it("twice is handled alone, then parked, and others are handled", async () => {
-    const own = await createTestEnvironment();
-    const config = readConfig(runtimeConfig, own.variables);
+  it("is handled alone after two crashes, then becomes a dead letter, and others are handled", async () => {
+    const ownEnvironment = await createTestEnvironment();
+    const config = readConfig(runtimeConfig, ownEnvironment.variables);
     const log = createLogger({ name: "test", level: "silent" });
-    const db = createDatabasePool(config, { schema: buildServiceSchemaName(own.namespace, "accounts"), log });
-    const fatal = randomUUID();
+    const db = createDatabasePool(config, {
+      schema: buildServiceSchemaName(ownEnvironment.namespace, "accounts"),
+      log,
+    });
+    const crashingLocationId = randomUUID();
     const script = fileURLToPath(new URL("../testing/crashing-consumer.ts", import.meta.url));
-    /** What each process printed. */
+    /** The lines that each process printed. */
     const processes: string[][] = [];
     const isDeadLettered = async () => (await db.sql`select 1 from parked_messages`).length > 0;
 
@@ -176,7 +179,7 @@ describe("an event under which the process ends", () => {
     }
     async function runProcess(): Promise<void> {
       const child = spawn(process.execPath, ["--conditions=source", "--import", "tsx", script], {
-        env: { PATH: process.env.PATH, ...own.variables },
+        env: { PATH: process.env.PATH, ...ownEnvironment.variables },
         stdio: ["ignore", "pipe", "inherit"],
       });
       const ended = once(child, "exit");
@@ -184,8 +187,8 @@ describe("an event under which the process ends", () => {
       processes.push(printed);
       for await (const line of createInterface(child.stdout)) {
         printed.push(line);
-        if (line === "started" && processes.length === 1) await publishLocationUpdate(fatal, 666);
-        // Something else is always being handled, but for when nothing may be.
+        if (line === "started" && processes.length === 1) await publishLocationUpdate(crashingLocationId, 666);
+        // Keeps other events in progress, except while the crashing event is handled alone.
         if (line.startsWith("started") || line.startsWith("end")) await publishLocationUpdate(randomUUID(), 1);
         if (line === "started" || line.startsWith("end")) await publishLocationUpdate(randomUUID(), 1);
         if (await isDeadLettered()) break;
@@ -195,26 +198,29 @@ describe("an event under which the process ends", () => {
     }
 
     while (processes.length === 0 || !(await isDeadLettered())) {
-      expect(processes.length, "processes that ended").toBeLessThan(6);
+      expect(processes.length, "crashed processes").toBeLessThan(6);
       await runProcess();
     }
-    const crashedProcesses = processes.filter((printed) => printed.includes(`begin ${fatal}`));
+    const crashedProcesses = processes.filter((printed) => printed.includes(`begin ${crashingLocationId}`));
     expect(crashedProcesses).toHaveLength(4);
     for (const printed of crashedProcesses.slice(2)) {
-      const index = printed.indexOf(`begin ${fatal}`);
-      expect(printed.slice(index + 1), "begun beside it").toEqual([]);
+      const index = printed.indexOf(`begin ${crashingLocationId}`);
+      expect(printed.slice(index + 1), "events handled at the same time").toEqual([]);
       const before = printed.slice(0, index).map((line) => line.split(" "));
-      const ended = before.filter(([what]) => what === "end").map(([, id]) => id);
+      const ended = before.filter(([step]) => step === "end").map(([, id]) => id);
       expect(
         before
-          .filter(([what]) => what === "begin")
+          .filter(([step]) => step === "begin")
           .map(([, id]) => id)
           .toSorted(),
       ).toEqual(ended.toSorted());
     }
-    const [parked] = await db.sql`select subject, reason from parked_messages`;
-    expect(parked).toMatchObject({ subject: fatal, reason: expect.stringMatching(/The process ended 3 times/) });
+    const [deadLetter] = await db.sql`select subject, reason from parked_messages`;
+    expect(deadLetter).toMatchObject({
+      subject: crashingLocationId,
+      reason: expect.stringMatching(/The process crashed 3 times/),
+    });
     await db.close();
-    await own.remove();
+    await ownEnvironment.remove();
   }, 180_000);
 });

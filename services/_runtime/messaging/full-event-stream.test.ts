@@ -42,7 +42,7 @@ afterAll(async () => {
   await environment?.remove();
 });
 
-/** Publishes an event with so many bytes of text, and returns its location. */
+/** Publishes an event with this many bytes of text and returns its location id. */
 async function publishLocationUpdate(bytes: number): Promise<string> {
   const locationId = randomUUID();
   await service.db.transaction((tx) =>
@@ -59,10 +59,10 @@ const countOutbox = async () => (await service.db.sql`select 1 from outbox`).len
 const listEffects = async () =>
   (await service.db.sql<{ id: string }[]>`select location_id as id from effects`).map(({ id }) => id).sort();
 
-it("when the stream is full events wait in the outbox and are seen to, and all are handled once there is room", async () => {
-  const told: string[] = [];
-  for (let event = 0; event < 30; event += 1) told.push(await publishLocationUpdate(150_000));
-  await eventually("the stream to refuse events", async () => {
+it("events wait in the outbox while the stream is full, and are handled when it has space again", async () => {
+  const locationIds: string[] = [];
+  for (let event = 0; event < 30; event += 1) locationIds.push(await publishLocationUpdate(150_000));
+  await eventually("the stream to reject events", async () => {
     await expect(service.running.optionalChecks.nats?.()).rejects.toThrow("maximum bytes exceeded");
     return true;
   });
@@ -72,27 +72,27 @@ it("when the stream is full events wait in the outbox and are seen to, and all a
   const { state, config } = await streams.info(stream);
   expect([config.max_bytes, state.bytes <= config.max_bytes]).toEqual([2 * megabyte, true]);
   expect(await countOutbox()).toBe(30 - state.messages);
-  // What needs no event goes on; what has one is written down.
-  told.push(await publishLocationUpdate(10));
+  // The service stays ready, and new events are written to the outbox.
+  locationIds.push(await publishLocationUpdate(10));
   expect(await service.running.checks.postgres?.()).toBeUndefined();
 
-  for (let turn = 0; (await countOutbox()) > 0 && turn < 10; turn += 1) {
+  for (let attempt = 0; (await countOutbox()) > 0 && attempt < 10; attempt += 1) {
     const before = await countOutbox();
     await eventually(
-      "what was sent to have its effect",
-      async () => (await listEffects()).length === told.length - before,
+      "the effects of the sent events",
+      async () => (await listEffects()).length === locationIds.length - before,
     );
-    // As when events get old.
+    // Removes events as their expiry would.
     await streams.purge(stream);
     await eventually("events to leave the outbox", async () => (await countOutbox()) < before);
   }
-  await eventually("every event to have its effect", async () => (await listEffects()).length === told.length);
-  expect(await listEffects()).toEqual([...told].sort());
+  await eventually("every event to have its effect", async () => (await listEffects()).length === locationIds.length);
+  expect(await listEffects()).toEqual([...locationIds].sort());
   await service.running.optionalChecks.nats?.();
   await connection.close();
 }, 60_000);
 
-it("a lower limit than what the stream holds discards nothing", async () => {
+it("a limit below the size of the stream discards no events", async () => {
   const log = createLogger({ name: "test", level: "silent" });
   const { NATS_URL = "", NAMESPACE = "" } = environment.variables;
   const bus = createEventBus(
@@ -114,8 +114,8 @@ it("a lower limit than what the stream holds discards nothing", async () => {
   await bus.close();
 });
 
-it("an event that no message can hold is refused where it is written, and holds up nobody", async () => {
-  await expect(publishLocationUpdate(1024 * 1024)).rejects.toThrow("location.updated has more than");
+it("an event that exceeds the maximum message size is rejected when it is published and blocks no others", async () => {
+  await expect(publishLocationUpdate(1024 * 1024)).rejects.toThrow("location.updated exceeds");
   const next = await publishLocationUpdate(10);
-  await eventually("the next to have its effect", async () => (await listEffects()).includes(next));
+  await eventually("the effect of the next event", async () => (await listEffects()).includes(next));
 });

@@ -13,17 +13,17 @@ export interface EventHandlingOptions<Services> {
 }
 
 /**
- * Handles one event for one subscription, unless it was handled before.
+ * Handles one event for one subscription, unless it has already been handled.
  *
  * @returns whether this call had the effect.
- * @throws `PermanentError` when the event is not one that this version understands.
+ * @throws `PermanentError` when this version does not understand the event's data.
  */
 export async function handleEvent<Services>(
-  { id, type, time, data: given }: EventEnvelope,
+  { id, type, time, data: rawData }: EventEnvelope,
   { subscription, database, services, context }: EventHandlingOptions<Services> & { context: RequestContext },
 ): Promise<boolean> {
-  const { success, data, error } = eventDataSchemas[type].safeParse(given);
-  if (!success) throw new PermanentError(`The data of ${type} is not what it should be: ${error.message}`);
+  const { success, data, error } = eventDataSchemas[type].safeParse(rawData);
+  if (!success) throw new PermanentError(`Invalid data in event ${type}: ${error.message}`);
   const key = { eventId: id, subscription: subscription.type };
   if (!subscription.isBatched) {
     const [alreadyHandled] = await database.sql`
@@ -43,7 +43,7 @@ export async function handleEvent<Services>(
   return hadEffect || result === true;
 }
 
-/** Runs `work` in the context of an event that a service handles: a part of the trace of its cause. */
+/** Runs `work` in the context of an event that a service handles, in the trace of the event's cause. */
 export function runInEventContext<T>(
   { id, type, subject, traceparent }: EventEnvelope,
   service: string,
@@ -61,11 +61,11 @@ export function runInEventContext<T>(
   return runWithRequestContext({ requestId: id, traceparent, operation }, work);
 }
 
-/** Reads an envelope from the wire; throws `PermanentError` when it is none. */
+/** Parses the envelope of a message. @throws `PermanentError` when it is invalid. */
 export function parseEventEnvelope(body: string): EventEnvelope {
   try {
     return eventEnvelopeSchema.parse(JSON.parse(body));
   } catch (cause) {
-    throw new PermanentError("The message is not an event in the envelope of this product.", { cause });
+    throw new PermanentError("The message is not a valid event envelope.", { cause });
   }
 }

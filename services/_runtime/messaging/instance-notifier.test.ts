@@ -21,41 +21,41 @@ afterAll(async () => {
   await environment.remove();
 });
 
-it("tells every instance, this one among them, of its topic only", async () => {
+it("notifies every instance, including the publishing one, of its topic only", async () => {
   const [one, other] = eventBuses.map((bus) => bus.createInstanceNotifier("orders"));
-  const stranger = (eventBuses[1] as EventBus).createInstanceNotifier("tills");
-  const heard: string[] = [];
-  one?.subscribe((locationId, text) => heard.push(`one ${locationId} ${text}`));
-  other?.subscribe((locationId, text) => heard.push(`other ${locationId} ${text}`));
-  stranger.subscribe((_, text) => heard.push(`stranger ${text}`));
+  const otherTopic = (eventBuses[1] as EventBus).createInstanceNotifier("tills");
+  const received: string[] = [];
+  one?.subscribe((locationId, text) => received.push(`one ${locationId} ${text}`));
+  other?.subscribe((locationId, text) => received.push(`other ${locationId} ${text}`));
+  otherTopic.subscribe((_, text) => received.push(`otherTopic ${text}`));
   const locationId = randomUUID();
-  // Told again until it is heard: nobody hears what was sent before the server knew of them.
-  await eventually("both to hear", () => {
+  // Published repeatedly, because subscribers miss notifications until the server has registered them.
+  await eventually("both to receive it", () => {
     one?.publish(locationId, "7");
-    return ["one", "other"].every((who) => heard.includes(`${who} ${locationId} 7`));
+    return ["one", "other"].every((instance) => received.includes(`${instance} ${locationId} 7`));
   });
-  expect(heard.filter((line) => line.startsWith("stranger"))).toEqual([]);
+  expect(received.filter((line) => line.startsWith("otherTopic"))).toEqual([]);
 });
 
-it("keeps nothing: the stream does not take signals", async () => {
+it("stores no notifications in the stream", async () => {
   const [bus] = eventBuses;
   await bus?.ensureStream();
-  const signals = (bus as EventBus).createInstanceNotifier("orders");
+  const notifier = (bus as EventBus).createInstanceNotifier("orders");
   await bus?.connected;
   await Promise.resolve();
-  signals.publish(randomUUID(), "8");
+  notifier.publish(randomUUID(), "8");
   const connection = await bus?.connected;
   await connection?.nats.flush();
   const { state } = (await connection?.manager.streams.info(bus?.stream ?? "")) ?? expect.unreachable();
   expect(state.messages).toBe(0);
 });
 
-it("says nothing, and does not throw, once the bus is closed", async () => {
+it("does not throw without a connection or after the bus is closed", async () => {
   const config = readConfig(runtimeConfig, environment.variables);
   const bus = createEventBus(config, { name: "closed", log: createLogger({ name: "test", level: "silent" }) });
-  const signals = bus.createInstanceNotifier("orders");
-  signals.publish(randomUUID(), "before there is a connection");
+  const notifier = bus.createInstanceNotifier("orders");
+  notifier.publish(randomUUID(), "before there is a connection");
   await bus.connected;
   await bus.close();
-  expect(() => signals.publish(randomUUID(), "9")).not.toThrow();
+  expect(() => notifier.publish(randomUUID(), "9")).not.toThrow();
 });

@@ -5,8 +5,9 @@ import { sleep } from "../concurrency/sleep.ts";
 import type { LeaderElection } from "../database/leader-election.ts";
 import type { Database } from "../database/postgres.ts";
 import type { Logger } from "../observability/logger.ts";
-import { createOutageLog, repeatUntilAborted } from "../observability/outage-log.ts";
+import { createOutageLog } from "../observability/outage-log.ts";
 import { endSpanAfter, isTracingEnabled, SpanKind, startSpan } from "../observability/tracing.ts";
+import { repeatUntilAborted } from "../retries/repeat-until-aborted.ts";
 import type { EventBus } from "./event-bus.ts";
 import { parseEventEnvelope } from "./handle-event.ts";
 
@@ -27,27 +28,27 @@ interface RelayOptions {
 }
 
 const batchSize = 500;
-/** Bytes of events that are read and sent at a time. */
+/** The maximum bytes of events that are read and sent at a time. */
 const maxBatchBytes = 8 * 1024 * 1024;
-/** How often the outbox is looked at unasked: what a crash left, or whoever wrote it could not say. */
+/** How often the outbox is polled without a notification: for events left by a crash or a lost notification. */
 const pollIntervalMs = 1_000;
 const standbyIntervalMs = 1_000;
-/** How long the stream may take to acknowledge; what it did not is sent again, with the same id. */
+/** How long the stream may take to acknowledge an event; otherwise the event is sent again with the same id. */
 const publishTimeoutMs = 2_500;
 
 const leaderRole = "relay";
 
-/** Sends a schema's outbox to the stream. One instance at a time does; the others stand by. */
+/** Sends the events of a service's outbox to the stream. One instance at a time does so; the others stand by. */
 export function startOutboxRelay({ service, database, leadership, bus, log }: RelayOptions) {
-  /** By which instances tell the one that leads that there is something to send. */
-  const signals = bus.createInstanceNotifier(`${service}-outbox`);
+  /** Notifies the leader of new events. */
+  const notifier = bus.createInstanceNotifier(`${service}-outbox`);
   const stopping = new AbortController();
-  /** Why the stream did not take an event of the last batch. */
+  /** The error of the first event of the last batch that the stream rejected. */
   let lastPublishError: unknown;
-  /** Aborted to have the outbox looked at now instead of at the next turn. */
+  /** Aborted to poll the outbox immediately. */
   let pollTrigger = new AbortController();
 
-  /** Sends what there is; false when there was nothing. */
+  /** Sends the next batch of events; returns false when the outbox was empty. */
   async function sendBatch(): Promise<boolean> {
     const { sql } = database;
     const rows = await sql<OutboxRow[]>`
@@ -66,12 +67,12 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
     await sql`delete from outbox where id = any(${sent}::uuid[])`;
     lastPublishError = outcomes.find((outcome) => outcome.status === "rejected")?.reason;
     if (!lastPublishError) return true;
-    // A publication that no stream takes is the sign that the stream is not there: deleted, or never made.
+    // An event that no stream accepts usually means that the stream was deleted or never created.
     await bus.ensureStream();
     throw lastPublishError;
   }
 
-  /** Publishes an event with its id as message id. In the trace of its cause this begins when it was written down. */
+  /** Publishes an event with its id as the message id. Its span begins when the event was written to the outbox. */
   async function publishRow(row: OutboxRow, client: JetStreamClient): Promise<unknown> {
     const { id, type, locationId, body, createdAt } = row;
     const operation = { name: `${type} send`, kind: SpanKind.PRODUCER, startTime: createdAt };
@@ -81,16 +82,17 @@ export function startOutboxRelay({ service, database, leadership, bus, log }: Re
   }
 
   const pollNow = () => pollTrigger.abort();
-  signals.subscribe(pollNow);
-  database.onEventsPublished = () => (leadership.isLeader(leaderRole) ? pollNow() : signals.publish("all", ""));
-  const running = repeatUntilAborted(stopping.signal, createOutageLog(log, "events wait in the outbox"), async () => {
+  notifier.subscribe(pollNow);
+  database.onEventsPublished = () => (leadership.isLeader(leaderRole) ? pollNow() : notifier.publish("all", ""));
+  const outageLog = createOutageLog(log, "cannot publish events from the outbox");
+  const running = repeatUntilAborted(stopping.signal, outageLog, async () => {
     if (!(await leadership.tryBecomeLeader(leaderRole))) return sleep(standbyIntervalMs, stopping.signal);
     if (await sendBatch()) return;
     await sleep(pollIntervalMs, pollTrigger.signal);
     pollTrigger = new AbortController();
   });
   return {
-    /** Rejects while the stream does not take events, with why. */
+    /** Rejects with the last error while the stream does not accept events. */
     async check(): Promise<void> {
       if (lastPublishError) throw lastPublishError;
     },

@@ -4,24 +4,25 @@ import { type Database, runAfterCommit, type SqlTransaction } from "../database/
 import { mergeJsonObjects, wrapInJsonObject } from "../json/join-json.ts";
 
 interface EventToPublish<Type extends EventType> {
-  /** What the event is about, e.g. the till's id. */
+  /** The subject of the event, e.g. the till's id. */
   subject: string;
   data: EventData<Type>;
-  /** Given when the same fact may be told twice and must count once; a fresh one otherwise. */
+  /** Set when the same event may be published twice but must be handled once; a new id by default. */
   id?: string;
-  /** Of its cause (W3C): the event is a part of that trace. */
+  /** The W3C trace context of the event's cause. */
   traceparent: string | undefined;
 }
 
 const notifyRelay = (database: Database) => database.onEventsPublished();
 
-/** A message of NATS has a mebibyte at most, its headers included. */
+/** A NATS message has at most one mebibyte, including its headers. */
 const maxEventBytes = 1024 * 1024 - 1024;
 
 /**
- * Writes an event in the transaction of its cause: it is sent if, and only if, the transaction commits, and at least
- * once, however often processes die in between. The same id twice is the same event.
- * Throws when its data is not as the catalogue says, or too large for a message of the bus.
+ * Writes an event to the outbox in the transaction of its cause: it is sent at least once if, and only if, the
+ * transaction commits. An id that was already published is ignored.
+ *
+ * @throws `Error` when the data does not match the schema of the event type, or is too large for a NATS message.
  */
 export async function publishEvent<Type extends EventType>(
   tx: SqlTransaction,
@@ -37,7 +38,7 @@ interface EventJsonToPublish extends Omit<EventToPublish<EventType>, "data"> {
   data: string;
 }
 
-/** The same with data that is JSON text already, and as the catalogue says. */
+/** Does the same as `publishEvent` with data that is already validated JSON text. */
 export async function publishEventJson(
   tx: SqlTransaction,
   type: EventType,
@@ -53,9 +54,8 @@ export async function publishEventJson(
     ...(traceparent && { traceparent }),
   };
   const body = mergeJsonObjects(JSON.stringify(head), wrapInJsonObject("data", data));
-  // One that the stream can never take would be tried for ever.
-  if (Buffer.byteLength(body) > maxEventBytes)
-    throw new Error(`The event ${type} has more than ${maxEventBytes} bytes.`);
+  // An event that the stream can never accept would be retried forever.
+  if (Buffer.byteLength(body) > maxEventBytes) throw new Error(`The event ${type} exceeds ${maxEventBytes} bytes.`);
   await tx`
     insert into outbox ${tx({ id, type, locationId, body })}
     on conflict (id) do nothing`;

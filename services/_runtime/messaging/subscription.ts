@@ -2,47 +2,45 @@ import type { EventData, EventType } from "@pragma/contracts/events";
 import type { SqlTransaction } from "../database/postgres.ts";
 import type { RequestContext } from "../observability/request-context.ts";
 
-/** One event being handled. */
+/** The input of an event handler. */
 export interface EventHandlerInput<Type extends EventType, Services> {
   eventId: string;
-  /** When it came to pass, in UTC. */
+  /** When the event occurred, in UTC. */
   time: string;
   data: EventData<Type>;
   services: Services;
   context: RequestContext;
   /**
-   * Runs the effect of the event in a transaction together with the note that it was handled, so that it happens once
-   * however often the event arrives. Slow work (reading objects, calculating) belongs before it.
+   * Runs the effect of the event in a transaction that also records the event as handled, so that it happens once even
+   * if the event is delivered repeatedly. Slow work (reading objects, calculating) belongs before it.
    */
   once(effect: (tx: SqlTransaction) => Promise<void>): Promise<void>;
 }
 
 interface SubscriptionOptions {
-  /** How many events of this type one instance handles at a time. */
+  /** The maximum number of events of this type that one instance handles at a time. */
   concurrency: number;
   /**
-   * Whether the events carry the revision of what they are about. Then one of a location is handled at a time, the highest
-   * revision of a thing before lower ones; and once it was handled none of a lower revision stays parked.
+   * Whether the events carry the revision of their subject. Then one event of a location is handled at a time, the
+   * highest revision of a subject first, and after that the dead letters of lower revisions are deleted.
    */
   hasRevisions: boolean;
   /**
-   * Whether the effect is written together with those of other events, in one statement, and with it the row of `inbox`
-   * that notes that this one was handled. Then it is not looked up before whether it was, and the handler returns whether
-   * it was the first to write that row.
+   * Whether the handler writes the effects of several events and their rows of `inbox` in one statement. Then the
+   * inbox is not checked before, and the handler returns whether it was the first to write the row of its event.
    */
   isBatched: boolean;
 }
 
-/** What a service does when it hears of an event. */
+/** A service's subscription to an event type, with its handler. */
 export interface EventSubscription<Services, Type extends EventType = EventType> extends SubscriptionOptions {
   type: Type;
   handle(input: EventHandlerInput<Type, Services>): Promise<unknown>;
 }
 
 /**
- * Subscribes a service to an event. A handler that throws for a passing cause is called again for as long as the cause
- * lasts; one that throws `PermanentError`, or anything else several times, a statement that took too long included, has
- * the message parked.
+ * Returns a subscription to an event type. After a transient error the handler is called again until it succeeds.
+ * After a `PermanentError`, or several other errors or statement timeouts, the event becomes a dead letter.
  */
 export function onEvent<Services, Type extends EventType>(
   type: Type,

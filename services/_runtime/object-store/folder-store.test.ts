@@ -7,7 +7,7 @@ import { expectStoreUnavailable } from "../testing/object-store-conformance.ts";
 import { createObjectStore, ObjectStoreUnavailable } from "./object-store.ts";
 
 let folder: string;
-const urlOf = (path: string) => pathToFileURL(path).href;
+const toFolderUrl = (path: string) => pathToFileURL(path).href;
 const bytes = Buffer.from("content");
 
 beforeEach(async () => {
@@ -15,25 +15,25 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test("makes its folder, with all above it", async () => {
-  const store = createObjectStore(urlOf(join(folder, "not", "there", "yet")));
+test("creates its folder and all parent folders", async () => {
+  const store = createObjectStore(toFolderUrl(join(folder, "not", "there", "yet")));
   await store.put("a/b/c", bytes);
   expect(await store.get("a/b/c")).toEqual(bytes);
   await store.close();
   expect((await stat(join(folder, "not/there/yet/a/b/c"))).size).toBe(bytes.length);
 });
 
-test("lets no other user read or list what it holds", async () => {
+test("lets no other user read or list its objects", async () => {
   const root = join(folder, "new");
-  const store = createObjectStore(urlOf(root));
+  const store = createObjectStore(toFolderUrl(root));
   await store.put("a/b", bytes);
   await store.close();
   const modes = ["", "~incoming", "a", "a/b"].map(async (path) => (await stat(join(root, path))).mode & 0o777);
   expect(await Promise.all(modes)).toEqual([0o700, 0o700, 0o700, 0o600]);
 });
 
-test("leaves nothing beside the objects", async () => {
-  const store = createObjectStore(urlOf(folder));
+test("leaves no files except the objects", async () => {
+  const store = createObjectStore(toFolderUrl(folder));
   await Promise.all([store.put("a/b", bytes), store.put("a/b", bytes), store.put("a/c", bytes), store.check()]);
   await expect(store.put("a/b/under-an-object", bytes)).rejects.toMatchObject({ code: "EEXIST" });
   await expect(store.put("a", bytes)).rejects.toMatchObject({ code: "EISDIR" });
@@ -41,18 +41,18 @@ test("leaves nothing beside the objects", async () => {
   expect((await readdir(folder, { recursive: true })).sort()).toEqual(["a", "a/b", "a/c", "~incoming"]);
 });
 
-test("removes what a crash left over an hour ago, and not what is being written", async () => {
+test("removes leftovers of a crash that are older than an hour, but not files that are being written", async () => {
   await mkdir(join(folder, "~incoming"));
   await writeFile(join(folder, "~incoming", "old"), bytes);
   await writeFile(join(folder, "~incoming", "new"), bytes);
   const overAnHourAgo = new Date(Date.now() - 3_601_000);
   await utimes(join(folder, "~incoming", "old"), overAnHourAgo, overAnHourAgo);
-  await createObjectStore(urlOf(folder)).close();
+  await createObjectStore(toFolderUrl(folder)).close();
   expect(await readdir(join(folder, "~incoming"))).toEqual(["new"]);
 });
 
-test("makes again what someone removed", async () => {
-  const store = createObjectStore(urlOf(folder));
+test("creates removed folders again", async () => {
+  const store = createObjectStore(toFolderUrl(folder));
   await store.put("a/b/c", bytes);
   await rm(join(folder, "a"), { recursive: true });
   await store.put("a/b/c", bytes);
@@ -63,8 +63,8 @@ test("makes again what someone removed", async () => {
   await store.close();
 });
 
-test("does not call an object absent when the whole store is gone", async () => {
-  const store = createObjectStore(urlOf(folder));
+test("is unavailable, instead of reporting an absent object, when the whole store is gone", async () => {
+  const store = createObjectStore(toFolderUrl(folder));
   await store.put("a/b", bytes);
   await rm(folder, { recursive: true });
   await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);
@@ -72,18 +72,18 @@ test("does not call an object absent when the whole store is gone", async () => 
   await store.close();
 });
 
-test("is unavailable where a file stands in place of its folder", async () => {
+test("is unavailable when its folder is a file", async () => {
   await writeFile(join(folder, "file"), bytes);
-  await expectStoreUnavailable(createObjectStore(urlOf(join(folder, "file"))), 2_000);
-  await expectStoreUnavailable(createObjectStore(urlOf(join(folder, "file", "below"))), 2_000);
+  await expectStoreUnavailable(createObjectStore(toFolderUrl(join(folder, "file"))), 2_000);
+  await expectStoreUnavailable(createObjectStore(toFolderUrl(join(folder, "file", "below"))), 2_000);
 });
 
-test("is unavailable where it may not write", async () => {
-  await runAsOtherUser(() => expectStoreUnavailable(createObjectStore(urlOf(join(folder, "closed"))), 2_000));
+test("is unavailable without write permission", async () => {
+  await runAsOtherUser(() => expectStoreUnavailable(createObjectStore(toFolderUrl(join(folder, "closed"))), 2_000));
 });
 
-test.runIf(process.platform === "linux")("closes the files of streams that end or are given up", async () => {
-  const store = createObjectStore(urlOf(folder));
+test.runIf(process.platform === "linux")("closes the files of streams that end or are canceled", async () => {
+  const store = createObjectStore(toFolderUrl(folder));
   await store.put("a/b", Buffer.alloc(1_000_000));
   await new Response((await store.stream("a/b")).body).arrayBuffer();
   await (await store.stream("a/b")).body.cancel();
@@ -91,7 +91,7 @@ test.runIf(process.platform === "linux")("closes the files of streams that end o
   await reader.read();
   await reader.cancel();
   await store.close();
-  await expect.poll(() => openFilesBelow(folder)).toEqual([]);
+  await expect.poll(() => listOpenFilesBelow(folder)).toEqual([]);
 });
 
 test.each([
@@ -101,11 +101,11 @@ test.each([
   "file:/folder?query",
   "file:/folder#fragment",
   "http://host/",
-])("refuses the URL %s", (url) => {
+])("rejects the URL %s", (url) => {
   expect(() => createObjectStore(url)).toThrow(TypeError);
 });
 
-/** The superuser may write anywhere; tests that run as that user step down to an ordinary one. */
+/** Runs `act` as an unprivileged user when the tests run as root, which may write anywhere. */
 async function runAsOtherUser(act: () => Promise<void>): Promise<void> {
   await chmod(folder, 0o755);
   await mkdir(join(folder, "closed"), { mode: 0o555 });
@@ -118,7 +118,7 @@ async function runAsOtherUser(act: () => Promise<void>): Promise<void> {
   }
 }
 
-async function openFilesBelow(path: string): Promise<string[]> {
+async function listOpenFilesBelow(path: string): Promise<string[]> {
   const descriptors = await readdir("/proc/self/fd");
   const targets = await Promise.all(descriptors.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => "")));
   return targets.filter((target) => target.startsWith(path));

@@ -12,41 +12,45 @@ import {
   toWebStream,
 } from "./store-interface.ts";
 
-/** Holds objects until they are whole. No key can have this name. */
+/** The folder of objects that are being written. No key can have this name. */
 const temporaryFolderName = "~incoming";
 const leftoverAgeMs = 3_600_000;
-/** Bounds the memory (about 20 MB); a folder that fell out costs one more flush. */
+/** Limits the memory to about 20 MB; a forgotten folder costs one more flush. */
 const maxRememberedFolders = 100_000;
 
-/** A key that is a folder of another key, or longer than this file system allows: trying again cannot help. */
+/** The errors of a key that is a folder of another key, or too long for the file system: a retry does not help. */
 const callerErrorCodes = new Set(["EISDIR", "ENOTDIR", "ENOTEMPTY", "EEXIST", "ENAMETOOLONG"]);
 const notFoundErrorCodes = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 
-/** An object store in a folder: one file per key, which other users can neither read nor list. Several processes of one user may share the folder. Leftovers of a crash that are older than an hour are removed at open. */
+/**
+ * Creates an object store in a folder: one file per key, which other users can neither read nor list. Several processes
+ * of one user may share the folder. Leftovers of crashes that are older than an hour are removed at the start.
+ */
 export function createFolderObjectStore(folder: string): ObjectStore {
   const root = resolve(folder);
   const temporaryFolder = join(root, temporaryFolderName);
   const flushedFolders = new LRUCache<string, true>({ max: maxRememberedFolders });
-  // An unusable folder is reported by whatever is called next.
+  // The next call reports an unusable folder.
   const ready = createDurableFolder(temporaryFolder)
     .then(() => removeLeftoverFiles(temporaryFolder))
     .catch(() => {});
 
   /**
-   * Makes a folder for this user only, with all above it, whose existence survives a power cut. One that another process
-   * made may not be on disk yet: the first use of each flushes its entry in its parent, found or made.
+   * Creates a folder for this user only, with its parents, that survives a power failure. A folder that another process
+   * created may not be on disk yet, so the first use of each folder flushes its entry in its parent.
    */
   async function createDurableFolder(path: string): Promise<void> {
     if (flushedFolders.has(path)) return;
     if (path !== root) await createDurableFolder(dirname(path));
     const firstCreated = await mkdir(path, { recursive: true, mode: 0o700 });
-    for (let each = path; ; each = dirname(each)) {
-      await flushFolder(dirname(each)).catch((error) => {
-        // The parent of a root that was there already may be closed to us; who made the root then answers for it.
+    for (let current = path; ; current = dirname(current)) {
+      await flushFolder(dirname(current)).catch((error) => {
+        // The parent of an existing root may be inaccessible; the creator of the root is then responsible for the
+        // flush.
         if (path !== root || firstCreated !== undefined || !["EACCES", "EPERM"].includes(getErrorCode(error)))
           throw error;
       });
-      if (each.length <= (firstCreated ?? path).length) break;
+      if (current.length <= (firstCreated ?? path).length) break;
     }
     flushedFolders.set(path, true);
   }
@@ -70,7 +74,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     await flushFolder(dirname(path));
   }
 
-  /** Folders that someone removed are made again. */
+  /** Runs `work` and, when a folder is missing, once more so that it creates the folder again. */
   async function retryWithNewFolders(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -81,7 +85,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
     }
   }
 
-  /** Only while it is does a missing file mean a missing object: an unmounted volume is not an empty store. */
+  /** Whether the store exists. Otherwise a missing file is not a missing object: the volume may not be mounted. */
   async function isStorePresent(): Promise<boolean> {
     await ready;
     return stat(temporaryFolder).then(
@@ -131,9 +135,9 @@ export function createFolderObjectStore(folder: string): ObjectStore {
   async function openStream(path: string): Promise<{ body: ReadableStream<Uint8Array>; size: number }> {
     const file = await open(path, "r");
     try {
-      const found = await file.stat();
-      if (found.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: "EISDIR" });
-      return { body: toWebStream(file.createReadStream(), createUnavailableError), size: found.size };
+      const stats = await file.stat();
+      if (stats.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: "EISDIR" });
+      return { body: toWebStream(file.createReadStream(), createUnavailableError), size: stats.size };
     } catch (error) {
       await file.close();
       throw error;
@@ -141,7 +145,7 @@ export function createFolderObjectStore(folder: string): ObjectStore {
   }
 }
 
-/** Makes the entries of a folder durable: what was renamed into it stays there after a power cut. */
+/** Flushes the entries of a folder, so that a file that was renamed into it survives a power failure. */
 async function flushFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   try {
@@ -151,7 +155,7 @@ async function flushFolder(folder: string): Promise<void> {
   }
 }
 
-/** Writes a new file whose content is on disk when this resolves, or leaves none. */
+/** Writes a new file and flushes it to disk; removes it again on failure. */
 async function writeFileDurably(path: string, bytes: Uint8Array): Promise<void> {
   const file = await open(path, "wx", 0o600);
   try {

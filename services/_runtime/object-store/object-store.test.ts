@@ -42,7 +42,7 @@ function testBucketConformance({ url, variables, remove }: TestBucket): void {
     await other.close();
   });
 
-  test("is unavailable when the bucket is not there", () =>
+  test("is unavailable when the bucket does not exist", () =>
     expectStoreUnavailable(createObjectStore(url.replace("s3://", "s3://not-")), 10_000));
 
   test("is unavailable with a wrong secret", () => {

@@ -10,7 +10,7 @@ import { createS3ObjectStore, type S3BucketAddress } from "./s3-store.ts";
 const bytes = Buffer.from("content");
 const timeouts = { connectMs: 500, responseMs: 300, idleMs: 1_000, checkMs: 300 };
 
-/** What the server in place of S3 does with a request; each test says. */
+/** The request handler of the fake S3 server; set by each test. */
 let respond: (request: IncomingMessage, response: ServerResponse) => void;
 let requests: number;
 let connections: number;
@@ -41,10 +41,10 @@ afterEach(async () => {
   await new Promise((closed) => server.close(closed));
 });
 
-test("sends the body as it is, its hash under the signature, its type, and nothing that only S3 itself knows", async () => {
+test("sends the body unchanged with its signed hash and type, and without headers that only AWS supports", async () => {
   const received: { request: IncomingMessage; body: Buffer }[] = [];
   respond = async (request, response) => {
-    received.push({ request, body: await bodyOf(request) });
+    received.push({ request, body: await readBody(request) });
     response.end();
   };
   const large = Buffer.alloc(3_000_000, "x");
@@ -61,9 +61,9 @@ test("sends the body as it is, its hash under the signature, its type, and nothi
   expect(names).not.toMatch(/expect|trailer|x-amz-checksum|content-encoding/);
 });
 
-test("keeps its connection for the next request", async () => {
+test("reuses its connection", async () => {
   respond = async (request, response) => {
-    await bodyOf(request);
+    await readBody(request);
     response.end("content");
   };
   for (let times = 0; times < 4; times++) {
@@ -73,7 +73,7 @@ test("keeps its connection for the next request", async () => {
   expect(connections).toBe(1);
 });
 
-test("tries again when the server falters, three times at most", async () => {
+test("retries server errors, up to three attempts", async () => {
   respond = (_, response) => response.writeHead(requests < 3 ? 503 : 200).end();
   await store.put("a/b", bytes);
   expect(requests).toBe(3);
@@ -83,18 +83,18 @@ test("tries again when the server falters, three times at most", async () => {
   expect(requests).toBe(6);
 });
 
-test("is unavailable where nothing listens", async () => {
+test("is unavailable when the connection is refused", async () => {
   await expectStoreUnavailable(createS3ObjectStore({ ...location, endpoint: "http://127.0.0.1:1" }), 5_000);
 });
 
-test("is unavailable when the server takes requests and never answers", async () => {
+test("is unavailable when the server never responds", async () => {
   respond = () => {};
   await expectStoreUnavailable(store, 8_000);
 });
 
-test("gives a large body the time that its transfer takes", async () => {
+test("allows more time for the transfer of a large body", async () => {
   respond = async (request, response) => {
-    await bodyOf(request);
+    await readBody(request);
     setTimeout(() => response.end(), 3 * timeouts.responseMs);
   };
   await store.put("a/b", Buffer.alloc(3_000_000));
@@ -107,18 +107,18 @@ test.each([
   [400, "ExpiredToken"],
   [301, "PermanentRedirect"],
   [429, "TooManyRequests"],
-])("is unavailable on %i %s, which names no fault of the call", async (status, code) => {
-  respond = (_, response) => refuse(response, status, code);
+])("is unavailable on %i %s, which is not an error of the call", async (status, code) => {
+  respond = (_, response) => sendS3Error(response, status, code);
   await expectStoreUnavailable(store, 12_000);
 });
 
-test("is unavailable when a proxy answers with a page of its own", async () => {
+test("is unavailable when a proxy responds with an HTML page", async () => {
   respond = (_, response) => response.writeHead(502, { "content-type": "text/html" }).end("<html>Bad gateway");
   await expectStoreUnavailable(store, 12_000);
 });
 
-test("takes NoSuchKey for an absent object, and only that", async () => {
-  respond = (_, response) => refuse(response, 404, "NoSuchKey");
+test("reports an absent object only for NoSuchKey", async () => {
+  respond = (_, response) => sendS3Error(response, 404, "NoSuchKey");
   await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectNotFound);
   await expect(store.stream("a/b")).rejects.toBeInstanceOf(ObjectNotFound);
   await store.delete("a/b");
@@ -126,17 +126,17 @@ test("takes NoSuchKey for an absent object, and only that", async () => {
   await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);
 });
 
-test("does not say that a refused object may be taken later", async () => {
-  respond = (_, response) => refuse(response, 400, "EntityTooLarge");
+test("does not report EntityTooLarge as unavailable", async () => {
+  respond = (_, response) => sendS3Error(response, 400, "EntityTooLarge");
   await expect(store.put("a/b", bytes)).rejects.toMatchObject({ name: "EntityTooLarge" });
 });
 
 test.each([
-  ["is cut off", (response: ServerResponse) => response.destroy()],
-  ["stands still", () => {}],
-])("is unavailable when a body %s half way", async (_, halfWay) => {
+  ["is truncated", (response: ServerResponse) => response.destroy()],
+  ["stalls", () => {}],
+])("is unavailable when a body %s halfway", async (_, interrupt) => {
   respond = (_, response) => {
-    response.writeHead(200, { "content-length": 100_000 }).write(Buffer.alloc(1_000), () => halfWay(response));
+    response.writeHead(200, { "content-length": 100_000 }).write(Buffer.alloc(1_000), () => interrupt(response));
   };
   await expect(store.get("a/b")).rejects.toBeInstanceOf(ObjectStoreUnavailable);
   const { body, size } = await store.stream("a/b");
@@ -144,26 +144,26 @@ test.each([
   await expect(new Response(body).arrayBuffer()).rejects.toBeInstanceOf(ObjectStoreUnavailable);
 });
 
-test("ends the transfer of a stream that is given up", async () => {
+test("ends the transfer of a canceled stream", async () => {
   const closed = new Promise<void>((resolve) => {
     respond = (_, response) => {
       response.on("close", resolve);
       response.writeHead(200, { "content-length": 100_000_000 }).write(Buffer.alloc(1_000_000));
     };
   });
-  const patient = createS3ObjectStore(location);
-  const { body } = await patient.stream("a/b");
+  const storeWithDefaultTimeouts = createS3ObjectStore(location);
+  const { body } = await storeWithDefaultTimeouts.stream("a/b");
   await body.cancel();
   await closed;
-  await patient.close();
+  await storeWithDefaultTimeouts.close();
 });
 
-function refuse(response: ServerResponse, status: number, code: string): void {
+function sendS3Error(response: ServerResponse, status: number, code: string): void {
   response.writeHead(status, { "content-type": "application/xml" });
-  response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>as the test says</Message></Error>`);
+  response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>test</Message></Error>`);
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return Buffer.concat(chunks);

@@ -22,37 +22,37 @@ import {
 const s3UrlQuerySchema = z.strictObject({
   endpoint: z.url({ protocol: /^https?$/ }).optional(),
   region: z.string().min(1).optional(),
-  /** Whether the bucket is in the path (`https://host/bucket/key`) and not in the host's name; most S3-compatible servers need it. */
+  /** Whether the bucket is in the path (`https://host/bucket/key`), as most S3-compatible servers require. */
   forcePathStyle: z.stringbool({ truthy: ["true"], falsy: ["false"] }).default(false),
 });
 
-/** Where an S3 object store is. `region` and `endpoint` left out are those of the AWS_* environment. */
+/** The address of an S3 object store. `region` and `endpoint` default to those of the AWS_* environment. */
 export interface S3BucketAddress extends z.infer<typeof s3UrlQuerySchema> {
   bucket: string;
-  /** Comes before every key, with a slash between; empty for none. */
+  /** Precedes every key, followed by a slash; empty for none. */
   prefix: string;
 }
 
-/** All in milliseconds. */
+/** The timeouts of S3 requests, in milliseconds. */
 export interface S3Timeouts {
   connectMs: number;
-  /** From the start of a try to the reply's headers; sending a body adds to it. */
+  /** From the start of an attempt to the response headers; extended by the time to send the body. */
   responseMs: number;
-  /** How long a reply's body may stand still, also because its reader does not read. */
+  /** How long a response body may stall, also because its reader does not read. */
   idleMs: number;
   checkMs: number;
 }
 
 const defaultS3Timeouts: S3Timeouts = { connectMs: 3_000, responseMs: 5_000, idleMs: 30_000, checkMs: 5_000 };
-/** The slowest upload that is waited for. */
+/** The minimum upload rate for which the timeout allows. */
 const uploadBytesPerMs = 2_000;
 const maxS3Attempts = 3;
-/** Per host; a request above it waits within its reply timeout. */
+/** Per host; a further request waits within its response timeout. */
 const maxS3Connections = 64;
 
 /**
- * An object store in a bucket of S3 or of a server that speaks its protocol. The bucket exists already; the credentials may
- * list it, read, write and delete in it (without the right to list, S3 answers for an absent object that access is refused).
+ * Creates an object store in an existing bucket of S3 or of a compatible server. The credentials must allow reading,
+ * writing, deleting and listing (without the right to list, S3 reports an absent object as AccessDenied).
  */
 export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaultS3Timeouts): ObjectStore {
   const { bucket: Bucket, prefix } = location;
@@ -62,7 +62,7 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
     return new ObjectStoreUnavailable(`the bucket ${Bucket} cannot be used (${getErrorCode(error)})`, { cause: error });
   }
 
-  /** Also what an operator has to put right (credentials, region, bucket) passes without a change to the call. */
+  /** Errors that an operator must fix (credentials, region, bucket) count as unavailable: the call can be retried. */
   function toStoreError(key: string, error: unknown): unknown {
     if (getErrorCode(error) === "NoSuchKey") return new ObjectNotFound(key);
     return error instanceof TypeError || getErrorCode(error) === "EntityTooLarge"
@@ -99,11 +99,11 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
       callWithKey(key, async (target) => {
         const { Body, ContentLength } = await client.send(new GetObjectCommand(target));
         if (!(Body instanceof Readable) || ContentLength === undefined)
-          throw new Error("a reply without a body or its length");
+          throw new Error("a response without a body or its length");
         return { body: toWebStream(Body, (error) => toStoreError(key, error)), size: ContentLength };
       }),
     async delete(key) {
-      // S3 itself answers 204 for an absent object; some servers answer that there is none.
+      // S3 itself returns 204 for an absent object; some servers return NoSuchKey.
       await callWithKey(key, (target) => client.send(new DeleteObjectCommand(target))).catch(ignoreObjectNotFound);
     },
     async check() {
@@ -118,17 +118,22 @@ export function createS3ObjectStore(location: S3BucketAddress, timeouts = defaul
   };
 }
 
-/** Reads `s3://bucket/prefix?endpoint=...&region=...&forcePathStyle=true`. Throws a TypeError that says what is wrong with it, without repeating what may be a secret. */
+/**
+ * Parses `s3://bucket/prefix?endpoint=...&region=...&forcePathStyle=true`.
+ *
+ * @throws `TypeError` that describes the mistake without repeating possible secrets.
+ */
 export function parseS3Url(url: string): S3BucketAddress {
   const { username, password, host, pathname, searchParams, hash } = new URL(url);
   if (username || password)
-    throw new TypeError("an s3: URL carries no credentials: they come from the AWS_* environment");
-  if (!host) throw new TypeError("an s3: URL names its bucket: s3://bucket/prefix");
-  if (hash) throw new TypeError("an s3: URL has no fragment");
+    throw new TypeError("an s3: URL must not contain credentials: they come from the AWS_* environment");
+  if (!host) throw new TypeError("an s3: URL must contain its bucket: s3://bucket/prefix");
+  if (hash) throw new TypeError("an s3: URL must not have a fragment");
   const prefix = pathname.replace(/^\//, "").replace(/\/$/, "");
-  if (prefix && !isObjectKey(prefix)) throw new TypeError("an s3: URL's prefix has segments of A-Z a-z 0-9 . _ -");
+  if (prefix && !isObjectKey(prefix))
+    throw new TypeError("the prefix of an s3: URL must have segments of A-Z a-z 0-9 . _ -");
   const query = s3UrlQuerySchema.safeParse(Object.fromEntries(searchParams));
-  if (!query.success) throw new TypeError(`an s3: URL's query is wrong: ${z.prettifyError(query.error)}`);
+  if (!query.success) throw new TypeError(`invalid query in an s3: URL: ${z.prettifyError(query.error)}`);
   return { bucket: host, prefix, ...query.data };
 }
 
@@ -143,10 +148,10 @@ function buildS3ClientConfig(
     ...(region && { region }),
     forcePathStyle,
     maxAttempts: maxS3Attempts,
-    // The trailing checksums that are sent by default are unknown to many S3-compatible servers. The signature covers the body's hash.
+    // Many S3-compatible servers do not support the default trailing checksums. The signature covers the body's hash.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
-    // Waiting for "100 Continue" costs a round trip, and a connection of its own, per object.
+    // Waiting for "100 Continue" costs a round trip and a separate connection per object.
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: timeouts.connectMs,

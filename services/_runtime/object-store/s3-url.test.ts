@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseS3Url } from "./s3-store.ts";
 
-test("reads every part", () => {
+test("parses every part of an S3 URL", () => {
   const url = "s3://tills/live/v2/?endpoint=http%3A%2F%2Fminio%3A9000&region=eu-west-3&forcePathStyle=true";
   expect(parseS3Url(url)).toEqual({
     bucket: "tills",
@@ -12,7 +12,7 @@ test("reads every part", () => {
   });
 });
 
-test("needs no more than a bucket", () => {
+test("requires only a bucket", () => {
   expect(parseS3Url("s3://tills")).toEqual({ bucket: "tills", prefix: "", forcePathStyle: false });
   expect(parseS3Url("s3://tills/")).toMatchObject({ prefix: "" });
 });
@@ -28,8 +28,8 @@ test.each([
   ["s3://tills?forcePathStyle=yes", "forcePathStyle"],
   ["s3://tills?endpoint=minio:9000", "endpoint"],
   ["s3://tills?region=", "region"],
-])("refuses %s and names what is wrong", (url, named) => {
+])("rejects %s with a message that contains %s", (url, mistake) => {
   expect(() => parseS3Url(url)).toThrow(TypeError);
-  expect(() => parseS3Url(url)).toThrow(named);
+  expect(() => parseS3Url(url)).toThrow(mistake);
   expect(() => parseS3Url(url)).not.toThrow("hidden");
 });

@@ -2,34 +2,34 @@ import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { toWebStream } from "./store-interface.ts";
 
-const translate = (error: unknown) => new Error("translated", { cause: error });
+const toReaderError = (error: unknown) => new Error("converted", { cause: error });
 
-test("gives the source's bytes to the end", async () => {
-  const body = toWebStream(Readable.from([Buffer.from("one "), Buffer.from("two")]), translate);
+test("contains all bytes of the source", async () => {
+  const body = toWebStream(Readable.from([Buffer.from("one "), Buffer.from("two")]), toReaderError);
   expect(await new Response(body).text()).toBe("one two");
 });
 
-test("takes from the source only what is asked for", async () => {
-  let given = 0;
+test("reads from the source only on demand", async () => {
+  let chunkCount = 0;
   const source = new Readable({
     highWaterMark: 1,
     read() {
-      given++;
+      chunkCount++;
       this.push(Buffer.alloc(10));
     },
   });
-  const reader = toWebStream(source, translate).getReader();
+  const reader = toWebStream(source, toReaderError).getReader();
   await reader.read();
   await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(given).toBeLessThan(5);
+  expect(chunkCount).toBeLessThan(5);
   await reader.cancel();
   expect(source.destroyed).toBe(true);
 });
 
-test("hands a fault between two reads to the next read", async () => {
+test("passes an error between two reads to the next read", async () => {
   const source = new Readable({ read() {} });
-  const body = toWebStream(source, translate);
-  source.destroy(new Error("cut off"));
+  const body = toWebStream(source, toReaderError);
+  source.destroy(new Error("truncated"));
   await new Promise((resolve) => setTimeout(resolve, 20));
-  await expect(body.getReader().read()).rejects.toThrow("translated");
+  await expect(body.getReader().read()).rejects.toThrow("converted");
 });

@@ -1,8 +1,8 @@
-/** What an operator is told: the error and what caused it. */
+/** Returns an error and the chain of its causes as text for operators. */
 export function describeErrorChain(error: unknown): string {
   const parts: string[] = [];
-  for (let at = error; at !== undefined && parts.length < 5; at = at instanceof Error ? at.cause : undefined) {
-    parts.push(at instanceof Error ? `${at.name}: ${at.message}` : String(at));
+  for (let err = error; err !== undefined && parts.length < 5; err = err instanceof Error ? err.cause : undefined) {
+    parts.push(err instanceof Error ? `${err.name}: ${err.message}` : String(err));
   }
   return parts.join(" <- ").slice(0, 4_000);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createLogger, logBatch } from "./logger.ts";
 
-function logged(write: (log: ReturnType<typeof createLogger>) => void): {
+function captureLogLine(write: (log: ReturnType<typeof createLogger>) => void): {
   text: string;
   fields: Record<string, never>;
 } {
@@ -12,8 +12,10 @@ function logged(write: (log: ReturnType<typeof createLogger>) => void): {
 }
 
 describe("the logger", () => {
-  it("writes the fields it is given", () => {
-    const { fields } = logged((log) => log.info({ requestId: "r1", status: 200, nested: { a: [1] } }, "request"));
+  it("writes the fields of a line", () => {
+    const { fields } = captureLogLine((log) =>
+      log.info({ requestId: "r1", status: 200, nested: { a: [1] } }, "request"),
+    );
     expect(fields).toMatchObject({ level: "info", name: "test", requestId: "r1", status: 200, nested: { a: [1] } });
   });
 
@@ -24,39 +26,39 @@ describe("the logger", () => {
     [{ recipients: [{ secret: "hush" }] }],
     [{ GATEWAY_TO_ACCOUNTS_KEYS: "hush", DATABASE_URL: "hush" }],
   ])("hides the secrets in %j", (fields) => {
-    const { text } = logged((log) => log.info(fields, "x"));
+    const { text } = captureLogLine((log) => log.info(fields, "x"));
     expect(text).not.toContain("hush");
     expect(text).toContain("[redacted]");
   });
 
   it("hides the secrets of errors and of child loggers", () => {
     const error = Object.assign(new Error("failed"), { options: { password: "hush" } });
-    const { text, fields } = logged((log) => log.child({ apiKey: "hush" }).error({ err: error }, "x"));
+    const { text, fields } = captureLogLine((log) => log.child({ apiKey: "hush" }).error({ err: error }, "x"));
     expect(text).not.toContain("hush");
     expect(fields).toMatchObject({ err: { type: "Error", message: "failed", options: { password: "[redacted]" } } });
   });
 
-  it("leaves what it is given unchanged", () => {
-    const fields = { nested: { token: "kept" } };
-    logged((log) => log.info(fields, "x"));
-    expect(fields.nested.token).toBe("kept");
+  it("does not change the fields object", () => {
+    const fields = { nested: { token: "secret" } };
+    captureLogLine((log) => log.info(fields, "x"));
+    expect(fields.nested.token).toBe("secret");
   });
 });
 
-describe("lines that are written together", () => {
-  it("are what they would be one by one", () => {
-    const each = [{ status: 200, path: "/é", nested: { token: "hush" } }, { status: 404, nothing: undefined }, {}];
+describe("a batch of lines", () => {
+  it("is the same as lines written one by one", () => {
+    const entries = [{ status: 200, path: "/é", nested: { token: "hush" } }, { status: 404, nothing: undefined }, {}];
     const texts: string[] = [];
     const log = createLogger({ name: "test", level: "info", destination: { write: (text) => void texts.push(text) } });
     const child = log.child({ service: "x" });
-    logBatch(child, each, "request");
-    for (const fields of each) child.info(fields, "request");
-    const [together = "", ...apart] = texts.map((text) => text.replace(/"time":"[^"]+"/g, '"time":""'));
-    expect(apart).toHaveLength(3);
-    expect(together).toBe(apart.join(""));
+    logBatch(child, entries, "request");
+    for (const fields of entries) child.info(fields, "request");
+    const [batch = "", ...singleLines] = texts.map((text) => text.replace(/"time":"[^"]+"/g, '"time":""'));
+    expect(singleLines).toHaveLength(3);
+    expect(batch).toBe(singleLines.join(""));
   });
 
-  it("are not written when such lines are not", () => {
+  it("is not written when the level is disabled", () => {
     const texts: string[] = [];
     const log = createLogger({ name: "test", level: "warn", destination: { write: (text) => void texts.push(text) } });
     logBatch(log, [{ status: 200 }], "request");

@@ -5,7 +5,7 @@ import { mergeJsonObjects } from "../json/join-json.ts";
 
 export type { Logger } from "pino";
 
-/** Names of fields that never reach a log, wherever they turn up: secrets, and what says who ordered. */
+/** The names of fields that are never logged at any depth: secrets and personal data. */
 const redactedFields = new Set([
   ...personalDataFields,
   "authorization",
@@ -22,10 +22,10 @@ const redactedFields = new Set([
 ]);
 
 const redactedText = "[redacted]";
-/** How deep fields are looked into. */
+/** The depth to which fields are searched. */
 const maxRedactionDepth = 3;
 
-/** A process's logger: JSON lines on standard output, secrets removed. */
+/** Creates the logger of a process: JSON lines on standard output, without secrets. */
 export function createLogger({
   name,
   level,
@@ -43,7 +43,7 @@ export function createLogger({
     formatters: { level: (label: string) => ({ level: label }), log: redactSecrets },
     serializers: {
       err: (error: Error) => redactSecrets(stdSerializers.err(error)),
-      // The fields of child loggers pass through serializers only.
+      // pino passes the fields of child loggers only through serializers.
       ...Object.fromEntries([...redactedFields].map((name) => [name, () => redactedText])),
     },
   };
@@ -51,8 +51,8 @@ export function createLogger({
 }
 
 /**
- * Logs many things of one kind at once, each on a line of its own as `log.info(fields, message)` would write it: at a
- * quarter of the cost, which counts where every request has its line.
+ * Logs each of `entries` on its own line, as `log.info(fields, message)` would, at a quarter of the cost. That matters
+ * for the log of requests.
  */
 export function logBatch(log: Logger, entries: object[], message: string): void {
   if (entries.length === 0 || !log.isLevelEnabled("info")) return;
@@ -64,9 +64,8 @@ export function logBatch(log: Logger, entries: object[], message: string): void 
 }
 
 /**
- * The fields of a log line with every secret among them replaced. What holds none is given back as it is: a line is
- * written for every request, and copying it costs more than writing it. Errors are written by their own serializer, which
- * cleans what it makes of them.
+ * Returns the fields of a log line with every secret replaced. Fields without secrets are returned without a copy,
+ * which would cost more than writing the line. Errors have their own serializer, which also replaces secrets.
  */
 function redactSecrets<Fields extends object>(fields: Fields): Fields {
   return replaceFields(fields, redactedFields, redactedText, maxRedactionDepth) as Fields;

@@ -3,15 +3,16 @@ import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporte
 import { AggregationType, MeterProvider } from "@opentelemetry/sdk-metrics";
 import { rejectOnAbort } from "../concurrency/reject-on-abort.ts";
 
-/** What a process measures of itself, read in Prometheus' text format on the ops port. */
+/** The metrics of a process, served in Prometheus' text format on the ops port. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-interface LabelledValue {
+type ReadGauges = () => LabeledValue[] | Promise<LabeledValue[]>;
+interface LabeledValue {
   value: number;
   labels: Record<string, string>;
 }
 
-/** Seconds: from a cached read to a till of thousands of orders. */
+/** In seconds: from a cached read to a till of thousands of orders. */
 const durationBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export function createMetrics() {
@@ -31,34 +32,34 @@ export function createMetrics() {
   const meter = provider.getMeter("pragma");
   const serializer = new PrometheusSerializer();
 
-  /** Registers a histogram of seconds; its name ends with `_duration_seconds`. */
-  function durations(name: string, description: string) {
+  /** Creates a histogram of durations in seconds and returns its recorder; `name` ends with `_duration_seconds`. */
+  function createDurationHistogram(name: string, description: string) {
     const histogram = meter.createHistogram(name, { description });
     return (seconds: number, labels: Record<string, string | number>) => histogram.record(seconds, labels);
   }
 
-  /** Registers several numbers that are read together when the metrics are, told apart by their labels. */
-  function observeAll(name: string, description: string, read: () => LabelledValue[] | Promise<LabelledValue[]>): void {
+  /** Registers a gauge with several values, distinguished by their labels and read together. */
+  function observeGauges(name: string, description: string, read: ReadGauges): void {
     meter.createObservableGauge(name, { description }).addCallback(async (result) => {
       for (const { value, labels } of await readWithTimeout(read)) result.observe(value, labels);
     });
   }
 
   return {
-    recordRequestDuration: durations("http_request_duration_seconds", "Requests served, by route and status"),
-    recordEventDuration: durations("event_handling_duration_seconds", "Events handled, by type and outcome"),
-    durations,
-    observeAll,
-    /** The same for one number. */
+    recordRequestDuration: createDurationHistogram("http_request_duration_seconds", "Requests, by route and status"),
+    recordEventDuration: createDurationHistogram("event_handling_duration_seconds", "Events, by type and outcome"),
+    createDurationHistogram,
+    observeGauges,
+    /** Registers a gauge with a single value. */
     observeGauge(
       name: string,
       description: string,
       read: () => number | Promise<number>,
       labels: Record<string, string> = {},
     ): void {
-      observeAll(name, description, async () => [{ value: await read(), labels }]);
+      observeGauges(name, description, async () => [{ value: await read(), labels }]);
     },
-    /** Registers a number that only grows; its name in the text ends with `_total`. */
+    /** Registers a counter; its exported name ends with `_total`. */
     observeCounter(name: string, description: string, read: () => number): void {
       meter.createObservableCounter(name, { description }).addCallback((result) => result.observe(read()));
     },
@@ -69,11 +70,11 @@ export function createMetrics() {
   };
 }
 
-/** How long one number may take to be read, in milliseconds: the others are not to wait for it. */
+/** How long reading one gauge may take, so that the others do not wait for it. */
 const readTimeoutMs = 1_000;
 
-/** The numbers; none when they cannot be had now, which is told by their absence. */
-async function readWithTimeout(read: () => LabelledValue[] | Promise<LabelledValue[]>): Promise<LabelledValue[]> {
+/** Returns the values of a gauge; none when reading fails or times out, so that they are absent from the metrics. */
+async function readWithTimeout(read: ReadGauges): Promise<LabeledValue[]> {
   try {
     return await rejectOnAbort(Promise.resolve(read()), AbortSignal.timeout(readTimeoutMs));
   } catch {
@@ -81,37 +82,37 @@ async function readWithTimeout(read: () => LabelledValue[] | Promise<LabelledVal
   }
 }
 
-/** How often the loop's delay is sampled, in milliseconds; what is measured contains it. */
-const resolution = 100;
+/** The sampling interval of the event loop's delay; the measured values include it. */
+const samplingIntervalMs = 100;
 
-/** What a process tells of itself: how late its event loop is, its CPU and its memory. */
+/** Registers the metrics of the process: event loop delay, CPU and memory. */
 export function registerProcessMetrics(metrics: Metrics): void {
-  const delay = monitorEventLoopDelay({ resolution });
+  const delay = monitorEventLoopDelay({ resolution: samplingIntervalMs });
   delay.enable();
   let previousUtilization = performance.eventLoopUtilization();
-  const toDelaySeconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - resolution / 1e3);
+  const toDelaySeconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - samplingIntervalMs / 1e3);
 
-  metrics.observeAll("event_loop_delay_seconds", "How late the event loop was since this was last read", () => {
+  metrics.observeGauges("event_loop_delay_seconds", "Delay of the event loop since the last collection", () => {
     const quantiles = { "0.5": delay.percentile(50), "0.99": delay.percentile(99), "1": delay.max };
     delay.reset();
-    return Object.entries(quantiles).map(([quantile, found]) => ({
-      value: toDelaySeconds(found),
+    return Object.entries(quantiles).map(([quantile, nanoseconds]) => ({
+      value: toDelaySeconds(nanoseconds),
       labels: { quantile },
     }));
   });
-  const utilizationHelp = "Share of time in which the event loop was busy since this was last read";
+  const utilizationHelp = "Share of time in which the event loop was busy since the last collection";
   metrics.observeGauge("event_loop_utilization", utilizationHelp, () => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, previousUtilization);
     previousUtilization = now;
     return utilization;
   });
-  metrics.observeGauge("process_resident_memory_bytes", "Memory of this process", () => process.memoryUsage.rss());
-  metrics.observeGauge("process_heap_used_bytes", "What of it is JavaScript's", () => process.memoryUsage().heapUsed);
-  metrics.observeGauge("process_start_time_seconds", "When this process started, in seconds since 1970", () =>
+  metrics.observeGauge("process_resident_memory_bytes", "Resident memory", () => process.memoryUsage.rss());
+  metrics.observeGauge("process_heap_used_bytes", "Heap memory in use", () => process.memoryUsage().heapUsed);
+  metrics.observeGauge("process_start_time_seconds", "Start time of this process, in seconds since 1970", () =>
     Math.round(performance.timeOrigin / 1000),
   );
-  metrics.observeCounter("process_cpu_seconds", "CPU that this process has used, in seconds", () => {
+  metrics.observeCounter("process_cpu_seconds", "CPU time that this process has used, in seconds", () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
   });

@@ -8,12 +8,12 @@ import {
   type TracedOperation,
 } from "./tracing.ts";
 
-/** What is known of the request or message being handled; given to whatever has to know it. */
+/** The context of the request or event being handled: its id, its span and its log fields. */
 export class RequestContext {
   readonly requestId: string;
-  /** Its place in the trace; it records nothing while nothing is traced. */
+  /** The span of the request or event; not recorded while tracing is off. */
   readonly span: Span;
-  /** Fields for the one log line of this request or message. */
+  /** The fields of the log line of this request or event. */
   readonly logFields: Record<string, unknown>;
 
   constructor(requestId: string, span: Span, logFields: Record<string, unknown> = {}) {
@@ -26,17 +26,17 @@ export class RequestContext {
     return this.span.spanContext().traceId;
   }
 
-  /** The W3C `traceparent` of what is being handled, to send along with events and calls. */
+  /** The W3C `traceparent` to send with events and internal requests. */
   get traceparent(): string {
     return formatTraceparent(this.span);
   }
 
-  /** Adds fields to the one log line of what is being handled. */
+  /** Adds fields to the log line of this request or event. */
   addLogFields(fields: Record<string, unknown>): void {
     Object.assign(this.logFields, fields);
   }
 
-  /** Does a step of what is being handled, with a span of its own while that is traced. The step has its own `traceparent`. */
+  /** Runs a step of the request or event. When it is recorded, the step has its own span and `traceparent`. */
   runStep<T>(operation: TracedOperation, work: (context: RequestContext) => Promise<T>): Promise<T> {
     if (!this.span.isRecording()) return work(this);
     const span = startSpan(operation, this.traceparent);
@@ -46,13 +46,13 @@ export class RequestContext {
 
 interface RequestContextOptions {
   requestId?: string | undefined;
-  /** W3C: what caused this. */
+  /** The W3C trace context of the cause. */
   traceparent?: string | null | undefined;
-  /** Its name in the trace; what has none is no part of one. */
+  /** The operation in the trace; without one there is no recorded span. */
   operation?: TracedOperation;
 }
 
-/** Runs `work` with a context of its own that continues the caller's trace, or begins one. */
+/** Runs `work` with a new context that continues the trace of `traceparent`, or starts one. */
 export function runWithRequestContext<T>(
   { requestId = randomUUID(), traceparent, operation }: RequestContextOptions,
   work: (context: RequestContext) => Promise<T>,

@@ -9,7 +9,7 @@ import { isTracingEnabled } from "./tracing.ts";
 describe("tracing", () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  it("is off where there is nowhere to send spans to", async () => {
+  it("is off without an endpoint", async () => {
     const tracing = await startTracing("test", {});
     expect(isTracingEnabled()).toBe(false);
     await runWithRequestContext({ operation: { name: "work" } }, async ({ span, traceId, traceparent }) => {
@@ -20,7 +20,7 @@ describe("tracing", () => {
     await tracing.stop();
   });
 
-  it("sends spans by OTLP, the last of them when it is stopped", async () => {
+  it("sends spans by OTLP, including the last ones when it is stopped", async () => {
     const collector = createServer((request, response) => request.resume().on("end", () => response.end()));
     collector.listen(0, "127.0.0.1");
     await once(collector, "listening");
@@ -45,7 +45,7 @@ describe("tracing", () => {
     collector.close();
   });
 
-  it("names a faulty address", async () => {
+  it("reports an invalid endpoint", async () => {
     await expect(startTracing("test", { OTEL_EXPORTER_OTLP_ENDPOINT: "collector" })).rejects.toThrow(
       /OTEL_EXPORTER_OTLP_ENDPOINT/,
     );

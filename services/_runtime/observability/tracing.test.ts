@@ -14,47 +14,47 @@ const none = () => new ParentBasedSampler({ root: new AlwaysOffSampler() });
 const all = () => new ParentBasedSampler({ root: new AlwaysOnSampler() });
 const half = () => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(0.5) });
 
-function recordWithSampler(sampler: Sampler, trustsClients = false) {
-  const traces = recordSpans({ sampler, trustsClients });
+function recordWithSampler(sampler: Sampler, shouldTrustClients = false) {
+  const traces = recordSpans({ sampler, shouldTrustClients });
   onTestFinished(() => traces.stop());
   return traces;
 }
 
-/** What becomes of a request whose client names its trace; in the trace, a step of it that follows in another process. */
+/** Traces a client's request with a trace id and flag, and a step of it in another process. */
 function traceClientRequest(flag: "00" | "01", traceId = randomBytes(16).toString("hex")) {
   const span = startClientRequestSpan({ name: "gateway" }, `00-${traceId}-b7ad6b7169203331-${flag}`);
-  const { spanId, traceFlags, traceId: keptId } = span.spanContext();
-  startSpan({ name: "service" }, `00-${keptId}-${spanId}-0${traceFlags}`).end();
+  const { spanId, traceFlags, traceId: spanTraceId } = span.spanContext();
+  startSpan({ name: "service" }, `00-${spanTraceId}-${spanId}-0${traceFlags}`).end();
   span.end();
-  return { traceId, keptId, isRecorded: traceFlags === 1 };
+  return { traceId, spanTraceId, isRecorded: traceFlags === 1 };
 }
 
-describe("a client that says to be traced", () => {
-  it("is not, where the operator traces nothing, and its trace's id goes on", () => {
+describe("a request with the sampled flag", () => {
+  it("is not recorded when the operator samples nothing, and keeps its trace id", () => {
     const traces = recordWithSampler(none());
-    const { traceId, keptId } = traceClientRequest("01");
-    expect(keptId).toBe(traceId);
+    const { traceId, spanTraceId } = traceClientRequest("01");
+    expect(spanTraceId).toBe(traceId);
     expect(traces.listSpans(traceId)).toEqual([]);
   });
 
-  it("is, where the operator trusts clients with it", () => {
+  it("is recorded when the operator trusts clients", () => {
     const traces = recordWithSampler(none(), true);
     expect(traces.listSpans(traceClientRequest("01").traceId)).toHaveLength(2);
   });
 
-  it("is as often as everybody else, also by ids that the ratio takes", () => {
+  it("is sampled like others, even with an id that the ratio sampler accepts", () => {
     recordWithSampler(half());
-    const taken = Array.from(
+    const sampled = Array.from(
       { length: 200 },
       () => traceClientRequest("01", `${randomBytes(12).toString("hex")}00000001`).isRecorded,
     );
-    expect(taken).toContain(true);
-    expect(taken).toContain(false);
+    expect(sampled).toContain(true);
+    expect(sampled).toContain(false);
   });
 });
 
-describe("a client that says not to be traced", () => {
-  it("is, in its own trace, where the operator traces everything", () => {
+describe("a request without the sampled flag", () => {
+  it("is recorded in the client's trace when the operator samples everything", () => {
     const traces = recordWithSampler(all());
     const names = traces
       .listSpans(traceClientRequest("00").traceId)
@@ -65,7 +65,7 @@ describe("a client that says not to be traced", () => {
     ]);
   });
 
-  it("is not, where the operator trusts clients with it", () => {
+  it("is not recorded when the operator trusts clients", () => {
     const traces = recordWithSampler(all(), true);
     expect(traces.listSpans(traceClientRequest("00").traceId)).toEqual([]);
   });

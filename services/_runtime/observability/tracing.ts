@@ -15,13 +15,13 @@ import { parseTraceParent } from "@opentelemetry/core";
 
 export { type Span, SpanKind } from "@opentelemetry/api";
 
-/** Something that is done, as a trace shows it. */
+/** An operation as a trace shows it. */
 export interface TracedOperation {
   name: string;
-  /** What is done within this process only, unless it says otherwise. */
+  /** `SpanKind.INTERNAL` by default. */
   kind?: SpanKind;
   attributes?: Attributes;
-  /** When it began, if that was before now. */
+  /** When the operation began; now by default. */
   startTime?: TimeInput;
 }
 
@@ -29,37 +29,37 @@ let tracer: Tracer | undefined;
 let shouldTrustClients = false;
 
 /**
- * From now on spans are recorded, by this tracer; with undefined they no longer are. With `trustsClients`, whoever asks
- * says what is recorded.
+ * Sets the tracer that records spans from now on; undefined turns tracing off. With `shouldTrustClients`, clients
+ * decide what is recorded.
  */
-export function setTracer(given: Tracer | undefined, { trustsClients = false } = {}): void {
-  tracer = given;
-  shouldTrustClients = trustsClients;
+export function setTracer(newTracer: Tracer | undefined, options: { shouldTrustClients?: boolean } = {}): void {
+  tracer = newTracer;
+  shouldTrustClients = options.shouldTrustClients ?? false;
 }
 
 export function isTracingEnabled(): boolean {
   return tracer !== undefined;
 }
 
-/** Begins a span that continues `traceparent` (W3C), or begins a trace. It records nothing while nothing is traced. */
+/** Starts a span in the trace of `traceparent` (W3C), or in a new trace. It is not recorded while tracing is off. */
 export function startSpan(operation: TracedOperation, traceparent: string | null | undefined): Span {
   return startChildSpan(parseParentContext(traceparent), operation);
 }
 
-/** Begins a span that is never recorded, and only has its place in the trace. */
+/** Starts a span that is never recorded and only has an id in the trace. */
 export function startUnrecordedSpan(traceparent: string | null | undefined): Span {
   return createUnrecordedSpan(parseParentContext(traceparent));
 }
 
 /**
- * Begins a span for what somebody outside asked. It stays in the trace that they name, so that they find it again, and is
- * recorded if a trace that begins here would be: else anybody could have everything recorded, at the operator's cost, by
- * the flag that says so, or by an id that a sampler by ratio takes.
+ * Starts a span for the request of a client. The span keeps the trace id of the client, so that the client can find it.
+ * Whether it is recorded is decided as for a new trace: otherwise clients could have every request recorded, at the
+ * operator's cost, with the sampled flag or with an id that a ratio sampler accepts.
  */
 export function startClientRequestSpan(operation: TracedOperation, traceparent: string | undefined): Span {
   const parent = parseParentContext(traceparent);
   if (!tracer || !parent || shouldTrustClients) return startChildSpan(parent, operation);
-  // A span that is never ended is never sent: this one only tells what the sampler says.
+  // This span only reveals the sampler's decision; it is never exported, because it is never ended.
   const { traceFlags } = tracer.startSpan(operation.name, { root: true }).spanContext();
   return startChildSpan({ ...parent, traceFlags }, operation);
 }
@@ -86,12 +86,12 @@ function createUnrecordedSpan(parent: SpanContext | null): Span {
   return trace.wrapSpanContext({ traceId, spanId: randomHex(16), traceFlags });
 }
 
-/** Returns up to 32 random digits. Node makes UUIDs in batches: other random bytes cost several times as much. */
+/** Returns up to 32 random hex digits. UUIDs are several times cheaper than other random bytes: Node batches them. */
 function randomHex(digits: number): string {
   return randomUUID().replaceAll("-", "").slice(-digits);
 }
 
-/** Does `work` and ends the span with it, saying what went wrong. */
+/** Ends the span when `work` settles, and marks the span as failed when it rejects. */
 export async function endSpanAfter<T>(span: Span, work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -18,9 +18,9 @@ beforeAll(async () => {
   const connection = { url: environment.variables.REDIS_URL ?? "" };
   queue = new Queue("counting", { connection, prefix: environment.namespace });
   await queue.add("count", { number: 1 });
-  const operations = new Hono().get("/number", (context) => context.json({ number: 1 }));
-  const part = { name: "counting", checks: {}, queues: () => [queue], operations };
-  server = await startOpsServer({ port: 0, token, metrics, parts: () => [part] });
+  const opsRoutes = new Hono().get("/number", (context) => context.json({ number: 1 }));
+  const component = { name: "counting", checks: {}, queues: () => [queue], opsRoutes };
+  server = await startOpsServer({ port: 0, token, metrics, components: () => [component] });
 });
 afterAll(async () => {
   await server?.stop();
@@ -34,12 +34,12 @@ const fetchOps = (path: string, headers: Record<string, string> = {}) =>
 const bearer = { authorization: `Bearer ${token}` };
 
 describe("the ops port", () => {
-  it.each(["/live", "/ready", "/metrics"])("answers %s to whoever reaches it", async (path) => {
+  it.each(["/live", "/ready", "/metrics"])("serves %s without a token", async (path) => {
     expect((await fetchOps(path)).status).toBe(200);
   });
 
-  it.each(["/parked", "/counting/number", "/queues", "/queues/api/queues"])(
-    "asks for the token at %s",
+  it.each(["/dead-letters", "/parked", "/counting/number", "/queues", "/queues/api/queues"])(
+    "requires the token at %s",
     async (path) => {
       expect((await fetchOps(path)).status).toBe(401);
       expect((await fetchOps(path, { authorization: "Bearer another-token-altogether" })).status).toBe(401);
@@ -47,12 +47,12 @@ describe("the ops port", () => {
     },
   );
 
-  it("takes the token as the password of a browser's log-in", async () => {
-    const credentials = Buffer.from(`anybody:${token}`).toString("base64");
+  it("accepts the token as the password of Basic authentication", async () => {
+    const credentials = Buffer.from(`operator:${token}`).toString("base64");
     expect((await fetchOps("/counting/number", { authorization: `Basic ${credentials}` })).status).toBe(200);
   });
 
-  it("does nothing for pages of other origins", async () => {
+  it("returns 403 to pages of other origins", async () => {
     expect((await fetchOps("/counting/number", { ...bearer, origin: "https://elsewhere.example" })).status).toBe(403);
   });
 

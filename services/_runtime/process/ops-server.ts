@@ -10,45 +10,47 @@ import type { Metrics } from "../observability/metrics.ts";
 
 interface OpsOptions {
   port: number;
-  /** What operators show for everything but health and metrics; without it they ask from this machine. */
+  /** Required except for health and metrics; without a token, only requests from this machine are allowed. */
   token: string | undefined;
   metrics: Metrics;
-  parts: () => OpsComponent[];
+  components: () => OpsComponent[];
 }
 
-/** What operators ask a process on its own port: is it alive, is it ready, how is it doing, what is parked. */
-export async function startOpsServer({ port, token, metrics, parts }: OpsOptions): Promise<HttpServer> {
+/** Starts the server for operators on its own port: liveness, readiness, metrics, dead letters, queues. */
+export async function startOpsServer({ port, token, metrics, components }: OpsOptions): Promise<HttpServer> {
   const app = new Hono();
   app.get("/live", (context) => context.json({ status: "live" }));
   app.get("/ready", async (context) => {
-    const report = await buildReadinessReport(parts());
+    const report = await buildReadinessReport(components());
     return context.json(report, report.status === "ready" ? 200 : 503);
   });
   app.get("/metrics", async (context) =>
     context.text(await metrics.toPrometheusText(), 200, { "content-type": "text/plain; version=0.0.4" }),
   );
   app.use(requireOperator(token));
-  app.get("/parked", async (context) => {
-    const lists = parts().map(async ({ name: service, deadLetters }) =>
-      ((await deadLetters?.list()) ?? []).map((message) => ({ service, ...message })),
+  // `/parked` is the former path, for operators of the previous release.
+  app.on("GET", ["/dead-letters", "/parked"], async (context) => {
+    const lists = components().map(async ({ name: service, deadLetters }) =>
+      ((await deadLetters?.list()) ?? []).map((deadLetter) => ({ service, ...deadLetter })),
     );
     return context.json((await Promise.all(lists)).flat());
   });
-  app.post("/parked/:eventId/retry", async (context) => {
+  app.on("POST", ["/dead-letters/:eventId/retry", "/parked/:eventId/retry"], async (context) => {
     const eventId = context.req.param("eventId");
-    if (!z.guid().safeParse(eventId).success) return context.json({ error: "no event id" }, 400);
-    const outcomes = await Promise.all(parts().map(({ deadLetters }) => deadLetters?.retry(eventId) ?? []));
+    if (!z.guid().safeParse(eventId).success) return context.json({ error: "the event id is not a UUID" }, 400);
+    const outcomes = await Promise.all(components().map(({ deadLetters }) => deadLetters?.retry(eventId) ?? []));
     return context.json(outcomes.flat());
   });
-  app.all("/:part/*", async (context, next) => {
-    const part = parts().find(({ name }) => name === context.req.param("part"));
-    return part?.operations ? new Hono().route(`/${part.name}`, part.operations).fetch(context.req.raw) : next();
+  app.all("/:component/*", async (context, next) => {
+    const component = components().find(({ name }) => name === context.req.param("component"));
+    if (!component?.opsRoutes) return next();
+    return new Hono().route(`/${component.name}`, component.opsRoutes).fetch(context.req.raw);
   });
   if (token !== undefined) {
     const { createQueueBoard } = await import("./queue-board.ts");
     app.route(
       "/queues",
-      createQueueBoard("/queues", () => parts().flatMap((part) => part.queues?.() ?? [])),
+      createQueueBoard("/queues", () => components().flatMap((component) => component.queues?.() ?? [])),
     );
   }
   return startHttpServer(async (request, bindings) => app.fetch(request, bindings as Record<string, unknown>), {
@@ -59,18 +61,19 @@ export async function startOpsServer({ port, token, metrics, parts }: OpsOptions
 const loopbackPattern = /^(?:127\.|::1$|::ffff:127\.)/;
 
 /**
- * Lets operators in: with the token, as a bearer token or as the password of a browser's log-in. Where no token is set,
- * only whoever asks from this machine. A page of another origin may ask for nothing, whoever looks at it.
+ * Returns middleware that authenticates operators by the token, as a bearer token or the password of Basic
+ * authentication. Without a configured token, it allows only requests from this machine. It rejects cross-origin
+ * requests.
  */
 function requireOperator(token: string | undefined): MiddlewareHandler {
   return async (context, next) => {
     const origin = context.req.header("origin");
     if (origin !== undefined && origin.replace(/^.*:\/\//, "") !== context.req.header("host")) {
-      return context.json({ error: "not from another origin" }, 403);
+      return context.json({ error: "cross-origin requests are not allowed" }, 403);
     }
     if (token === undefined) {
       if (!loopbackPattern.test(getConnInfo(context).remote.address ?? ""))
-        return context.json({ error: "set OPS_TOKEN to ask from elsewhere" }, 403);
+        return context.json({ error: "set OPS_TOKEN to allow remote requests" }, 403);
     } else if (!(await timingSafeEqual(readCredential(context), token))) {
       return context.json({ error: "the token is missing or wrong" }, 401, { "www-authenticate": 'Basic realm="ops"' });
     }
@@ -78,39 +81,39 @@ function requireOperator(token: string | undefined): MiddlewareHandler {
   };
 }
 
-/** What a caller shows: a bearer token, or the password of a log-in. */
+/** Returns the bearer token or the password of Basic authentication; empty when there is neither. */
 function readCredential({ req }: Context): string {
   const [scheme = "", value = ""] = req.header("authorization")?.split(" ") ?? [];
   return scheme.toLowerCase() === "bearer" ? value : (auth(req.raw)?.password ?? "");
 }
 
-/** A part of the process that can tell whether it is ready: a service, or the gateway. */
+/** A component of the process as operators see it: a service or the gateway. */
 export interface OpsComponent {
   name: string;
-  /** What it cannot serve without, each answering or rejecting with why not: without it the process is not ready. */
+  /** The checks of required dependencies: the process is not ready while one of them rejects. */
   checks: Record<string, () => Promise<void>>;
-  /** What it can do without for a while: shown, and no reason to send it no requests. */
+  /** The checks of optional dependencies: reported, but without effect on readiness. */
   optionalChecks?: Record<string, () => Promise<void>>;
   deadLetters?: {
     list(): Promise<DeadLetter[]>;
-    /** Tries a parked message again now; what succeeds is parked no longer. */
+    /** Retries the dead letters of an event now, and deletes those that succeed. */
     retry(eventId: string): Promise<{ subscription: string; done: boolean; reason?: string }[]>;
   };
-  /** The queues that it knows, to be looked at. */
+  /** The queues of the component, for the queue board. */
   queues?: () => Queue[];
-  /** What else operators may ask of it on the ops port, under its name: for what is no part of the API. */
-  operations?: Hono;
+  /** Further routes for operators, served under the component's name. */
+  opsRoutes?: Hono;
 }
 
 const checkTimeoutMs = 2_000;
 
-async function buildReadinessReport(parts: OpsComponent[]) {
-  let isReady = parts.length > 0;
+async function buildReadinessReport(components: OpsComponent[]) {
+  let isReady = components.length > 0;
   const states = await Promise.all(
-    parts.map(async ({ name, checks, optionalChecks = {} }) => {
-      const found = await Promise.all(Object.entries({ ...checks, ...optionalChecks }).map(runCheck));
-      if (found.some(([check, state]) => check in checks && state !== "ok")) isReady = false;
-      return [name, Object.fromEntries(found)];
+    components.map(async ({ name, checks, optionalChecks = {} }) => {
+      const results = await Promise.all(Object.entries({ ...checks, ...optionalChecks }).map(runCheck));
+      if (results.some(([check, state]) => check in checks && state !== "ok")) isReady = false;
+      return [name, Object.fromEntries(results)];
     }),
   );
   return { status: isReady ? "ready" : "not ready", parts: Object.fromEntries(states) };
@@ -121,7 +124,7 @@ async function runCheck([name, check]: [string, () => Promise<void>]): Promise<[
     await Promise.race([
       check(),
       new Promise((_, reject) =>
-        setTimeout(reject, checkTimeoutMs, new Error(`no answer within ${checkTimeoutMs} ms`)).unref(),
+        setTimeout(reject, checkTimeoutMs, new Error(`timed out after ${checkTimeoutMs} ms`)).unref(),
       ),
     ]);
     return [name, "ok"];

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * The folder of the package that a module belongs to. Code runs from sources and from `dist/`; files that are not
- * compiled, such as migrations, stand in one place only, and are found from here in both cases.
+ * Returns the folder of the package that contains a module. Code runs from sources or from `dist/`; in both cases,
+ * files that are not compiled, such as migrations, are found relative to the package folder.
  */
 export function findPackageFolder(moduleUrl: string): string {
   let folder = dirname(fileURLToPath(moduleUrl));

@@ -5,7 +5,7 @@ import { serveStatic } from "@hono/node-server/serve-static";
 import type { Queue } from "bullmq";
 import { Hono } from "hono";
 
-/** A page that shows queues and their jobs, to be served under `path`. Queues come and go: it is asked for them each time. */
+/** Returns an app that shows queues and their jobs under `path`. It calls `queues` again for each request. */
 export function createQueueBoard(path: string, queues: () => Queue[]): Hono {
   const serverAdapter = new HonoAdapter(serveStatic);
   serverAdapter.setBasePath(path);

@@ -4,17 +4,17 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 
-const runProcess = new URL("./run-process.ts", import.meta.url).href;
+const runProcessUrl = new URL("./run-process.ts", import.meta.url).href;
 
 let child: ChildProcess | undefined;
 afterEach(() => {
   child?.kill("SIGKILL");
 });
 
-/** Runs a process that does this once it has started; how it ended, and what it logged. */
+/** Runs a process that executes `work` after its start; returns its exit code and its log. */
 async function runProgram(work: string): Promise<{ code: number | null; output: string }> {
   const program = `
-    import { runProcess } from ${JSON.stringify(runProcess)};
+    import { runProcess } from ${JSON.stringify(runProcessUrl)};
     await runProcess("test", async () => {});
     ${work}`;
   const options = ["--conditions=source", "--import", "tsx", "--input-type=module", "--eval", program];
@@ -32,14 +32,14 @@ const rejectAsDisconnected = rejectWith('Object.assign(new Error("gone"), { code
 const stopSoon = 'setTimeout(() => process.kill(process.pid, "SIGTERM"), 200);';
 
 describe("a process", () => {
-  it("goes on when a server went away from what nobody waited for", async () => {
+  it("continues after an unhandled rejection with a transient error", async () => {
     const { code, output } = await runProgram(`${rejectAsDisconnected} ${stopSoon}`);
-    expect(output).toContain("failed unheard");
+    expect(output).toContain("unhandled transient rejection");
     expect(code).toBe(0);
   });
 
-  it("says why it ends where its log is silent", async () => {
-    const program = `import { runProcess } from ${JSON.stringify(runProcess)};
+  it("prints why it ends, even when its log is silent", async () => {
+    const program = `import { runProcess } from ${JSON.stringify(runProcessUrl)};
       await runProcess("test", async () => { throw new Error("a mistake"); });`;
     const options = ["--conditions=source", "--import", "tsx", "--input-type=module", "--eval", program];
     child = spawn(process.execPath, options, {
@@ -50,7 +50,7 @@ describe("a process", () => {
   });
 
   it.each([rejectWith('new TypeError("a mistake")'), 'setImmediate(() => { throw new Error("a mistake"); });'])(
-    "ends when it no longer knows what it does, and says why: %s",
+    "logs an unexpected error and exits with code 1: %s",
     async (work) => {
       const { code, output } = await runProgram(`${work} ${stopSoon}`);
       expect(output).toContain("a mistake");

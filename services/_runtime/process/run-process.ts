@@ -8,13 +8,13 @@ import { startTracing } from "../observability/start-tracing.ts";
 import { isTransient } from "../retries/transient-error.ts";
 import { type OpsComponent, startOpsServer } from "./ops-server.ts";
 
-/** A part of a process: started in order, stopped in reverse. */
+/** A component of a process. Components are started in order and stopped in reverse order. */
 export interface ProcessComponent extends OpsComponent {
-  /** Called as soon as the process is to stop, while requests still come in: keeps no connection that it need not. */
-  retire?(): void;
-  /** Called on every part before the first is stopped: ends what would not end by itself, and begins no more of it. */
+  /** Called when the shutdown begins, while requests still arrive: closes connections after their next response. */
+  drain?(): void;
+  /** Called on every component before the first is stopped: ends work that does not end by itself. */
   beforeStop?(): void;
-  /** Lets what is being handled finish, then closes in reverse order of start. */
+  /** Finishes the work in progress, then closes in reverse order of the start. */
   stop(): Promise<void>;
 }
 
@@ -26,48 +26,48 @@ export interface ProcessDependencies {
 
 const processConfig = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  /** Health, readiness and metrics, for operators only. */
+  /** The port for operators: health, readiness, metrics and operator routes. */
   OPS_PORT: numberFromEnv(0, 65_535).default(4090),
-  /** What operators show to see and do more than that; without it they ask from the same machine. */
+  /** Required for operator routes; without it they are available only from the same machine. */
   OPS_TOKEN: z.string().min(16, "must have 16 characters or more").optional(),
   /**
-   * How long requests are still served after the process was told to stop, and is not ready any more: as long as whoever
-   * spreads requests over instances takes to notice.
+   * How long requests are still served after the stop signal, while the process is not ready: until the load balancer
+   * has noticed.
    */
   SHUTDOWN_DELAY_SECONDS: numberFromEnv(0, 120).default(0),
 });
 
-/** How long a shutdown may take, once requests no longer come in, before the process ends anyway, in milliseconds. */
+/** How long a shutdown may take, after the delay above, before the process exits anyway. */
 const shutdownTimeoutMs = 30_000;
 
 /**
- * Runs a process until it is told to stop (SIGINT, SIGTERM): starts its parts one after the other, answers operators,
- * and stops everything in reverse order, letting what is in flight finish. Ends with code 1 when it cannot start.
+ * Runs a process until SIGINT or SIGTERM: starts its components one after the other, serves operators, and stops the
+ * components in reverse order after their work in progress. Exits with code 1 when it cannot start.
  */
 export async function runProcess(
   name: string,
-  start: (base: ProcessDependencies, started: (part: ProcessComponent) => void) => Promise<void>,
+  start: (dependencies: ProcessDependencies, onStarted: (component: ProcessComponent) => void) => Promise<void>,
 ): Promise<void> {
   const environment = process.env;
-  const parts: ProcessComponent[] = [];
+  const components: ProcessComponent[] = [];
   let log = createLogger({ name, level: "info" });
   let isStarted = false;
   let isStopping = false;
   let shutdownDelayMs = 0;
 
-  async function retire(): Promise<void> {
+  async function drain(): Promise<void> {
     if (!isStarted || shutdownDelayMs === 0) return stop(0);
     isStarted = false;
-    log.info({ milliseconds: shutdownDelayMs }, "stopping once nobody sends requests here any more");
-    for (const part of parts) part.retire?.();
+    log.info({ milliseconds: shutdownDelayMs }, "draining before shutdown");
+    for (const component of components) component.drain?.();
     await sleep(shutdownDelayMs);
     return stop(0);
   }
 
-  /** Ends the process, and says why in any case: also where the log is silent. */
-  function fail(what: string, error: unknown): Promise<void> {
-    log.fatal({ err: error }, what);
-    process.stderr.write(`${name}: ${what}: ${describeErrorChain(error)}\n`);
+  /** Ends the process and prints why, even when the log is silent. */
+  function fail(description: string, error: unknown): Promise<void> {
+    log.fatal({ err: error }, description);
+    process.stderr.write(`${name}: ${description}: ${describeErrorChain(error)}\n`);
     return stop(1);
   }
 
@@ -77,9 +77,9 @@ export async function runProcess(
     isStarted = false;
     process.exitCode = code;
     const timer = setTimeout(() => process.exit(1), shutdownTimeoutMs);
-    for (const part of parts) part.beforeStop?.();
-    for (const part of parts.splice(0).reverse()) {
-      await part.stop().catch((error) => log.error({ err: error, part: part.name }, "did not stop cleanly"));
+    for (const component of components) component.beforeStop?.();
+    for (const component of components.splice(0).reverse()) {
+      await component.stop().catch((error) => log.error({ err: error, part: component.name }, "failed to stop"));
     }
     clearTimeout(timer);
     log.info("stopped");
@@ -87,15 +87,15 @@ export async function runProcess(
   }
 
   process.on("SIGINT", () => void stop(0));
-  process.on("SIGTERM", () => void retire());
+  process.on("SIGTERM", () => void drain());
   process.on("uncaughtException", (error) => {
     void fail("uncaught error", error);
   });
   process.on("unhandledRejection", (reason) => {
-    // Drivers ask servers things of their own, such as PostgreSQL's for its types on every new connection, and leave
-    // nobody to hear that the server went away meanwhile. Whoever waits for the connection is told, and tries again.
+    // Drivers send queries of their own, such as those for PostgreSQL's types on every new connection, without handling
+    // the rejection when the server disappears. The caller that waits for the connection gets the error and retries.
     if (isTransient(reason)) {
-      log.error({ err: reason }, "failed unheard");
+      log.error({ err: reason }, "unhandled transient rejection");
       return;
     }
     void fail("unhandled rejection", reason);
@@ -106,19 +106,19 @@ export async function runProcess(
     log = createLogger({ name, level: config.LOG_LEVEL });
     shutdownDelayMs = config.SHUTDOWN_DELAY_SECONDS * 1000;
     const tracing = await startTracing(name, environment);
-    parts.push({ name: "tracing", checks: {}, stop: () => tracing.stop() });
+    components.push({ name: "tracing", checks: {}, stop: () => tracing.stop() });
     const metrics = createMetrics();
     registerProcessMetrics(metrics);
     const ops = await startOpsServer({
       port: config.OPS_PORT,
       token: config.OPS_TOKEN,
       metrics,
-      parts: () => (isStarted ? parts : []),
+      components: () => (isStarted ? components : []),
     });
-    parts.push({ name: "ops", checks: {}, stop: () => ops.stop() });
-    await start({ environment, log, metrics }, (part) => parts.push(part));
+    components.push({ name: "ops", checks: {}, stop: () => ops.stop() });
+    await start({ environment, log, metrics }, (component) => components.push(component));
     isStarted = true;
-    log.info({ parts: parts.map((part) => part.name), opsPort: ops.port }, "started");
+    log.info({ parts: components.map((component) => component.name), opsPort: ops.port }, "started");
   } catch (error) {
     if (!(error instanceof ConfigError)) return fail("cannot start", error);
     process.stderr.write(`${error.message}\n`);

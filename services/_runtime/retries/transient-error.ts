@@ -1,18 +1,17 @@
 import postgres from "postgres";
 import { sleep } from "../concurrency/sleep.ts";
-import { computeRetryDelayMs } from "./retry-delay.ts";
 
-/** Thrown for a fault that goes away by itself: the work is tried again for as long as the cause lasts. */
+/** Thrown for a failure that passes by itself: the work is retried until it succeeds. */
 export class TransientError extends Error {}
 
-/** Thrown for a message that can never succeed: it is parked at once. */
+/** Thrown for an event that can never be handled: it becomes a dead letter at once. */
 export class PermanentError extends Error {}
 
 /** Connection exceptions, lack of resources, operator intervention, I/O errors. */
 const transientSqlStateClasses = ["08", "53", "57", "58"];
 /**
- * Serialisation failure, deadlock, lock not available, a replica that was a primary a moment ago, a session that was
- * idle for too long, and a plan that a migration has outdated.
+ * Serialization failure, deadlock, lock not available, read-only transaction (a primary that became a replica), session
+ * idle for too long, and a cached plan that a migration has outdated.
  */
 const transientSqlStates = new Set(["40001", "40P01", "55P03", "25006", "25P03", "0A000"]);
 const transientErrorCodes = new Set([
@@ -39,7 +38,7 @@ const transientErrorCodes = new Set([
 ]);
 const transientErrorNames = new Set(["TimeoutError", "NoRespondersError", "ConnectionError", "ObjectStoreUnavailable"]);
 
-/** Whether an error's cause is one that passes (a server that is away, a lock, a full disk), so that trying again helps. */
+/** Whether the cause of an error passes by itself (an unreachable server, a lock, a full disk): a retry helps. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof TransientError) return true;
   if (error instanceof postgres.PostgresError && error.code) {
@@ -53,21 +52,27 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * Whether PostgreSQL canceled a statement, mostly for taking too long: the server may be busy for a while, or what the
- * statement has to do may always be too much.
+ * Whether PostgreSQL canceled a statement, usually because of its timeout: either the server is busy, or the statement
+ * always takes too long.
  */
 export function isCanceledStatement(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "57014";
 }
 
-/** Repeats what fails for a cause that passes, later and later up to 2 s, until the signal is given. */
+/** Returns the delay before retry number `attempt` (1 is the first), doubling from `firstMs` to `maxMs` with jitter. */
+export function computeRetryDelayMs(attempt: number, { firstMs = 100, maxMs = 10_000 } = {}): number {
+  const delayMs = Math.min(maxMs, firstMs * 2 ** Math.min(attempt - 1, 20));
+  return Math.round(delayMs * (0.5 + Math.random() / 2));
+}
+
+/** Retries `work` after transient errors, with a growing delay of up to 2 s, until the signal is aborted. */
 export async function retryTransient<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();
     } catch (error) {
       if (!isTransient(error) || signal.aborted) throw error;
-      await sleep(computeRetryDelayMs(attempt, { longest: 2_000 }), signal);
+      await sleep(computeRetryDelayMs(attempt, { maxMs: 2_000 }), signal);
     }
   }
 }

@@ -10,43 +10,43 @@ describe("API keys", () => {
     expect(isWellFormedApiKey(key)).toBe(true);
   });
 
-  it("are never the same twice", () => {
+  it("are all different", () => {
     expect(new Set(Array.from({ length: 1000 }, () => createApiKey().key)).size).toBe(1000);
   });
 
-  it("are kept as their SHA-256", () => {
+  it("are stored as their SHA-256", () => {
     const { key, hash } = createApiKey();
     expect(hash).toBe(createHash("sha256").update(key).digest("hex"));
     expect(hashApiKey(key)).toBe(hash);
   });
 
-  it("are told from keys with any one character changed", () => {
+  it("are rejected when one character is changed", () => {
     const { key } = createApiKey();
-    for (let at = "pragma_".length; at < key.length; at++) {
-      const other = key[at] === "x" ? "y" : "x";
-      expect(isWellFormedApiKey(key.slice(0, at) + other + key.slice(at + 1))).toBe(false);
+    for (let index = "pragma_".length; index < key.length; index++) {
+      const other = key[index] === "x" ? "y" : "x";
+      expect(isWellFormedApiKey(key.slice(0, index) + other + key.slice(index + 1))).toBe(false);
     }
   });
 
-  it.each(["", "pragma_", "pragma_short", "Bearer x"])("are told from %j", (credential) => {
+  it.each(["", "pragma_", "pragma_short", "Bearer x"])("reject %j", (credential) => {
     expect(isWellFormedApiKey(credential)).toBe(false);
   });
 
-  it("are told from keys with something before or after", () => {
+  it("are rejected with additional characters or in upper case", () => {
     const { key } = createApiKey();
     for (const changed of [`${key} `, ` ${key}`, `${key}\n`, `${key}0`, key.toUpperCase()]) {
       expect(isWellFormedApiKey(changed)).toBe(false);
     }
   });
 
-  it("have the checksum that other tools compute", () => {
+  it("have the checksum of an independent implementation", () => {
     const random = "0".repeat(43);
-    expect(isWellFormedApiKey(`pragma_${random}${checksumByHand(random)}`)).toBe(true);
+    expect(isWellFormedApiKey(`pragma_${random}${computeReferenceChecksum(random)}`)).toBe(true);
   });
 });
 
-/** CRC-32 (IEEE) bit by bit, written in base 62 with digits, capitals, small letters. */
-function checksumByHand(text: string): string {
+/** Returns the CRC-32 (IEEE), computed bit by bit, in base 62 with digits, upper-case and lower-case letters. */
+function computeReferenceChecksum(text: string): string {
   let crc = 0xffffffff;
   for (const byte of Buffer.from(text)) {
     crc ^= byte;
@@ -54,7 +54,7 @@ function checksumByHand(text: string): string {
   }
   let value = (crc ^ 0xffffffff) >>> 0;
   let digits = "";
-  for (let place = 0; place < 6; place++, value = Math.floor(value / 62)) {
+  for (let length = 0; length < 6; length++, value = Math.floor(value / 62)) {
     digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[value % 62] + digits;
   }
   return digits;

@@ -1,12 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import type { RuntimeConfig } from "../config/runtime-config.ts";
 
-/** Encrypts what is kept and must not be read by whoever sees the database. */
+/** Encrypts stored data that must stay secret from readers of the database. */
 export type Encryption = ReturnType<typeof createEncryption>;
 
 const cipher = "aes-256-gcm";
 
-/** Seals with the first of the keys and opens with any, so that keys can be rotated: AES-256-GCM, `key.iv.tag.text`. */
+/** Encrypts with the first key, decrypts with any, so that keys can be rotated: AES-256-GCM as `key.iv.tag.text`. */
 export function createEncryption(keys: RuntimeConfig["DATA_KEYS"]) {
   const deriveKey = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", "pragma data at rest", 32));
   const derivedKeys = new Map(keys.map(({ id, secret }) => [id, deriveKey(secret)]));
@@ -22,13 +22,13 @@ export function createEncryption(keys: RuntimeConfig["DATA_KEYS"]) {
         ".",
       );
     },
-    /** Throws when the text was sealed with a key that is not configured any more, or was changed. */
+    /** @throws `Error` when the key is no longer configured or the text was changed. */
     decrypt(encrypted: string): string {
       const [id = "", ...parts] = encrypted.split(".");
       const secret = derivedKeys.get(id);
-      if (!secret) throw new Error(`What was sealed with data key ${id} cannot be opened: that key is not configured.`);
+      if (!secret) throw new Error(`Cannot decrypt: data key ${id} is not configured.`);
       const [iv, tag, text] = parts.map((part) => Buffer.from(part, "base64url"));
-      if (!iv || !tag || !text) throw new Error("This was not sealed here.");
+      if (!iv || !tag || !text) throw new Error("Malformed ciphertext.");
       const decipher = createDecipheriv(cipher, secret, iv).setAuthTag(tag);
       return Buffer.concat([decipher.update(text), decipher.final()]).toString("utf8");
     },

@@ -18,7 +18,7 @@ const keys = {
   JOBS_TO_ACCOUNTS_KEYS: createSecret("ja"),
 };
 const principal = createTestPrincipal({ scopes: ["reports:read"] });
-const signed = { method: "GET", target: "/v1/locations/own?devices=true", origin: "https://api.example" };
+const request = { method: "GET", target: "/v1/locations/own?devices=true", origin: "https://api.example" };
 const traceparent = undefined;
 
 let accounts: HttpServer;
@@ -40,8 +40,8 @@ afterAll(() => accounts.stop());
 type Headers = Record<string, string | string[]>;
 
 function sendRequest({
-  method = signed.method,
-  path = signed.target,
+  method = request.method,
+  path = request.target,
   headers,
 }: {
   method?: string;
@@ -60,10 +60,10 @@ function sendRequest({
 }
 
 const gatewayHeaders = (requestId = randomUUID()) =>
-  createInternalRequestSigner(keys, "gateway", "accounts")({ ...signed, requestId, traceparent, principal });
+  createInternalRequestSigner(keys, "gateway", "accounts")({ ...request, requestId, traceparent, principal });
 
 describe("a signed request", () => {
-  it("tells the service who asks for whom, and where the client asked", async () => {
+  it("contains the principal, the request id and the client's origin", async () => {
     const requestId = randomUUID();
     expect(await sendRequest({ headers: gatewayHeaders(requestId) })).toEqual({
       principal,
@@ -90,12 +90,12 @@ describe("a signed request", () => {
     ],
     ["no principal", { headers: { "x-pragma-principal": "" } }],
     ["no signature", { headers: { "x-pragma-signature": "" } }],
-  ])("is refused with %s", async (_, { headers = {}, ...change }) => {
-    const answer = await sendRequest({ ...change, headers: { ...gatewayHeaders(), ...headers } });
-    expect(answer.code).toBe("key_missing");
+  ])("is rejected with %s", async (_, { headers = {}, ...change }) => {
+    const identity = await sendRequest({ ...change, headers: { ...gatewayHeaders(), ...headers } });
+    expect(identity.code).toBe("key_missing");
   });
 
-  it("is refused once its minute is over, and when it claims a longer life", async () => {
+  it("is rejected when it has expired or claims a longer lifetime", async () => {
     const headers = gatewayHeaders();
     for (const expires of [-1, 600]) {
       const parts = String(headers["x-pragma-signature"]).split(";");
@@ -107,31 +107,33 @@ describe("a signed request", () => {
   });
 
   it.each(["x-forwarded-host", "x-forwarded-proto", "x-request-id", "x-pragma-principal", "x-pragma-signature"])(
-    "is refused when %s comes twice",
+    "is rejected when %s is repeated",
     async (name) => {
       const headers = gatewayHeaders();
-      const twice = { ...headers, [name]: [String(headers[name]), String(headers[name])] };
-      expect((await sendRequest({ headers: twice })).code).toBe("invalid_request");
+      const repeatedHeaders = { ...headers, [name]: [String(headers[name]), String(headers[name])] };
+      expect((await sendRequest({ headers: repeatedHeaders })).code).toBe("invalid_request");
     },
   );
 
-  it("gives a part that asks for itself the rights of its name, whatever it claims", async () => {
+  it("gives a service only its own scopes, whatever principal it sends", async () => {
     const sign = createInternalRequestSigner(keys, "catalog", "accounts");
     const asAdmin = createTestPrincipal({ scopes: ["admin", "internal:keys"] });
-    const answer = await sendRequest({
-      headers: sign({ ...signed, requestId: randomUUID(), traceparent, principal: asAdmin }),
+    const identity = await sendRequest({
+      headers: sign({ ...request, requestId: randomUUID(), traceparent, principal: asAdmin }),
     });
-    expect(answer.principal).toMatchObject({ consumer: "catalog", scopes: ["internal:locations"], location: null });
+    expect(identity.principal).toMatchObject({ consumer: "catalog", scopes: ["internal:locations"], location: null });
   });
 
-  it("is refused when a part signs in the gateway's name with its own key", async () => {
-    const stolen = { ...keys, GATEWAY_TO_ACCOUNTS_KEYS: keys.CATALOG_TO_ACCOUNTS_KEYS };
-    const sign = createInternalRequestSigner(stolen, "gateway", "accounts");
-    const answer = await sendRequest({ headers: sign({ ...signed, requestId: randomUUID(), traceparent, principal }) });
-    expect(answer.code).toBe("key_missing");
+  it("is rejected when a service signs as the gateway with its own key", async () => {
+    const forgedKeys = { ...keys, GATEWAY_TO_ACCOUNTS_KEYS: keys.CATALOG_TO_ACCOUNTS_KEYS };
+    const sign = createInternalRequestSigner(forgedKeys, "gateway", "accounts");
+    const identity = await sendRequest({
+      headers: sign({ ...request, requestId: randomUUID(), traceparent, principal }),
+    });
+    expect(identity.code).toBe("key_missing");
   });
 
-  it("cannot be made or checked without a key", () => {
+  it("cannot be signed or verified without a key", () => {
     expect(() => createInternalRequestSigner({}, "gateway", "accounts")).toThrow("GATEWAY_TO_ACCOUNTS_KEYS");
     expect(() => createInternalRequestVerifier({ ...keys, JOBS_TO_ACCOUNTS_KEYS: undefined }, "accounts")).toThrow(
       "JOBS_TO_ACCOUNTS_KEYS",

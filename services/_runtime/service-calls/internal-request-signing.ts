@@ -9,11 +9,11 @@ import { type InternalKey, readInternalKeys } from "../config/internal-keys.ts";
 import type { EnvironmentVariables } from "../config/runtime-config.ts";
 import { createInternalPrincipal, type RequestIdentity } from "../http/request-identity.ts";
 
-/** The headers in which a caller tells a service of another process who asks. */
+/** The headers that identify the principal and the caller to a service in another process. */
 const principalHeader = "x-pragma-principal";
 const signatureHeader = "x-pragma-signature";
 
-/** Headers that would mean two things when they came twice. */
+/** The headers that would be ambiguous if they were repeated. */
 const nonRepeatableHeaders = [
   "host",
   "x-forwarded-host",
@@ -24,30 +24,30 @@ const nonRepeatableHeaders = [
   signatureHeader,
 ];
 
-/** Seconds for which a signature is good: as long as a request may wait for a connection, and clocks may differ. */
+/** How long a signature is valid: covers the wait for a connection and the difference of clocks. */
 const signatureLifetimeSeconds = 60;
 
 interface UnsignedInternalRequest extends Omit<RequestIdentity, "principal"> {
   method: string;
   target: string;
-  /** Whom the gateway asks for; left out where a part asks for itself. */
+  /** The principal of a request that the gateway forwards; undefined for a service's own requests. */
   principal?: Principal;
 }
 
-/** Returns the headers that identify a caller to one service, for one request. */
+/** A function that returns the headers of one signed request of a caller to a service. */
 export type InternalRequestSigner = ReturnType<typeof createInternalRequestSigner>;
 
-/** @throws `ConfigError` when this caller has no key for the service. */
+/** Creates the signer of a caller's requests to a service. @throws `ConfigError` when the caller has no key for it. */
 export function createInternalRequestSigner(
   environment: EnvironmentVariables,
   caller: InternalCallerName,
   service: ServiceName,
 ) {
   const [key] = readInternalKeys(environment, caller, service) as [InternalKey];
-  const encoded = new WeakMap<Principal, string>();
-  const encode = (principal: Principal) => {
-    const text = encoded.get(principal) ?? Buffer.from(JSON.stringify(principal)).toString("base64url");
-    encoded.set(principal, text);
+  const encodedPrincipals = new WeakMap<Principal, string>();
+  const encodePrincipal = (principal: Principal) => {
+    const text = encodedPrincipals.get(principal) ?? Buffer.from(JSON.stringify(principal)).toString("base64url");
+    encodedPrincipals.set(principal, text);
     return text;
   };
   return ({
@@ -59,7 +59,7 @@ export function createInternalRequestSigner(
     principal,
   }: UnsignedInternalRequest): Record<string, string> => {
     const expires = String(Math.floor(Date.now() / 1000) + signatureLifetimeSeconds);
-    const text = principal ? encode(principal) : "";
+    const text = principal ? encodePrincipal(principal) : "";
     const signature = computeSignature(key, [method, target, requestId, origin, expires, text]).toString("base64url");
     const [proto = "", host = ""] = origin.split("://");
     return {
@@ -73,7 +73,7 @@ export function createInternalRequestSigner(
   };
 }
 
-/** @throws `ConfigError` when the key of the gateway, or of another caller of this service, is missing. */
+/** Creates the verifier of signed requests to a service. @throws `ConfigError` when an allowed caller has no key. */
 export function createInternalRequestVerifier(environment: EnvironmentVariables, service: ServiceName) {
   const keys = new Map(
     allowedCallersOf(service).map((caller) => [caller, readInternalKeys(environment, caller, service)]),
@@ -81,36 +81,37 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
   const principals = new LRUCache<string, Principal>({ max: 10_000 });
 
   function parsePrincipal(text: string): Principal {
-    const known = principals.get(text);
-    if (known) return known;
+    const cached = principals.get(text);
+    if (cached) return cached;
     const principal = principalSchema.parse(JSON.parse(Buffer.from(text, "base64url").toString()));
     principals.set(text, principal);
     return principal;
   }
 
   /**
-   * Returns who sent a request to this service: the gateway for a client, or another part for itself.
+   * Returns the identity of a request: the client's principal for the gateway, or that of the calling service.
    *
-   * @throws `ApiError` key_missing when it is not signed for this very request by a part that may ask this service;
-   * invalid_request when a header that identifies the caller came twice.
+   * @throws `ApiError` key_missing when the request has no valid signature of an allowed caller; invalid_request when a
+   * header that identifies the caller is repeated.
    */
   return (incoming: IncomingMessage): RequestIdentity => {
     const { method = "", url = "", headers, headersDistinct } = incoming;
-    const twice = nonRepeatableHeaders.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
-    if (twice) throw new ApiError("invalid_request", { detail: `The header ${twice} may come only once.` });
+    const repeatedHeader = nonRepeatableHeaders.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
+    if (repeatedHeader)
+      throw new ApiError("invalid_request", { detail: `The header ${repeatedHeader} may be sent only once.` });
     const header = (name: string) => String(headers[name] ?? "");
     const requestId = header("x-request-id");
     const origin = `${header("x-forwarded-proto")}://${header("x-forwarded-host")}`;
     const text = header(principalHeader);
     const [caller = "", id, expires = "", signature = ""] = header(signatureHeader).split(";");
-    const key = keys.get(caller as InternalCallerName)?.find((each) => each.id === id);
+    const key = keys.get(caller as InternalCallerName)?.find((candidate) => candidate.id === id);
     const isSigned =
       key && isSameSignature(computeSignature(key, [method, url, requestId, origin, expires, text]), signature);
     if (!isSigned || !isUnexpired(expires)) {
-      throw new ApiError("key_missing", { detail: "Requests to this service come through the gateway." });
+      throw new ApiError("key_missing", { detail: "This service accepts only requests from the gateway." });
     }
     return {
-      // Only the gateway speaks for others; every other part has the rights of its own name.
+      // Only the gateway forwards the principals of clients; every other caller has its own scopes.
       principal:
         caller === "gateway" && text !== ""
           ? parsePrincipal(text)
@@ -122,17 +123,17 @@ export function createInternalRequestVerifier(environment: EnvironmentVariables,
   };
 }
 
-/** Signs method, target, request id, origin, expiry and principal: the caller is believed for this request only. */
+/** Returns the signature of method, target, request id, origin, expiry and principal: valid for one request only. */
 function computeSignature({ secret }: InternalKey, parts: string[]): Buffer {
   return createHmac("sha256", secret).update(parts.join("\n")).digest();
 }
 
-function isSameSignature(expected: Buffer, given: string): boolean {
-  const bytes = Buffer.from(given, "base64url");
+function isSameSignature(expected: Buffer, received: string): boolean {
+  const bytes = Buffer.from(received, "base64url");
   return bytes.length === expected.length && timingSafeEqual(bytes, expected);
 }
 
-/** Clocks may differ by one lifetime; what is good for longer than that was not signed by this product. */
+/** Whether a signature has not expired. One valid for over two lifetimes is forged: clocks differ by one at most. */
 function isUnexpired(expires: string): boolean {
   const secondsLeft = Number(expires) - Date.now() / 1000;
   return secondsLeft > 0 && secondsLeft <= 2 * signatureLifetimeSeconds;

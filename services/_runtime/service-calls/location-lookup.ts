@@ -9,54 +9,55 @@ import type { RequestContext } from "../observability/request-context.ts";
 import { SpanKind } from "../observability/tracing.ts";
 import type { ServiceRegistry } from "./service-registry.ts";
 
-/** The location that a query names. */
-export const locationIdQueryParam = (description = "The location of the key, unless the key may act for any") =>
-  z.guid().optional().meta({ description });
+/** Returns the schema of the `locationId` query parameter. */
+export const locationIdQueryParam = (
+  description = "The location of the API key, unless the key has the scope locations:any",
+) => z.guid().optional().meta({ description });
 
 /**
- * The location that a request is about: the one it names, or else the key's own.
+ * Returns the id of the requested location, or else that of the API key's location.
  *
- * @throws `ApiError` location_forbidden when it names another than the key's own without `locations:any`;
- * invalid_request when it names none and the key has none.
+ * @throws `ApiError` location_forbidden for a location other than the key's without `locations:any`; invalid_request
+ * when neither the request nor the key has a location.
  */
 export function resolveLocationId(principal: Principal, requestedId: string | undefined): string {
   const keyLocationId = principal.location?.id;
   const locationId = requestedId?.toLowerCase() ?? keyLocationId;
   if (locationId === undefined) {
-    const message = "is required: this key belongs to no location, so name one";
+    const message = "Is required, because this API key has no location";
     throw createInvalidRequestError([{ in: "query", path: "locationId", code: "required", message }]);
   }
   if (locationId !== keyLocationId && !hasScope(principal.scopes, "locations:any")) {
     throw new ApiError("location_forbidden", {
-      detail: "locationId must be the location of the API key, or be left out.",
+      detail: "locationId must be the location of the API key. It may be omitted.",
     });
   }
   return locationId;
 }
 
-/** The one location whose things a key may read by id; null when it may read those of any. */
+/** Returns the only location whose resources a key may read; null when it may read those of any location. */
 export function getReadableLocationId(principal: Principal): string | null {
   if (hasScope(principal.scopes, "locations:any")) return null;
-  if (!principal.location) throw new ApiError("location_forbidden", { detail: "This API key belongs to no location." });
+  if (!principal.location) throw new ApiError("location_forbidden", { detail: "This API key has no location." });
   return principal.location.id;
 }
 
-/** The facts of locations other than the asking key's own, from the accounts service. */
+/** Looks up locations in the accounts service. */
 export type LocationLookup = ReturnType<typeof createLocationLookup>;
 
 const timeoutMs = 5_000;
 
 /**
- * Locations as the accounts service knows them at the moment of asking, for the service of this name.
+ * Creates a lookup of locations in the accounts service, without a cache, for the service with this name.
  *
- * Both throw `ApiError` location_not_found, or service_unavailable when accounts is away.
+ * @throws `ApiError` location_not_found; service_unavailable when accounts is unavailable.
  */
 export function createLocationLookup(registry: ServiceRegistry, name: ServiceName) {
-  // A missing key is found at start, and not with the first request that needs it.
-  registry.remote("accounts", name);
+  // Detects a missing key at the start instead of at the first request.
+  registry.findRemoteService("accounts", name);
 
   async function fetchLocation(path: string, description: string, context: RequestContext): Promise<LocationRef> {
-    const operation = { name: "ask accounts for a location", kind: SpanKind.CLIENT };
+    const operation = { name: "fetch location from accounts", kind: SpanKind.CLIENT };
     return context.runStep(operation, async ({ requestId, traceparent }) => {
       const response = await registry.request("accounts", { from: name, path, timeoutMs, requestId, traceparent });
       const body: unknown = await response.json().catch(() => undefined);
@@ -65,8 +66,8 @@ export function createLocationLookup(registry: ServiceRegistry, name: ServiceNam
         throw new ApiError("location_not_found", { detail: `There is no location ${description}.` });
       }
       throw new ApiError("service_unavailable", {
-        detail: "The location cannot be looked up at the moment. Nothing was done; try again soon.",
-        cause: new Error(`accounts answered ${response.status} to ${path}`),
+        detail: "The location could not be looked up. Nothing was changed. Retry shortly.",
+        cause: new Error(`accounts returned ${response.status} for ${path}`),
       });
     });
   }
@@ -83,9 +84,10 @@ export function createLocationLookup(registry: ServiceRegistry, name: ServiceNam
 }
 
 /**
- * The location that a write is about: the one that it names, or else the key's own, whose facts the principal carries.
+ * Returns the requested location, or else that of the API key, which is part of the principal.
  *
- * @throws `ApiError` location_forbidden, location_not_found, invalid_request (a key without location that names none).
+ * @throws `ApiError` location_forbidden; location_not_found; invalid_request when neither the request nor the key has a
+ * location.
  */
 export async function resolveLocationRef(
   principal: Principal,

@@ -8,7 +8,7 @@ import { type EnvironmentVariables, readConfig } from "../config/runtime-config.
 import { createInternalPrincipal, type ServiceFetch } from "../http/request-identity.ts";
 import { createInternalRequestSigner, type InternalRequestSigner } from "./internal-request-signing.ts";
 
-/** `till-ingest` is reached at TILL_INGEST_URL. */
+/** Returns the name of the variable with a service's URL, such as TILL_INGEST_URL. */
 const urlVariableName = (service: ServiceName) => `${service.toUpperCase().replaceAll("-", "_")}_URL`;
 
 const serviceUrlsSchema = z.object(
@@ -17,13 +17,13 @@ const serviceUrlsSchema = z.object(
   ),
 );
 
-/** A service of another process: its URL, and what identifies this process to it. */
+/** A service in another process: its URL, and the signer of requests to it. */
 export interface RemoteService {
   url: string;
   sign: InternalRequestSigner;
 }
 
-/** A question of one part of the product to another. */
+/** A GET request of one service, or of the gateway, to a service. */
 export interface InternalRequest {
   from: InternalCallerName;
   path: string;
@@ -32,7 +32,7 @@ export interface InternalRequest {
   traceparent?: string | undefined;
 }
 
-/** The services of this process and, by their URLs, those of others. */
+/** The services of this process, and those of other processes by their URLs. */
 export type ServiceRegistry = ReturnType<typeof createServiceRegistry>;
 
 export function createServiceRegistry(environment: EnvironmentVariables) {
@@ -41,44 +41,44 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   const remoteServices = new Map<string, RemoteService>();
 
   /**
-   * Returns how a caller reaches a service of another process; undefined when none is known there.
+   * Returns a service in another process for a caller; undefined when its URL is not set or it runs in this process.
    *
-   * @throws `ConfigError` when there is no key between the two.
+   * @throws `ConfigError` when the caller has no key for the service.
    */
-  function remote(service: ServiceName, from: InternalCallerName): RemoteService | undefined {
+  function findRemoteService(service: ServiceName, from: InternalCallerName): RemoteService | undefined {
     const url = urls[urlVariableName(service)];
     if (url === undefined || localServices.has(service)) return undefined;
     const name = `${from} ${service}`;
-    const known = remoteServices.get(name) ?? { url, sign: createInternalRequestSigner(environment, from, service) };
-    remoteServices.set(name, known);
-    return known;
+    const remote = remoteServices.get(name) ?? { url, sign: createInternalRequestSigner(environment, from, service) };
+    remoteServices.set(name, remote);
+    return remote;
   }
 
   return {
-    remote,
-    /** Registers a service of this process. */
+    findRemoteService,
+    /** Registers a service that runs in this process. */
     registerLocalService: (service: ServiceName, fetch: ServiceFetch) => void localServices.set(service, fetch),
-    /** Returns the service when it runs in this process. */
+    /** Returns the fetch function of a service in this process; undefined when it runs elsewhere. */
     findLocalService: (service: ServiceName) => localServices.get(service),
-    /** Returns a service's response to a question of this product's own. Rejects when it does not come in time. */
+    /** Returns the response to an internal GET request. @throws `ApiError` service_unavailable, also on timeout. */
     async request(service: ServiceName, request: InternalRequest): Promise<Response> {
       const { from, path, timeoutMs, requestId = randomUUID(), traceparent } = request;
       const signal = AbortSignal.timeout(timeoutMs);
       const origin = "http://internal";
-      const local = localServices.get(service);
-      if (local) {
+      const localFetch = localServices.get(service);
+      if (localFetch) {
         const caller = { principal: createInternalPrincipal(from, service), requestId, traceparent, origin };
-        const response = local(new Request(`http://${service}${path}`, { signal }), { caller });
-        // A service of this process is not cut off by a signal: it is no longer waited for.
+        const response = localFetch(new Request(`http://${service}${path}`, { signal }), { caller });
+        // The signal does not interrupt a service in this process, so only the wait for it ends.
         return rejectOnAbort(Promise.resolve(response), signal).catch((cause) => {
           throw createServiceUnavailableError(service, cause);
         });
       }
-      const known = remote(service, from);
-      if (!known) throw createServiceUnavailableError(service);
-      const url = new URL(path, known.url);
+      const remoteService = findRemoteService(service, from);
+      if (!remoteService) throw createServiceUnavailableError(service);
+      const url = new URL(path, remoteService.url);
       const target = url.pathname + url.search;
-      const headers = known.sign({ method: "GET", target, requestId, traceparent, origin });
+      const headers = remoteService.sign({ method: "GET", target, requestId, traceparent, origin });
       return fetch(url, { headers, signal, redirect: "manual" }).catch((cause) => {
         throw createServiceUnavailableError(service, cause);
       });
@@ -86,10 +86,10 @@ export function createServiceRegistry(environment: EnvironmentVariables) {
   };
 }
 
-/** An error that says that a service cannot be asked, and when to try again. */
+/** Returns the error of a service that cannot be reached. */
 export function createServiceUnavailableError(service: ServiceName, cause?: unknown): ApiError {
   return new ApiError("service_unavailable", {
-    detail: `The ${service} service cannot be reached. Nothing was done; try again in a moment.`,
+    detail: `The ${service} service is unavailable. Nothing was changed. Retry shortly.`,
     cause: cause ?? new Error(`${urlVariableName(service)} is not set and ${service} does not run in this process.`),
   });
 }

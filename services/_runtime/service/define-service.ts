@@ -8,35 +8,35 @@ import type { RequestContext } from "../observability/request-context.ts";
 import type { ProcessComponent, ProcessDependencies } from "../process/run-process.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 
-/** What the runtime gives every service to build its own from. */
+/** The dependencies that the runtime provides to every service. */
 export interface ServiceDependencies extends Omit<ProcessDependencies, "environment"> {
   db: Database;
-  /** Between the instances of this service. */
-  signals: InstanceNotifier;
-  /** The other services, asked over HTTP or in this process. */
+  /** Notifies the instances of this service. */
+  notifier: InstanceNotifier;
+  /** The other services, reached over HTTP or in this process. */
   registry: ServiceRegistry;
 }
 
-/** Work that one instance at a time does every so often, whatever happens to queues. */
+/** A task that one instance at a time runs at an interval, without any queue. */
 export interface PeriodicTask<Services> {
   name: string;
   intervalSeconds: number;
-  /** `context` is that of this turn, when it is run in its turn. */
+  /** `context` is set when the scheduler runs the task. */
   run(services: Services, context?: RequestContext): Promise<void>;
 }
 
-/** What a service stands on besides the base, and how it is let go of. */
-export interface ServiceResources<Services> extends Pick<ProcessComponent, "queues" | "operations" | "beforeStop"> {
+/** The resources of a service besides its dependencies, and how they are closed. */
+export interface ServiceResources<Services> extends Pick<ProcessComponent, "queues" | "opsRoutes" | "beforeStop"> {
   services: Services;
-  /** What it stands on besides PostgreSQL and NATS, by name: shown to operators. Away, it does not make the service unready. */
+  /** The checks of dependencies besides PostgreSQL and NATS, by name: reported, but without effect on readiness. */
   checks?: Record<string, () => Promise<void>>;
   close?: () => Promise<void>;
 }
 
-/** Everything that a service does: its table of contents. */
+/** The definition of a service: its configuration, resources, routes, subscriptions and periodic tasks. */
 export interface ServiceDefinition<Config extends z.ZodType, Services> {
   name: ServiceName;
-  /** `import.meta.url` of the service's module: its migrations stand in that package. */
+  /** `import.meta.url` of the service's module, whose package contains its migrations. */
   module: string;
   config: Config;
   createResources(
@@ -48,7 +48,7 @@ export interface ServiceDefinition<Config extends z.ZodType, Services> {
   periodic?: PeriodicTask<Services>[];
 }
 
-/** A service, whatever it is made of. */
+/** A service definition with any configuration and context. */
 export type AnyServiceDefinition = ServiceDefinition<z.ZodType, unknown>;
 
 export function defineService<Config extends z.ZodType, Services>(

@@ -18,18 +18,19 @@ import type { ProcessDependencies } from "../process/run-process.ts";
 import { createEncryption } from "../security/encryption.ts";
 import type { ServiceRegistry } from "../service-calls/service-registry.ts";
 import type { AnyServiceDefinition } from "./define-service.ts";
-import { removeExpiredRowsTask, startPeriodicTask } from "./periodic-tasks.ts";
+import { startPeriodicTask } from "./periodic-tasks.ts";
+import { removeExpiredRowsTask } from "./remove-expired-rows.ts";
 import { registerServiceMetrics } from "./service-metrics.ts";
 
-/** A service that is up: its HTTP side as a function, and everything behind it running. */
+/** A running service with its fetch function. */
 export type RunningService = Awaited<ReturnType<typeof startService>>;
 
-/** The schema of a service: its name in the installation's namespace. */
+/** Returns the name of a service's schema, prefixed with the installation's namespace. */
 export function buildServiceSchemaName(namespace: string, name: string): string {
   return `${namespace}_${name.replaceAll("-", "_")}`;
 }
 
-/** Starts a service: reads its configuration, migrates its schema, connects, and begins to handle events. */
+/** Starts a service: reads its configuration, migrates its schema, connects, and starts to handle events. */
 export async function startService(
   definition: AnyServiceDefinition,
   { environment, log: processLog, metrics, registry }: ProcessDependencies & { registry: ServiceRegistry },
@@ -43,19 +44,19 @@ export async function startService(
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const close of closers.splice(0).reverse()) {
-      await close().catch((error) => log.error({ err: error }, "did not close cleanly"));
+      await close().catch((error) => log.error({ err: error }, "failed to close a resource"));
     }
   };
   try {
     const db = createDatabasePool(config, { schema: buildServiceSchemaName(config.NAMESPACE, name), log });
     closers.push(() => db.close());
-    await prepareDatabaseSchema(db, { module: definition.module, mayMigrate: config.MIGRATE === "on", log });
+    await prepareDatabaseSchema(db, { module: definition.module, canMigrate: config.MIGRATE === "on", log });
 
     const bus = createEventBus(config, { name, log });
     closers.push(() => bus.close());
-    const signals = bus.createInstanceNotifier(name);
-    const resources = await definition.createResources({ db, log, metrics, signals, registry }, serviceConfig);
-    const { services, checks = {}, beforeStop = () => {}, close, ...part } = resources;
+    const notifier = bus.createInstanceNotifier(name);
+    const resources = await definition.createResources({ db, log, metrics, notifier, registry }, serviceConfig);
+    const { services, checks = {}, beforeStop = () => {}, close, ...opsResources } = resources;
     if (close) closers.push(close);
 
     const leadership = createLeaderElection(config, db.schema);
@@ -68,42 +69,42 @@ export async function startService(
     const eventConsumers = subscriptions.map((subscription) =>
       startEventConsumer({ service: name, subscription, database: db, services, bus, log, metrics }),
     );
-    closers.push(() => Promise.all(eventConsumers.map((each) => each.stop())));
+    closers.push(() => Promise.all(eventConsumers.map((consumer) => consumer.stop())));
     const tasks = [
       startPeriodicTask(removeExpiredRowsTask, {
         leadership,
-        services: { db, inboxKeptDays: config.INBOX_KEPT_DAYS },
+        services: { db, inboxRetentionDays: config.INBOX_KEPT_DAYS },
         log,
       }),
       ...(definition.periodic ?? []).map((task) => startPeriodicTask(task, { leadership, services, log })),
     ];
     closers.push(() => Promise.all(tasks.map((task) => task.stop())));
 
-    const replies = new UnreadResponseLimit(config);
-    const unreadBytesHelp = "Bytes of large replies that clients have not taken yet";
-    metrics.observeGauge("unread_reply_bytes", unreadBytesHelp, () => replies.heldBytes, { service: name });
+    const unreadResponses = new UnreadResponseLimit(config);
+    const unreadBytesHelp = "Bytes of large responses that clients have not read";
+    metrics.observeGauge("unread_reply_bytes", unreadBytesHelp, () => unreadResponses.heldBytes, { service: name });
     const app = createServiceApp({
       service: name,
       routes: definition.routes,
       services,
       handleOnce: createIdempotencyHandler(db, createEncryption(config.DATA_KEYS), config),
-      replies,
-      writes: createKeyedSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
+      unreadResponses,
+      writeSemaphore: createKeyedSemaphore(Math.max(2, Math.floor(config.DATABASE_POOL / 3))),
       log,
       metrics,
     });
 
-    const retryDeadLetter = async (message: DeadLetter) => {
-      const { subscription: type } = message;
-      const subscription = subscriptions.find((each) => each.type === type);
+    const retryDeadLetter = async (deadLetter: DeadLetter) => {
+      const { subscription: type } = deadLetter;
+      const subscription = subscriptions.find((candidate) => candidate.type === type);
       try {
         if (!subscription) throw new Error(`This version has no subscription to ${type}.`);
-        const envelope = parseEventEnvelope(message.body);
+        const envelope = parseEventEnvelope(deadLetter.body);
         await runInEventContext(envelope, name, (context) =>
           handleEvent(envelope, { service: name, subscription, database: db, services, context }),
         );
-        await deleteDeadLetter(db, message);
-        log.info({ eventId: message.eventId, event: type }, "parked message handled");
+        await deleteDeadLetter(db, deadLetter);
+        log.info({ eventId: deadLetter.eventId, event: type }, "dead letter handled");
         return { subscription: type, done: true };
       } catch (error) {
         return { subscription: type, done: false, reason: describeErrorChain(error) };
@@ -129,7 +130,7 @@ export async function startService(
         list: () => listDeadLetters(db),
         retry: async (eventId: string) => Promise.all((await findDeadLetters(db, eventId)).map(retryDeadLetter)),
       },
-      ...part,
+      ...opsResources,
       beforeStop,
       stop,
     };

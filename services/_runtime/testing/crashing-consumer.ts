@@ -8,7 +8,7 @@ import { defineService } from "../service/define-service.ts";
 import { startService } from "../service/start-service.ts";
 import { createServiceRegistry } from "../service-calls/service-registry.ts";
 
-/** Started as a process: handles locations for half a second each, prints when, and dies of those of legacyId 666. */
+/** Runs as a process: handles each location for half a second, prints when, and crashes at legacyId 666. */
 async function handle({ locationId, legacyId }: EventData<"location.updated">): Promise<void> {
   process.stdout.write(`begin ${locationId}\n`);
   await sleep(500);
@@ -32,7 +32,7 @@ const service = defineService<z.ZodObject, object>({
 
 await startService(service, {
   environment: process.env,
-  log: createLogger({ name: "fatal-consumer", level: "silent" }),
+  log: createLogger({ name: "crashing-consumer", level: "silent" }),
   metrics: createMetrics(),
   registry: createServiceRegistry(process.env),
 });

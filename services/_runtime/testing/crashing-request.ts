@@ -7,23 +7,23 @@ import { createServiceRegistry } from "../service-calls/service-registry.ts";
 import { createIncomingRequest } from "./incoming-request.ts";
 import { createThingsService } from "./things-service.ts";
 
-/** What the process is given on its command line. */
+/** The argument of the process. */
 export interface CrashingRequest {
-  /** The step at which it dies. */
-  diesAt: string;
+  /** The step at which the process crashes. */
+  crashesAt: string;
   principal: Principal;
   key: string;
   body: object;
 }
 
-// Started as a process: handles one request, and dies of SIGKILL before it is answered.
-const { diesAt, principal, key, body } = JSON.parse(process.argv[2] ?? "") as CrashingRequest;
+// Runs as a process: handles one request and kills itself with SIGKILL before the response.
+const { crashesAt, principal, key, body } = JSON.parse(process.argv[2] ?? "") as CrashingRequest;
 const service = createThingsService((step) => {
-  if (step === diesAt) process.kill(process.pid, "SIGKILL");
+  if (step === crashesAt) process.kill(process.pid, "SIGKILL");
 });
 const { fetch } = await startService(service, {
   environment: process.env,
-  log: createLogger({ name: "fatal-request", level: "silent" }),
+  log: createLogger({ name: "crashing-request", level: "silent" }),
   metrics: createMetrics(),
   registry: createServiceRegistry(process.env),
 });

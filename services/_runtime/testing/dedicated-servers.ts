@@ -1,37 +1,37 @@
 import { Redis } from "ioredis";
 import { createTemporaryDataFolder, type LocalServer, localServerStarters } from "./local-servers.ts";
 
-/** A server that a test may have for itself. */
+/** The servers that a test can start for itself. */
 export type DedicatedServerName = keyof typeof localServerStarters;
 
-/** Servers of a test's own, to be killed and started again. */
+/** All servers for one test, name can be killed and restarted. */
 export interface DedicatedServers extends Record<DedicatedServerName, LocalServer> {
-  /** Kills a server and starts it again, on the same port and data, `after` so many milliseconds. */
-  restart(which: DedicatedServerName, delayMs?: number): Promise<void>;
-  kill(which: DedicatedServerName): Promise<void>;
-  start(which: DedicatedServerName): Promise<void>;
-  /** Takes everything out of Redis. */
+  /** Kills a server and, after `delayMs`, starts it again on the same port and data. */
+  restart(name: DedicatedServerName, delayMs?: number): Promise<void>;
+  kill(name: DedicatedServerName): Promise<void>;
+  start(name: DedicatedServerName): Promise<void>;
+  /** Deletes all data in Redis. */
   flushRedis(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function startDedicatedServers(): Promise<DedicatedServers> {
   const folder = createTemporaryDataFolder("private");
-  const launch = (which: DedicatedServerName, port?: number) =>
-    localServerStarters[which]({ dataFolder: `${folder}/${which}`, ...(port !== undefined && { port }) });
+  const launch = (name: DedicatedServerName, port?: number) =>
+    localServerStarters[name]({ dataFolder: `${folder}/${name}`, ...(port !== undefined && { port }) });
   const [nats, postgres, redis] = await Promise.all([launch("nats"), launch("postgres"), launch("redis")]);
   const servers: DedicatedServers = {
     nats,
     postgres,
     redis,
-    kill: (which) => servers[which].kill(),
-    async start(which) {
-      servers[which] = await launch(which, servers[which].port);
+    kill: (name) => servers[name].kill(),
+    async start(name) {
+      servers[name] = await launch(name, servers[name].port);
     },
-    async restart(which, after = 0) {
-      await servers.kill(which);
-      await new Promise((resolve) => setTimeout(resolve, after));
-      await servers.start(which);
+    async restart(name, delayMs = 0) {
+      await servers.kill(name);
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      await servers.start(name);
     },
     async flushRedis() {
       const client = new Redis(servers.redis.url);
@@ -43,4 +43,30 @@ export async function startDedicatedServers(): Promise<DedicatedServers> {
     },
   };
   return servers;
+}
+
+/** A server for one test, name can be killed, suspended, and restarted on the same port and data. */
+export interface DedicatedServer {
+  readonly url: string;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Suspends the process: it accepts connections but does not respond until it is resumed. */
+  suspend(): Promise<void>;
+  resume(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startDedicatedServer(name: DedicatedServerName): Promise<DedicatedServer> {
+  const dataFolder = `${createTemporaryDataFolder("private")}/${name}`;
+  let running: LocalServer = await localServerStarters[name]({ dataFolder });
+  return {
+    url: running.url,
+    kill: () => running.kill(),
+    async start() {
+      running = await localServerStarters[name]({ dataFolder, port: running.port });
+    },
+    suspend: async () => void (await running.sendSignal("SIGSTOP")),
+    resume: async () => void (await running.sendSignal("SIGCONT")),
+    stop: () => running.stop(),
+  };
 }

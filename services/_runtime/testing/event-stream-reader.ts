@@ -1,38 +1,38 @@
 import { createParser } from "eventsource-parser";
 import { eventually } from "./eventually.ts";
 
-/** An event as a client sees it that follows a stream of server-sent events. */
+/** A server-sent event as a client receives it. */
 export interface ServerSentEvent {
   id: string | undefined;
   type: string;
   data: Record<string, unknown>;
 }
 
-/** A stream that is being read. */
+/** A stream of server-sent events that is being read. */
 export interface EventStreamReader {
-  /** What has come so far, oldest first. */
+  /** The events received so far, oldest first. */
   readonly events: ServerSentEvent[];
-  /** What a client gives back to go on from here. */
+  /** The id with which a client resumes the stream. */
   readonly lastEventId: string | undefined;
   readonly comments: string[];
-  /** In milliseconds, as last told. */
+  /** The last retry interval of the server, in milliseconds. */
   readonly retry: number | undefined;
-  /** How it came to its end; undefined while it goes on. */
+  /** How the stream ended; undefined while it is open. */
   readonly ending: "ended" | "broken" | undefined;
-  /** Once there are so many events, of this type if one is given. */
+  /** Resolves with the events, optionally of one type, once there are `count` of them. */
   waitForEvents(count: number, type?: string): Promise<ServerSentEvent[]>;
   waitForEnd(): Promise<void>;
-  /** Goes away. */
+  /** Closes the connection as a client. */
   close(): Promise<void>;
 }
 
-/** Reads a reply as clients do, calling `onEvent` as events come. */
+/** Reads the event stream of a response, calling `onEvent` for each event. */
 export function readEventStream(
   response: Response,
   onEvent: (event: ServerSentEvent) => void = () => {},
 ): EventStreamReader {
   const reader = response.body?.getReader();
-  if (!reader) throw new Error("There is no stream to read.");
+  if (!reader) throw new Error("The response has no body.");
   let lastEventId: string | undefined;
   let retry: number | undefined;
   let ending: EventStreamReader["ending"];
@@ -41,9 +41,9 @@ export function readEventStream(
   const parser = createParser({
     onEvent({ id, event = "message", data }) {
       if (id !== undefined) lastEventId = id;
-      const streamed = { id, type: event, data: JSON.parse(data) };
-      events.push(streamed);
-      onEvent(streamed);
+      const received = { id, type: event, data: JSON.parse(data) };
+      events.push(received);
+      onEvent(received);
     },
     onComment: (comment) => comments.push(comment),
     onRetry: (interval) => {
@@ -53,8 +53,8 @@ export function readEventStream(
 
   async function read(): Promise<void> {
     const decoder = new TextDecoder();
-    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-      parser.feed(decoder.decode(part.value, { stream: true }));
+    for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
+      parser.feed(decoder.decode(chunk.value, { stream: true }));
     }
   }
   const reading = read().then(
@@ -80,8 +80,8 @@ export function readEventStream(
     },
     waitForEvents: (count, type) =>
       eventually(`${count} events${type ? ` of type ${type}` : ""}`, () => {
-        const found = type === undefined ? events : events.filter((event) => event.type === type);
-        return found.length >= count && found;
+        const matching = type === undefined ? events : events.filter((event) => event.type === type);
+        return matching.length >= count && matching;
       }),
     waitForEnd: () => reading,
     async close() {

@@ -1,25 +1,26 @@
 import { sleep } from "../concurrency/sleep.ts";
 
 /**
- * Asks again until there is an answer other than undefined or false, less often the longer that takes; throws what it
- * was waiting for when time is up.
+ * Calls `probe` until it returns a value other than undefined or false, at growing intervals, and returns that value.
+ *
+ * @throws `Error` with the description after the timeout.
  */
 export async function eventually<T>(
   description: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
-  { withinSeconds = 20 } = {},
+  { timeoutSeconds = 20 } = {},
 ): Promise<T> {
   const started = Date.now();
-  const deadline = started + withinSeconds * 1000;
+  const deadline = started + timeoutSeconds * 1000;
   let lastError: unknown;
   while (Date.now() < deadline) {
     try {
-      const answer = await probe();
-      if (answer !== undefined && answer !== false) return answer;
+      const result = await probe();
+      if (result !== undefined && result !== false) return result;
     } catch (error) {
       lastError = error;
     }
     await sleep(Math.min(250, Math.max(25, (Date.now() - started) / 20)));
   }
-  throw new Error(`Waited ${withinSeconds} s for ${description}, in vain.`, { cause: lastError });
+  throw new Error(`Timed out after ${timeoutSeconds} s waiting for ${description}.`, { cause: lastError });
 }

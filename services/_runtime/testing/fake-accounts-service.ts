@@ -3,12 +3,12 @@ import { ApiError, toProblemDetails } from "@pragma/contracts/errors";
 import type { LocationRef } from "@pragma/contracts/principal";
 import type { RequestIdentity, ServiceFetch } from "../http/request-identity.ts";
 
-/** Stands in for the accounts service, which answers other services what it knows of a location. */
+/** A fake of the accounts service's internal lookup of locations. */
 export interface FakeAccountsService {
   fetch: ServiceFetch;
-  /** Makes a location known, and gives its facts. */
+  /** Adds a location and returns it. */
   addLocation(fields?: Partial<LocationRef>): LocationRef;
-  /** Whether every question is answered that something is wrong. */
+  /** Whether every request fails with service_unavailable. */
   isUnavailable: boolean;
 }
 
@@ -20,25 +20,25 @@ export function createFakeAccountsService(): FakeAccountsService {
     if (accounts.isUnavailable) throw new ApiError("service_unavailable");
     const { pathname, searchParams } = new URL(url);
     const id = /^\/internal\/locations\/([^/]+)$/.exec(pathname)?.[1];
-    const found = locations.find((location) =>
+    const location = locations.find((candidate) =>
       id === undefined
-        ? location.application === searchParams.get("application") &&
-          location.legacyId === Number(searchParams.get("legacyId"))
-        : location.id === id,
+        ? candidate.application === searchParams.get("application") &&
+          candidate.legacyId === Number(searchParams.get("legacyId"))
+        : candidate.id === id,
     );
-    if (!found) throw new ApiError("location_not_found");
-    return found;
+    if (!location) throw new ApiError("location_not_found");
+    return location;
   }
 
   const accounts: FakeAccountsService = {
     isUnavailable: false,
-    addLocation(facts = {}) {
+    addLocation(fields = {}) {
       const location: LocationRef = {
         id: randomUUID(),
         application: "POPINA",
         legacyId: null,
         timeZone: "Europe/Paris",
-        ...facts,
+        ...fields,
       };
       locations.push(location);
       return location;

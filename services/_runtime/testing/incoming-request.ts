@@ -3,19 +3,19 @@ import { Readable } from "node:stream";
 
 interface IncomingRequestOptions {
   method: string;
-  /** With names in any case. */
+  /** Names may be in any case. */
   headers?: Record<string, string>;
-  /** As it comes in; left out for a request without one. */
+  /** The chunks of the body; undefined for a request without one. */
   body?: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** A request as node:http gives it, as far as services look at it. */
+/** Returns a node:http request with the properties that services read. */
 export function createIncomingRequest({ method, headers = {}, body }: IncomingRequestOptions): IncomingMessage {
-  const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  const lowerCaseHeaders = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   const framing = body ? { "transfer-encoding": "chunked" } : {};
   const incoming = Readable.from(body ?? [], { objectMode: false });
   return Object.assign(incoming, {
     method,
-    headers: { ...framing, ...Object.fromEntries(lowered) },
+    headers: { ...framing, ...Object.fromEntries(lowerCaseHeaders) },
   }) as IncomingMessage;
 }

@@ -2,13 +2,13 @@ import { type ConsumerInfo, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import type { TestEnvironment } from "./test-environment.ts";
 
-/** The event stream of a test's namespace, to be looked at and tampered with. */
+/** Inspects and manipulates the event stream of a test's namespace. */
 export interface EventStreamControl {
-  /** Deletes what the server remembers of how far each service has read: all are given everything again. Tells how many. */
+  /** Deletes all consumers, so that every service receives all events again. Returns their number. */
   deleteConsumers(): Promise<number>;
-  /** Whether services read the stream, that many at least, and have handled all of it. */
-  isFullyConsumed(readers?: number): Promise<boolean>;
-  /** Deletes the stream with everything in it. */
+  /** Whether at least `minConsumers` services consume the stream and have handled all events. */
+  isFullyConsumed(minConsumers?: number): Promise<boolean>;
+  /** Deletes the stream with all its events. */
   delete(): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,10 +30,11 @@ export async function createEventStreamControl({ variables, namespace }: TestEnv
       for (const { name } of all) await manager.consumers.delete(stream, name);
       return all.length;
     },
-    async isFullyConsumed(readers = 1) {
+    async isFullyConsumed(minConsumers = 1) {
       const all = await listConsumers();
       return (
-        all.length >= readers && all.every(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending === 0)
+        all.length >= minConsumers &&
+        all.every(({ num_pending, num_ack_pending }) => num_pending + num_ack_pending === 0)
       );
     },
     async delete() {

@@ -1,24 +1,24 @@
 import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 
-/** Where the copies of a stream are in a cluster. */
+/** The state of a stream's replicas in a cluster. */
 export interface StreamReplicaStatus {
-  /** The server that leads it. */
+  /** The leader of the stream. */
   leader: string | undefined;
-  /** Whether every other copy is there and has everything. */
+  /** Whether every replica is online and current. */
   isFullyReplicated: boolean;
 }
 
-async function withJetStreamManager<T>(servers: string[], ask: (manager: JetStreamManager) => Promise<T>): Promise<T> {
+async function withJetStreamManager<T>(servers: string[], work: (manager: JetStreamManager) => Promise<T>): Promise<T> {
   const connection = await connect({ servers, timeout: 5_000 });
   try {
-    return await ask(await jetstreamManager(connection, { timeout: 5_000 }));
+    return await work(await jetstreamManager(connection, { timeout: 5_000 }));
   } finally {
     await connection.close();
   }
 }
 
-/** Asks whichever of the servers answers. */
+/** Returns the state of a stream's replicas, from any of the servers. */
 export function getStreamReplicaStatus(servers: string[], stream: string): Promise<StreamReplicaStatus> {
   return withJetStreamManager(servers, async (manager) => {
     const { cluster, config } = await manager.streams.info(stream);
@@ -28,7 +28,7 @@ export function getStreamReplicaStatus(servers: string[], stream: string): Promi
   });
 }
 
-/** Rejects as long as the servers have not agreed on who leads them. */
+/** Rejects while the servers have not elected a leader. */
 export function assertClusterHasLeader(servers: string[]): Promise<boolean> {
   return withJetStreamManager(servers, async (manager) => (await manager.getAccountInfo()).limits !== undefined);
 }

@@ -1,13 +1,13 @@
-/** A private server, as deploy/local starts it. */
+/** A server that deploy/local started for a test. */
 export interface LocalServer {
   url: string;
   port: number;
   pid: number;
-  /** Ends it gracefully and waits until it has ended. */
+  /** Stops the server gracefully and waits until its process has ended. */
   stop(): Promise<void>;
-  /** SIGKILL, as a power cut: waits until the process is gone; the data stays. */
+  /** Kills the process with SIGKILL and waits until it has ended. The data is kept. */
   kill(): Promise<void>;
-  /** SIGSTOP stops it in its tracks, so that it takes connections and answers nobody until SIGCONT. */
+  /** SIGSTOP suspends the process: it accepts connections but does not respond until SIGCONT. */
   sendSignal(signal: "SIGSTOP" | "SIGCONT"): unknown;
 }
 
@@ -17,11 +17,11 @@ interface LocalServers {
   startNats: StartServer;
   startPostgres: StartServer;
   startRedis: StartServer;
-  /** A new folder for throw-away data, removed when this process ends. */
+  /** Returns a new folder for temporary data, removed when this process ends. */
   createTemporaryDataFolder(label: string): string;
 }
 
-// Not a static import: the runtime is compiled, for its image, without deploy/local and its packages.
+// A dynamic import, because the runtime is compiled for its image without deploy/local and its packages.
 const path = "../../../deploy/local/servers.ts";
 const servers: LocalServers = await import(path);
 

@@ -1,4 +1,4 @@
-/** Returns the longest that this thread was kept from anything else during some work, in milliseconds. */
+/** Returns the longest time, in milliseconds, for which some work blocked the event loop. */
 export async function measureLongestEventLoopBlockMs(work: () => Promise<unknown>): Promise<number> {
   let last = performance.now();
   let longest = 0;

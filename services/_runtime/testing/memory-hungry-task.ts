@@ -1,6 +1,6 @@
-/** A calculation for tests of thread pools: keeps so many numbers, in lists of a thousand. */
+/** A task for tests of worker pools: allocates `count` numbers in arrays of 1,000 and returns the number of arrays. */
 export default function allocateNumbers(count: number): number {
-  const kept: number[][] = [];
-  for (let i = 0; i < count; i += 1_000) kept.push(Array.from({ length: 1_000 }, (_, index) => i + index + 0.5));
-  return kept.length;
+  const arrays: number[][] = [];
+  for (let i = 0; i < count; i += 1_000) arrays.push(Array.from({ length: 1_000 }, (_, index) => i + index + 0.5));
+  return arrays.length;
 }

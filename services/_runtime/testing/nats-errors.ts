@@ -1,6 +1,6 @@
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 
-/** What a NATS server refuses of what is done as the user of a URL, in its words. */
+/** Returns the error messages of a NATS server to actions with the credentials of a URL. */
 export async function collectNatsErrors(url: string, act: (nats: NatsConnection) => void): Promise<string[]> {
   const { host, username, password } = new URL(url);
   const nats = await connect({ servers: host, user: username, pass: password, inboxPrefix: `_INBOX.${username}` });
@@ -12,7 +12,7 @@ export async function collectNatsErrors(url: string, act: (nats: NatsConnection)
   })();
   act(nats);
   await nats.flush();
-  // Its refusal of a publication comes when it pleases.
+  // The server rejects a publication asynchronously.
   await new Promise((resolve) => setTimeout(resolve, 100));
   await nats.close();
   await listening;

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { ObjectNotFound, type ObjectStore, ObjectStoreUnavailable } from "../object-store/object-store.ts";
+import { ignoreObjectNotFound } from "../object-store/store-interface.ts";
 
 const allByteValues = Uint8Array.from({ length: 256 }, (_, value) => value);
 const large = new Uint8Array(randomBytes(5_000_000));
@@ -24,7 +25,7 @@ const invalidKeys = [
   Array.from({ length: 300 }, () => "a").join("/"),
 ];
 
-/** What every object store does; `openStore` opens the same store on every call. */
+/** Tests the behavior that all object stores share; `openStore` opens the same store on every call. */
 export function testObjectStoreConformance(openStore: () => ObjectStore): void {
   const newKey = () => `tills/${randomUUID().slice(0, 2)}/${randomUUID()}`;
 
@@ -43,7 +44,7 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
     ["every byte value", allByteValues],
     ["5 MB", large],
     ["a view into a larger buffer", large.subarray(1_000, 2_000)],
-  ])("gives back %s as it was put, to another instance too", (_, bytes) =>
+  ])("returns %s unchanged, also from another instance", (_, bytes) =>
     withStore(async (store) => {
       const key = newKey();
       await store.put(key, bytes);
@@ -52,7 +53,7 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
     }),
   );
 
-  test.each(["a", "one/level", "a.b-c_D/9", ".hidden/..odd", `${"s".repeat(255)}/a`])("takes the key %s", (key) =>
+  test.each(["a", "one/level", "a.b-c_D/9", ".hidden/..odd", `${"s".repeat(255)}/a`])("accepts the key %s", (key) =>
     withStore(async (store) => {
       await store.put(key, allByteValues);
       expect(sameBytes(await store.get(key), allByteValues)).toBe(true);
@@ -60,7 +61,7 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
     }),
   );
 
-  test.each(invalidKeys)("refuses the key %j", (key) =>
+  test.each(invalidKeys)("rejects the key %j", (key) =>
     withStore(async (store) => {
       await expect(store.put(key, allByteValues)).rejects.toThrow(TypeError);
       await expect(store.get(key)).rejects.toThrow(TypeError);
@@ -69,7 +70,7 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
     }),
   );
 
-  test("takes the same object twice", () =>
+  test("accepts the same object twice", () =>
     withStore(async (store) => {
       const key = newKey();
       await store.put(key, allByteValues);
@@ -77,7 +78,7 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
       expect(sameBytes(await store.get(key), allByteValues)).toBe(true);
     }));
 
-  test("says that an object is not there", () =>
+  test("reports an absent object", () =>
     withStore(async (store) => {
       const key = newKey();
       const absent = expect.objectContaining({ name: "ObjectNotFound", message: `no object ${key}` });
@@ -86,7 +87,7 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
       await expect(store.get(key)).rejects.toBeInstanceOf(ObjectNotFound);
     }));
 
-  test("does not take the start of a key for an object", () =>
+  test("does not report a prefix of a key as an object", () =>
     withStore(async (store) => {
       const key = newKey();
       await store.put(`${key}/object`, allByteValues);
@@ -96,30 +97,32 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
       expect(sameBytes(await store.get(`${key}/object`), allByteValues)).toBe(true);
     }));
 
-  test("keeps one whole object when many put the same key at once, and shows none half written", () =>
+  test("never returns a partial object while the same key is written concurrently", () =>
     withStore(async (store) => {
       const key = newKey();
       const bytes = large.subarray(0, 300_000);
-      const seen: (Uint8Array | undefined)[] = [];
+      const results: (Uint8Array | undefined)[] = [];
       const puts = Promise.all(Array.from({ length: 8 }, () => store.put(key, bytes)));
-      for (let reads = 0; reads < 8; reads++) seen.push(await store.get(key).catch(ignoreObjectNotFound));
+      for (let reads = 0; reads < 8; reads++) results.push(await store.get(key).catch(ignoreObjectNotFound));
       await puts;
-      seen.push(await store.get(key));
-      expect(seen.filter((read) => read !== undefined && !sameBytes(read, bytes))).toEqual([]);
+      results.push(await store.get(key));
+      expect(results.filter((read) => read !== undefined && !sameBytes(read, bytes))).toEqual([]);
     }));
 
-  test("keeps every object when many keys are put at once", () =>
+  test("stores every object when many keys are written concurrently", () =>
     withStore(async (store) => {
       const objects = Array.from({ length: 20 }, (_, index) => ({
         key: newKey(),
         bytes: large.subarray(0, index + 1),
       }));
       await Promise.all(objects.map(({ key, bytes }) => store.put(key, bytes)));
-      const kept = await Promise.all(objects.map(async ({ key, bytes }) => sameBytes(await store.get(key), bytes)));
-      expect(kept.every(Boolean)).toBe(true);
+      const areStored = await Promise.all(
+        objects.map(async ({ key, bytes }) => sameBytes(await store.get(key), bytes)),
+      );
+      expect(areStored.every(Boolean)).toBe(true);
     }));
 
-  test("deletes an object, and again without an error", () =>
+  test("deletes an object, and does not fail when it is absent", () =>
     withStore(async (store) => {
       const key = newKey();
       await store.put(key, allByteValues);
@@ -132,7 +135,7 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
     ["no bytes", new Uint8Array()],
     ["every byte value", allByteValues],
     ["5 MB", large],
-  ])("streams %s as get gives them, with their number", (_, bytes) =>
+  ])("streams %s like get, with their size", (_, bytes) =>
     withStore(async (store) => {
       const key = newKey();
       await store.put(key, bytes);
@@ -142,7 +145,7 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
     }),
   );
 
-  test("serves on after streams that are given up, read in part or not at all", () =>
+  test("still works after streams were canceled, whether partly read or not at all", () =>
     withStore(async (store) => {
       const key = newKey();
       await store.put(key, large);
@@ -156,10 +159,10 @@ export function testObjectStoreConformance(openStore: () => ObjectStore): void {
       expect(sameBytes(await store.get(key), large)).toBe(true);
     }));
 
-  test("answers a check", () => withStore((store) => store.check()));
+  test("passes its check", () => withStore((store) => store.check()));
 }
 
-/** What every object store does when it cannot be used: each call says so, within a bounded time. */
+/** Expects every call to reject with ObjectStoreUnavailable, all together within `withinMs`. */
 export async function expectStoreUnavailable(store: ObjectStore, withinMs: number): Promise<void> {
   const start = performance.now();
   const calls = [
@@ -178,11 +181,7 @@ export async function expectStoreUnavailable(store: ObjectStore, withinMs: numbe
   expect(performance.now() - start).toBeLessThan(withinMs);
 }
 
-/** Compares without vitest's element-by-element walk, which takes seconds for megabytes. */
+/** Compares bytes much faster than vitest, which takes seconds for megabytes. */
 function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return Buffer.compare(one, other) === 0;
-}
-
-function ignoreObjectNotFound(error: unknown): undefined {
-  if (!(error instanceof ObjectNotFound)) throw error;
 }

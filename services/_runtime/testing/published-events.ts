@@ -4,25 +4,25 @@ import { type EventData, type EventEnvelope, type EventType, eventDataSchemas } 
 import { parseEventEnvelope } from "../messaging/handle-event.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
-/** Every event in a test's stream, oldest first. */
+/** Returns all events in a test's stream, oldest first. */
 export async function readPublishedEnvelopes({ variables, namespace }: TestEnvironment): Promise<EventEnvelope[]> {
   const connection = await connect({ servers: variables.NATS_URL ?? "" });
   try {
     const manager = await jetstreamManager(connection);
     const stream = `${namespace}_events`;
     const { state } = await manager.streams.info(stream);
-    const found: EventEnvelope[] = [];
+    const envelopes: EventEnvelope[] = [];
     for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
       const message = await manager.streams.getMessage(stream, { seq });
-      if (message) found.push(parseEventEnvelope(message.string()));
+      if (message) envelopes.push(parseEventEnvelope(message.string()));
     }
-    return found;
+    return envelopes;
   } finally {
     await connection.close();
   }
 }
 
-/** The events of a type in a test's stream that are about something, oldest first. */
+/** Returns the data of the events of a type about a subject in a test's stream, oldest first. */
 export async function readPublishedEvents<Type extends EventType>(
   environment: TestEnvironment,
   type: Type,

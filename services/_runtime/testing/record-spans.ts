@@ -7,24 +7,24 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import { setTracer } from "../observability/tracing.ts";
 
-/** Spans of this process, kept in memory. */
+/** The recorded spans of this process. */
 export interface RecordedSpans {
-  /** Those that have ended, of this trace. */
+  /** Returns the ended spans of a trace. */
   listSpans(traceId: string): ReadableSpan[];
   stop(): Promise<void>;
 }
 
 interface RecordSpansOptions {
   sampler?: Sampler;
-  trustsClients?: boolean;
+  shouldTrustClients?: boolean;
 }
 
-/** From now on what this process does is traced: everything, unless a sampler says otherwise. */
-export function recordSpans({ sampler, trustsClients = false }: RecordSpansOptions = {}): RecordedSpans {
+/** Records the spans of this process in memory: all of them, unless a sampler is set. */
+export function recordSpans({ sampler, shouldTrustClients = false }: RecordSpansOptions = {}): RecordedSpans {
   const exporter = new InMemorySpanExporter();
   const spanProcessors = [new SimpleSpanProcessor(exporter)];
   const provider = new BasicTracerProvider({ spanProcessors, ...(sampler && { sampler }) });
-  setTracer(provider.getTracer("pragma"), { trustsClients });
+  setTracer(provider.getTracer("pragma"), { shouldTrustClients });
   return {
     listSpans: (traceId) => exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === traceId),
     async stop() {

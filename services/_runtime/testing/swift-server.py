@@ -2,9 +2,9 @@
 
 Usage: python3 swift-server.py FOLDER ACCOUNT:USER SECRET
 
-FOLDER is empty and takes everything that is written; ACCOUNT:USER is the access key. Prints the port of the S3 interface
-once account, container, object and proxy server listen, each on a free port of 127.0.0.1. When its standard input is
-closed, which the end of its parent does too, it removes FOLDER and ends.
+FOLDER must be empty and takes all data; ACCOUNT:USER is the access key. Prints the port of the S3 interface once the
+account, container, object and proxy servers listen, each on a free port of 127.0.0.1. When its standard input is closed,
+also by the end of its parent, it removes FOLDER and exits.
 """
 
 import os
@@ -56,7 +56,7 @@ account_autocreate = true
 
 
 class EmptyCache:
-    """Stands in for memcached, which the authentication insists on but does not use for signed requests."""
+    """Replaces memcached, which the authentication requires but does not use for signed requests."""
 
     def get(self, *_, **__):
         return None
@@ -68,7 +68,7 @@ class EmptyCache:
         pass
 
 
-def make_device():
+def create_device():
     device = os.path.join(folder, "device")
     os.mkdir(device)
     try:
@@ -97,7 +97,7 @@ def serve(server, socket, sections):
     eventlet.spawn(wsgi.server, socket, with_cache, protocol=SwiftHttpProtocol, log_output=False)
 
 
-make_device()
+create_device()
 for server in storage_servers:
     socket = eventlet.listen(("127.0.0.1", 0), backlog=256)
     write_ring(server, socket.getsockname()[1])

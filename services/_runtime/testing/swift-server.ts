@@ -10,27 +10,27 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const swiftServerScript = fileURLToPath(new URL("swift-server.py", import.meta.url));
-/** Debian's own: the one that sees Debian's packages. */
+/** Debian's Python, which finds Debian's packages. */
 const python = "/usr/bin/python3";
-/** The servers as a library: it brings no system service and no daemon with it. */
+/** The servers as a library, without a system service. */
 const debianPackage = "python3-swift";
 const startTimeoutMs = 30_000;
 const stopTimeoutMs = 5_000;
 
 export interface SwiftServer {
-  /** Where its S3 interface answers, such as `http://127.0.0.1:40123`. */
+  /** The URL of its S3 interface, such as `http://127.0.0.1:40123`. */
   endpoint: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Ends the server and removes what it stored. */
+  /** Stops the server and removes its data. */
   stop(): Promise<void>;
 }
 
-/** Installs OpenStack Swift where it is missing and this process may. Answers why it cannot be used, or nothing when it can. */
-export async function installSwift(): Promise<string | undefined> {
+/** Installs OpenStack Swift if it is missing and possible. Returns why it cannot be used; undefined when it can. */
+export async function installSwiftServer(): Promise<string | undefined> {
   if (await isSwiftInstalled()) return undefined;
-  const mayInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version");
-  if (!mayInstall) return `Debian's ${debianPackage} is not installed, and this is not root on Debian to install it`;
+  const canInstall = process.getuid?.() === 0 && existsSync("/etc/debian_version");
+  if (!canInstall) return `Debian's ${debianPackage} is not installed, and this is not root on Debian to install it`;
   process.stderr.write(`Installing ${debianPackage}, an S3 server for tests\n`);
   try {
     await aptGet("install", debianPackage).catch(async () => {
@@ -43,7 +43,12 @@ export async function installSwift(): Promise<string | undefined> {
   return (await isSwiftInstalled()) ? undefined : `${python} cannot use the installed ${debianPackage}`;
 }
 
-/** Starts an empty OpenStack Swift with an S3 interface, as a child process on free ports of 127.0.0.1. It ends with its parent. Throws with what it wrote when it does not start. */
+/**
+ * Starts an empty OpenStack Swift with an S3 interface as a child process, on free ports of 127.0.0.1. It ends with its
+ * parent.
+ *
+ * @throws `Error` with its output when it does not start.
+ */
 export async function startSwiftServer(): Promise<SwiftServer> {
   const folder = await mkdtemp(join(tmpdir(), "swift-"));
   const accessKeyId = "test:tester";

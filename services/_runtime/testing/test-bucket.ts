@@ -6,27 +6,27 @@ import {
   ListObjectsV2Command,
   S3Client,
 } from "@aws-sdk/client-s3";
-import { installSwift, startSwiftServer } from "./swift-server.ts";
+import { installSwiftServer, startSwiftServer } from "./swift-server.ts";
 
-/** An empty bucket of the test's own on a real S3 server. */
+/** An empty bucket for one test on a real S3 server. */
 export interface TestBucket {
-  /** The URL to open an object store with. */
+  /** The URL of an object store in the bucket. */
   url: string;
-  /** The AWS_* variables that a process needs to use it; none when its environment has them already. */
+  /** The AWS_* variables with the credentials; empty when the environment already has them. */
   variables: Record<string, string>;
-  /** Removes the bucket with all it holds, and ends the server if this started it. */
+  /** Removes the bucket with its objects, and stops the server if it was started for it. */
   remove(): Promise<void>;
 }
 
 /**
- * Makes a bucket on the server that S3_TEST_ENDPOINT names (with the credentials of the usual AWS_* environment), else on a
- * private OpenStack Swift, installed with apt-get when this is root on Debian. Answers `missing`, the reason, when there is
- * neither.
+ * Creates a bucket on the server of S3_TEST_ENDPOINT (with the credentials of the usual AWS_* environment), or else on
+ * a local OpenStack Swift, which is installed with apt-get when running as root on Debian. Returns `missing` with the
+ * reason when there is neither.
  */
 export async function createTestBucket(): Promise<TestBucket | { missing: string }> {
   const endpoint = process.env.S3_TEST_ENDPOINT;
   if (endpoint) return createBucketOn(endpoint);
-  const obstacle = await installSwift();
+  const obstacle = await installSwiftServer();
   return obstacle ? { missing: `S3_TEST_ENDPOINT is not set, and ${obstacle}` } : createBucketOnSwift();
 }
 

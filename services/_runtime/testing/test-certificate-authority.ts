@@ -2,11 +2,11 @@ import * as x509 from "@peculiar/x509";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
-/** A certificate authority of a test's own. */
+/** A certificate authority for one test. */
 export interface TestCertificateAuthority {
-  /** What to trust: PEM. */
+  /** The root certificate as PEM. */
   ca: string;
-  /** A certificate for a server at 127.0.0.1 and localhost, or for a client: PEM texts. */
+  /** Issues a PEM certificate for a server at 127.0.0.1 and localhost, or for a client. */
   issue(name: string): Promise<{ ca: string; cert: string; key: string }>;
 }
 
@@ -27,13 +27,13 @@ export async function createTestCertificateAuthority(): Promise<TestCertificateA
   return {
     ca,
     async issue(name) {
-      const own = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+      const subjectKeys = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
       const certificate = await x509.X509CertificateGenerator.create({
         subject: `CN=${name}`,
         issuer: root.subject,
         notBefore: validFrom(),
         notAfter: validUntil(),
-        publicKey: own.publicKey,
+        publicKey: subjectKeys.publicKey,
         signingKey: keys.privateKey,
         signingAlgorithm: algorithm,
         extensions: [
@@ -43,7 +43,7 @@ export async function createTestCertificateAuthority(): Promise<TestCertificateA
           ]),
         ],
       });
-      const pkcs8 = Buffer.from(await crypto.subtle.exportKey("pkcs8", own.privateKey)).toString("base64");
+      const pkcs8 = Buffer.from(await crypto.subtle.exportKey("pkcs8", subjectKeys.privateKey)).toString("base64");
       const key = `-----BEGIN PRIVATE KEY-----\n${pkcs8.replace(/(.{64})/g, "$1\n")}\n-----END PRIVATE KEY-----\n`;
       return { ca, cert: certificate.toString("pem"), key };
     },

@@ -9,16 +9,16 @@ import postgres from "postgres";
 import { internalKeysVariableName } from "../config/internal-keys.ts";
 import { isStreamOrConsumerNotFound } from "../messaging/event-bus.ts";
 
-/** Real servers under a namespace of the test file's own: its schemas, subjects, stream and objects. */
+/** A namespace on real servers for one test file, with its own schemas, subjects, stream and objects. */
 export interface TestEnvironment {
   namespace: string;
-  /** What a process needs to run in this namespace. */
+  /** The environment variables of a process in this namespace. */
   variables: Record<string, string>;
-  /** Removes everything that was made under the namespace. */
+  /** Removes everything in the namespace. */
   remove(): Promise<void>;
 }
 
-/** Throws when the servers are not there: `npm test` starts them. */
+/** Creates a test environment. @throws `Error` when the servers are missing, which `npm test` starts. */
 export async function createTestEnvironment(overrides: Record<string, string> = {}): Promise<TestEnvironment> {
   const namespace = `t${randomBytes(5).toString("hex")}`;
   const objects = await mkdtemp(join(tmpdir(), "pragma-objects-"));
@@ -36,7 +36,7 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
     KEYLESS_REQUESTS_BURST: "10000000",
     KEY_LOOKUPS_BURST: "10000000",
     MAX_CONNECTIONS_PER_ADDRESS: "100000",
-    // NATS sets as much aside for each stream.
+    // NATS reserves this size for each stream.
     EVENT_STREAM_MAX_BYTES: "500000000",
     ...overrides,
   };
@@ -50,7 +50,7 @@ export async function createTestEnvironment(overrides: Record<string, string> = 
   };
 }
 
-/** A key for every caller and service, each its own. */
+/** Returns a separate key for every pair of caller and service. */
 function createInternalKeys(): Record<string, string> {
   return Object.fromEntries(
     serviceNames.flatMap((service) =>

@@ -12,10 +12,10 @@ import { createServiceRegistry, type ServiceRegistry } from "../service-calls/se
 import { createIncomingRequest } from "./incoming-request.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
-/** A service running for real in this process, asked the way the gateway asks it. */
+/** A real service in this process, to which a test sends requests as the gateway does. */
 export interface TestService {
   running: RunningService;
-  /** The service's own schema, for looking behind the API. */
+  /** A connection to the service's schema. */
   db: Database;
   registry: ServiceRegistry;
   request(method: string, path: string, options?: TestRequestOptions): Promise<Response>;
@@ -24,14 +24,14 @@ export interface TestService {
 
 interface TestRequestOptions {
   principal?: Principal;
-  /** Sent as JSON, unless it is text or bytes. */
+  /** Sent as JSON, unless it is a string or bytes. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** What the reply would be sent on. */
+  /** The node:http response on which the service would respond. */
   outgoing?: ServerResponse;
 }
 
-/** A key's principal with all scopes over one location, unless told otherwise. */
+/** Returns the principal of an API key with the common scopes at a new location. */
 export function createTestPrincipal(overrides: Partial<Principal> = {}): Principal {
   return {
     keyId: randomUUID(),
@@ -52,10 +52,10 @@ export async function startTestService(
   const running = await startService(definition, { environment: variables, log, metrics: createMetrics(), registry });
   registry.registerLocalService(definition.name, running.fetch);
   const db = createDatabasePool(config, { schema: buildServiceSchemaName(config.NAMESPACE, definition.name), log });
-  // What a test publishes by itself is told to the service as another instance of it would tell.
+  // Notifies the service of events that the test publishes, as another instance of the service would.
   const bus = createEventBus(config, { name: `${definition.name}-test`, log });
-  const signals = bus.createInstanceNotifier(`${definition.name}-outbox`);
-  db.onEventsPublished = () => signals.publish("all", "");
+  const notifier = bus.createInstanceNotifier(`${definition.name}-outbox`);
+  db.onEventsPublished = () => notifier.publish("all", "");
   return {
     running,
     db,

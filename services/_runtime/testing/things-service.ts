@@ -6,7 +6,7 @@ import { createRouteDefiner, jsonBodyParser } from "../http/define-route.ts";
 import { jsonResponse } from "../http/route-response.ts";
 import { defineService } from "../service/define-service.ts";
 
-/** How far a request has come: its key is reserved, its work is done but not committed, or both are committed. */
+/** A step of a request: its key is reserved, its work is done but not committed, or both are committed. */
 export type RequestStep = "reserved" | "worked" | "committed";
 
 const bodySchema = z.object({ name: z.string(), fails: z.boolean().default(false), size: z.int().default(0) });
@@ -23,7 +23,7 @@ const definition = {
   errors: [] as ErrorCode[],
 } as const;
 
-/** Returns a service with a POST that inserts a row, where `onStep` may hold it up or end the process, and one of two. */
+/** Returns a service with a POST that inserts one row, which `onStep` may delay or crash, and one that inserts two. */
 export function createThingsService(onStep: (step: RequestStep) => Promise<void> | void) {
   const defineRoute = createRouteDefiner<{ db: Database }>();
   return defineService<z.ZodObject, { db: Database }>({

@@ -112,12 +112,12 @@ export async function startTestJobs(variables: Record<string, string> = {}): Pro
         expect(problem.status).toBe(response.status);
         return problem;
       },
-      waitForState(id, state, withinSeconds = 20) {
+      waitForState(id, state, timeoutSeconds = 20) {
         const isInState = async () => {
           const job = await getStatus(id);
           return job.state === state && job;
         };
-        return eventually(`${id} to be ${state}`, isInState, { withinSeconds });
+        return eventually(`${id} to be ${state}`, isInState, { timeoutSeconds });
       },
       async nextRunAt(id) {
         const [run] = await service.db.sql<{ dueAt: Date }[]>`

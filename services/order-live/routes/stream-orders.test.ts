@@ -291,7 +291,7 @@ describe("a client", () => {
 
   it("receives heartbeats from an idle stream", async () => {
     const stream = await orderLive.openStream(createPosPrincipal().principal);
-    await eventually("two heartbeats", () => stream.comments.length > 1, { withinSeconds: 4 });
+    await eventually("two heartbeats", () => stream.comments.length > 1, { timeoutSeconds: 4 });
     expect(stream.comments[0]).toMatch(/^ ?heartbeat$/);
     await stream.close();
   });

@@ -111,7 +111,7 @@ describe("an invalid upsert", () => {
       createOrders(50).map((order) => withOrderData(order, { productRowList: Array(40).fill({}) })),
     );
     expect(problem.errors).toHaveLength(100);
-    expect(problem.detail).toContain("more than 10000 faults");
+    expect(problem.detail).toContain("more than 10000 issues");
   });
 
   it.each<[string, () => unknown]>([

@@ -26,7 +26,7 @@ function createCountingBroadcaster(): { broadcaster: OrderBroadcaster; queryCoun
   });
   const broadcaster = createOrderBroadcaster({
     sql: counting,
-    signals: { publish() {}, subscribe() {} },
+    notifier: { publish() {}, subscribe() {} },
     log: createLogger({ name: "test", level: "silent" }),
     heartbeatMs: 60_000,
     stallTimeoutMs: 60_000,

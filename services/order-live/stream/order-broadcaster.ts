@@ -21,7 +21,7 @@ interface OrderStreamRequest {
 
 interface OrderBroadcasterOptions {
   sql: SqlClient;
-  signals: InstanceNotifier;
+  notifier: InstanceNotifier;
   log: Logger;
   heartbeatMs: number;
   stallTimeoutMs: number;
@@ -41,7 +41,7 @@ export function createOrderBroadcaster({ sql, signals, log, heartbeatMs, stallTi
   function receivePosition(locationId: string, position: number): void {
     logs.get(locationId)?.receivePosition(position);
   }
-  signals.subscribe((locationId, text) => receivePosition(locationId, Number(text)));
+  notifier.subscribe((locationId, text) => receivePosition(locationId, Number(text)));
 
   async function pollPositions(): Promise<void> {
     try {
@@ -97,7 +97,7 @@ export function createOrderBroadcaster({ sql, signals, log, heartbeatMs, stallTi
     /** Sends the changes up to this position of a location's log to its streams in every process. Never throws. */
     notify(locationId: string, position: number): void {
       receivePosition(locationId, position);
-      signals.publish(locationId, String(position));
+      notifier.publish(locationId, String(position));
     },
     /**
      * Opens a stream of the changes after an event id, or of the current orders and all later changes.

@@ -68,7 +68,7 @@ export async function startTestOrderLive(variables: Record<string, string> = {})
   await recordOutboxEvents(service);
   const broadcaster = createOrderBroadcaster({
     sql: service.db.sql,
-    signals: { publish() {}, subscribe() {} },
+    notifier: { publish() {}, subscribe() {} },
     log: createLogger({ name: "test", level: "silent" }),
     heartbeatMs: 60_000,
     stallTimeoutMs: 60_000,

@@ -5,7 +5,8 @@ import { dayQueryParameter, paginatedSchema, paginationQueryShape } from "@pragm
 import { ReportV0 } from "@pragma/contracts/report-v0";
 import { ReportListItem, ReportV2 } from "@pragma/contracts/report-v2";
 import type { RouteInput } from "@pragma/runtime/http/define-route";
-import { largePageResponse, pageTokenDateSchema, pageTokenInstantSchema } from "@pragma/runtime/http/page-response";
+import { largePageResponse } from "@pragma/runtime/http/page-response";
+import { pageTokenDateSchema, pageTokenInstantSchema } from "@pragma/runtime/http/page-token";
 import { conditionalJsonResponse, type RouteResponse } from "@pragma/runtime/http/route-response";
 import {
   getReadableLocationId,

@@ -6,12 +6,8 @@ import { TicketV1 } from "@pragma/contracts/ticket-v1";
 import { TillV1 } from "@pragma/contracts/till-v1";
 import { maxOrdersPerTill, TillV2 } from "@pragma/contracts/till-v2";
 import { createBodyParserWorker } from "@pragma/runtime/concurrency/threaded-body-parser";
-import {
-  type BodyIssues,
-  getValueAtPath,
-  IssueCollector,
-  orderIdListSchema,
-} from "@pragma/runtime/http/request-issues";
+import { getValueAtPath, IssueCollector, orderIdListSchema } from "@pragma/runtime/http/request-issues";
+import type { BodyIssues } from "@pragma/runtime/json/body-issues";
 import { checkBodyPartLimits, checkJsonLimits, type JsonLimits } from "@pragma/runtime/json/json-limits";
 import { parseJsonBody } from "@pragma/runtime/json/parse-json";
 import type { z } from "zod";
@@ -107,7 +103,7 @@ function validateOrderByOrder<Head extends z.ZodType>(
   const issues = new IssueCollector();
   const list = getValueAtPath(input, ordersPath);
   const orders: unknown[] = Array.isArray(list) ? list : [];
-  const excess = checkBodyPartLimits(input, orderJsonLimits, { besides: orders });
+  const excess = checkBodyPartLimits(input, orderJsonLimits, { excluded: orders });
   if (excess) issues.addIssue({ path: "", ...excess });
   const result = excess ? undefined : head.safeParse(input);
   issues.addZodError(result?.error, input);

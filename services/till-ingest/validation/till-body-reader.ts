@@ -15,7 +15,7 @@ const maxInlineBytes = 128 * 1024;
 export function createTillBodyReader(options: { threads: number; heapMegabytes: number }) {
   const reader = createThreadedBodyParser(import.meta.url, "./parse-till-body", parseTillBody, {
     ...options,
-    inlineSize: maxInlineBytes,
+    maxInlineBytes,
   });
   return {
     ...reader,

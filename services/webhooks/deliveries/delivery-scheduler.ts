@@ -71,7 +71,7 @@ export class DeliveryScheduler {
   /** Claims and sends all due deliveries of these webhooks. */
   poll(webhookIds: Iterable<string>): void {
     for (const webhookId of webhookIds) this.#readyWebhookIds.add(webhookId);
-    this.#loop.wake();
+    this.#loop.poll();
   }
 
   /** Reserves capacity for one message; undefined when its endpoint has none left, or earlier messages are waiting. */
@@ -80,7 +80,7 @@ export class DeliveryScheduler {
     if (!queue || queue.hasPendingDeliveries || this.#readyWebhookIds.has(webhookId) || queue.acquireSlots(1) === 0)
       return undefined;
     return {
-      startAttempt: (claim) => this.#loop.begin({ claim, queue }),
+      startAttempt: (claim) => this.#loop.startItem({ claim, queue }),
       cancel: () => queue.releaseUnused(1),
     };
   }
@@ -128,7 +128,7 @@ export class DeliveryScheduler {
       if (claims.length === max) this.#readyWebhookIds.add(webhookId);
       return claims.map((claim) => ({ claim, queue }));
     });
-    if (this.#readyWebhookIds.size > 0) this.#loop.wake();
+    if (this.#readyWebhookIds.size > 0) this.#loop.poll();
     return deliveries;
   }
 

@@ -58,7 +58,7 @@ const circuitFailureThreshold = 10;
 const maxIdsPerSignal = 1_000;
 
 export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWorker {
-  const { db, log, metrics, signals, clock, endpointRules, config, pollMs } = options;
+  const { db, log, metrics, notifier, clock, endpointRules, config, pollMs } = options;
   const nowMs = () => clock().getTime();
   const createLease = () => ({ now: clock(), expiresAt: new Date(nowMs() + claimLeaseMs(config)) });
   const findEndpoint = createEndpointCache(options, {
@@ -70,7 +70,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
     timeoutMs: attemptTimeoutMs(config),
     maxConnectionsPerOrigin: maxActiveMessages,
   });
-  const recordDuration = metrics.durations(
+  const recordDuration = metrics.createDurationHistogram(
     "webhook_attempt_duration_seconds",
     "Duration of delivery attempts, by outcome and resulting delivery state",
   );
@@ -141,10 +141,10 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
   function pollAllInstances(webhookIds: readonly string[]): void {
     scheduler.poll(webhookIds);
     for (let from = 0; from < webhookIds.length; from += maxIdsPerSignal) {
-      signals.publish("due", webhookIds.slice(from, from + maxIdsPerSignal).join(" "));
+      notifier.publish("due", webhookIds.slice(from, from + maxIdsPerSignal).join(" "));
     }
   }
-  signals.subscribe((_, webhookIds) => scheduler.poll(webhookIds.split(" ")));
+  notifier.subscribe((_, webhookIds) => scheduler.poll(webhookIds.split(" ")));
   const countActive = () => scheduler.activeCount;
   metrics.observeGauge("webhook_messages_under_way", "Messages sent to endpoints and awaiting a response", countActive);
   const countOpenCircuits = () => scheduler.openCircuitCount;

@@ -147,7 +147,7 @@ export const replayDeliveryRoute = defineWebhooksRoute({
       if (delivery) {
         const { event, webhookId } = delivery;
         const { testLoop, scheduler } = deliveryWorker;
-        runAfterCommit(tx, () => (event === "test" ? testLoop.wake() : scheduler.poll([webhookId])));
+        runAfterCommit(tx, () => (event === "test" ? testLoop.poll() : scheduler.poll([webhookId])));
         return delivery;
       }
       const [sending] = await tx`select from deliveries d, webhooks w where ${deliveryCondition(tx, target)}`;

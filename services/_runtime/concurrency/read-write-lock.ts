@@ -1,0 +1,23 @@
+/** Creates a lock for shared work, which runs concurrently, and exclusive work. Requests are granted in order. */
+export function createReadWriteLock() {
+  const running = new Set<Promise<void>>();
+  let lastExclusive: Promise<unknown> = Promise.resolve();
+
+  function runAfter<T>(others: Promise<unknown>, work: () => Promise<T>): { result: Promise<T>; ended: Promise<void> } {
+    const result = others.then(work);
+    const markEnded = () => void running.delete(ended);
+    const ended: Promise<void> = result.then(markEnded, markEnded);
+    running.add(ended);
+    return { result, ended };
+  }
+
+  return {
+    shared: <T>(work: () => Promise<T>) => runAfter(lastExclusive, work).result,
+    /** Waits until all other work has ended; later work waits until this has ended. */
+    exclusive<T>(work: () => Promise<T>): Promise<T> {
+      const { result, ended } = runAfter(Promise.all(running), work);
+      lastExclusive = ended;
+      return result;
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { ApiError } from "@pragma/contracts/errors";
+import { z } from "zod";
+
+/** The instants and days that are valid in page tokens: those that PostgreSQL can represent. */
+export const pageTokenInstantSchema = z.iso.datetime().regex(/^(?!0000).{20,35}$/);
+export const pageTokenDateSchema = z.iso.date().regex(/^(?!0000)/);
+
+/** Returns an opaque token for the page after a position in a list. */
+export function encodePageToken(position: Record<string, string | number>): string {
+  return Buffer.from(JSON.stringify(position)).toString("base64url");
+}
+
+/** Returns the position that a token encodes. @throws `ApiError` invalid_page_token for a token of another list. */
+export function decodePageToken<Schema extends z.ZodType>(token: string, positionSchema: Schema): z.output<Schema> {
+  try {
+    return positionSchema.parse(JSON.parse(Buffer.from(token, "base64url").toString("utf8")));
+  } catch (cause) {
+    throw new ApiError("invalid_page_token", {
+      detail: "Send the nextPageToken of the previous page unchanged, or start again without one.",
+      cause,
+    });
+  }
+}

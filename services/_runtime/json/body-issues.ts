@@ -1,0 +1,9 @@
+import type { RequestIssue } from "@pragma/contracts/errors";
+
+/** The issues of an invalid body. */
+export interface BodyIssues {
+  /** The first issues. */
+  issues: RequestIssue[];
+  /** The number of all issues. */
+  count: number;
+}

@@ -1,0 +1,28 @@
+import type { Database, SqlClient, SqlFragment } from "../database/postgres.ts";
+import type { PeriodicTask } from "./define-service.ts";
+
+const deleteBatchSize = 5_000;
+
+/** Deletes the rows of a table that match `condition` in batches, so that no statement takes long. */
+export async function deleteRowsInBatches(sql: SqlClient, name: string, condition: SqlFragment): Promise<void> {
+  const table = sql(name);
+  const deleteBatch = () =>
+    sql`delete from ${table} where ctid in (select ctid from ${table} where ${condition} limit ${deleteBatchSize})`;
+  while ((await deleteBatch()).count === deleteBatchSize);
+}
+
+/** Deletes the expired rows of every service: handled events, stored responses, attempts and daily usage. */
+export const removeExpiredRowsTask: PeriodicTask<{ db: Database; inboxRetentionDays: number }> = {
+  name: "remove expired rows",
+  intervalSeconds: 3_600,
+  async run({ db: { sql }, inboxRetentionDays }) {
+    // Longer than the retention of the stream, so that a redelivered event is always recognized.
+    const oldestInboxTime = sql`now() - make_interval(days => ${inboxRetentionDays})`;
+    const dayAgo = sql`now() - interval '24 hours'`;
+    await deleteRowsInBatches(sql, "inbox", sql`handled_at < ${oldestInboxTime}`);
+    const isExpired = sql`answered_at < ${dayAgo} or answered_at is null and reserved_at < ${dayAgo}`;
+    await deleteRowsInBatches(sql, "idempotency_keys", isExpired);
+    await deleteRowsInBatches(sql, "handling_attempts", sql`tried_at < ${oldestInboxTime}`);
+    await deleteRowsInBatches(sql, "daily_usage", sql`day < (now() at time zone 'UTC')::date - 7`);
+  },
+};
