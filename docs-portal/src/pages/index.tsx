@@ -44,7 +44,7 @@ export default function Home(): ReactNode {
           <Heading as="h2">A day in the API</Heading>
           <p>
             This report is a single response of <Link to="/api/get-report">GET /v2/reports/&#123;id&#125;</Link>, for a
-            Saturday at the demo restaurant. The sales by hour come from its <Link to="/api/list-orders">orders</Link>.
+            Saturday at the demo restaurant. The hourly figures come from its <Link to="/api/list-orders">orders</Link>.
           </p>
           <DayReport />
         </section>
