@@ -48,12 +48,12 @@ const upsertOrderIdsSchema = orderIdListSchema("id", maxLiveOrdersPerRequest, { 
 export default createBodyParserWorker(readOrders);
 
 /** Size in bytes below which a body is read inline: reading it takes less than 2 ms, not worth a thread. */
-const inlineSize = 64 * 1024;
+const maxInlineBytes = 64 * 1024;
 
 /** Returns a reader that parses large bodies in a thread: a body of 8 MB would block other requests for a second. */
 export function createOrdersBodyReader() {
   // Large bodies are rare, so that no thread is kept waiting for them.
-  const options = { threads: 1, heapMegabytes: 384, minThreads: 0, inlineSize } as const;
+  const options = { threads: 1, heapMegabytes: 384, minThreads: 0, maxInlineBytes } as const;
   return createThreadedBodyParser(import.meta.url, "./orders-body", readOrders, options);
 }
 

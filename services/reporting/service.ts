@@ -98,7 +98,7 @@ export default defineService<typeof reportingConfig, ReportingContext>({
       services: {
         ...{ db, log, config, objects, calculator },
         locations: createLocationLookup(registry, "reporting"),
-        pollExports: exportLoop.wake,
+        pollExports: exportLoop.poll,
       },
       checks: { objects: () => objects.check() },
       opsRoutes: createReportingOperatorRoutes(db),

@@ -59,7 +59,7 @@ export default defineService<typeof tillIngestConfig, TillIngestContext>({
     return {
       services: {
         ...{ db, log, config, objects, reader, locations, requeueAfterSeconds },
-        pollReprocessings: reprocessingLoop.wake,
+        pollReprocessings: reprocessingLoop.poll,
         revisionQuota: { name: "till_revisions", maximum: config.TILL_REVISIONS_PER_DAY, unit: "revisions" },
       },
       checks: { objects: () => objects.check() },

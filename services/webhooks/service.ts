@@ -59,7 +59,7 @@ export const defineWebhooksService = ({
       const encryption = createEncryption(config.DATA_KEYS);
       const locations = createLocationLookup(registry, "webhooks");
       const dependencies = { db, log, clock, encryption, endpointRules, config };
-      const deliveryWorker = startDeliveryWorker({ ...dependencies, metrics, signals, pollMs: pollSeconds * 1_000 });
+      const deliveryWorker = startDeliveryWorker({ ...dependencies, metrics, notifier, pollMs: pollSeconds * 1_000 });
       const messageBatcher = createMessageBatcher({ ...dependencies, scheduler: deliveryWorker.scheduler });
       registerDeliveryMetrics(metrics, dependencies);
       return {

@@ -81,7 +81,7 @@ describe("every gateway", () => {
     expect(await problemCodesOf(key)).toEqual([undefined, undefined]);
     publish("key.changed", { locationId: null, keyId: resolvedKey.keyId, keyHash: hash, revoked: true });
     const hasChangedEverywhere = async () => (await problemCodesOf(key)).every((code) => code === "key_revoked");
-    await eventually("the key to be rejected", hasChangedEverywhere, { withinSeconds: 1 });
+    await eventually("the key to be rejected", hasChangedEverywhere, { timeoutSeconds: 1 });
   });
 
   it("accepts a new key at once, even if it was used before it was created", async () => {
@@ -95,7 +95,7 @@ describe("every gateway", () => {
       revoked: false,
     });
     const hasChangedEverywhere = async () => (await problemCodesOf(created.key)).every((code) => code === undefined);
-    await eventually("the key to be accepted", hasChangedEverywhere, { withinSeconds: 1 });
+    await eventually("the key to be accepted", hasChangedEverywhere, { timeoutSeconds: 1 });
   });
 
   it("looks up the keys of a changed location again", async () => {

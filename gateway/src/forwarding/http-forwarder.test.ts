@@ -224,7 +224,7 @@ describe("a service", () => {
     socket.write(formatRequestHead("GET /v2/reports/", { authorization: key }));
     await eventually("the request to arrive", () => requests.length === 1);
     socket.destroy();
-    await eventually("the connection to be closed", () => upstreamConnection?.destroyed, { withinSeconds: 1 });
+    await eventually("the connection to be closed", () => upstreamConnection?.destroyed, { timeoutSeconds: 1 });
   });
 
   it("that does not read the body in time yields 504", async () => {

@@ -123,7 +123,7 @@ describe.each(["in-process", "remote"] as const)("a service (%s)", (placement) =
     aborter.abort();
     expect(await pending).toBe("aborted");
     await eventually("the service to be notified", () => observations.abortedRequests === before + 1, {
-      withinSeconds: 2,
+      timeoutSeconds: 2,
     });
   });
 

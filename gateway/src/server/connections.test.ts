@@ -78,7 +78,7 @@ describe("a client", () => {
     const line = await eventually(
       "the log line",
       () => gateway.logLines.find(({ requestId }) => requestId === "never-reads"),
-      { withinSeconds: 15 },
+      { timeoutSeconds: 15 },
     );
     expect(line).toMatchObject({ aborted: true });
     socket.destroy();

@@ -86,7 +86,7 @@ async function openTestStream(gateway: TestGateway, key: string): Promise<TestSe
       streamControllers.get(id)?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ text })}\n\n`));
     },
     cancelledByGateway: () =>
-      eventually("the service's response to be canceled", () => !streamControllers.has(id), { withinSeconds: 3 }),
+      eventually("the service's response to be canceled", () => !streamControllers.has(id), { timeoutSeconds: 3 }),
   });
 }
 
@@ -158,7 +158,7 @@ describe.each(["in-process", "remote"] as const)("a stream (service %s)", (place
     const largeChunk = new Uint8Array(500_000).fill(120);
     for (let sent = 0; sent < 60; sent += 1) streamControllers.get(id)?.enqueue(largeChunk);
     await publishKeyChange({ keyId: resolvedKey.keyId, keyHash: hash, revoked: true });
-    await eventually("the service's response to be canceled", () => !streamControllers.has(id), { withinSeconds: 3 });
+    await eventually("the service's response to be canceled", () => !streamControllers.has(id), { timeoutSeconds: 3 });
     await response.body?.cancel();
   });
 

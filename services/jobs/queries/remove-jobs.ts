@@ -1,5 +1,5 @@
 import type { SqlClient, SqlTransaction } from "@pragma/runtime/database/postgres";
-import { deleteRowsInBatches } from "@pragma/runtime/service/periodic-tasks";
+import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import type { JobsConfig } from "../config.ts";
 import { deleteJob, type JobRow } from "./jobs.ts";
 

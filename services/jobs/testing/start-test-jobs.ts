@@ -25,7 +25,7 @@ export interface TestJobsLocation {
   postJobProblem(body: TestJobBody): Promise<Problem>;
   getStatus(id: string): Promise<JobStatus>;
   /** Returns the job once it is in this state. */
-  waitForState(id: string, state: JobStatus["state"], withinSeconds?: number): Promise<JobStatus>;
+  waitForState(id: string, state: JobStatus["state"], timeoutSeconds?: number): Promise<JobStatus>;
   isJobRemoved(id: string): Promise<boolean>;
   /** Returns when the next run of a repeating job is due. */
   nextRunAt(id: string): Promise<Date | undefined>;

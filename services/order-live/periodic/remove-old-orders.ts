@@ -1,6 +1,6 @@
 import { runAfterCommit } from "@pragma/runtime/database/postgres";
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import { deleteRowsInBatches } from "@pragma/runtime/service/periodic-tasks";
+import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import { orderRetentionCutoff } from "../config.ts";
 import type { OrderLiveContext } from "../context.ts";
 import { deleteOrders, findLocationsWithUnchangedOrders, findUnchangedOrders } from "../queries/orders.ts";

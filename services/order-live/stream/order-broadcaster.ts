@@ -33,7 +33,7 @@ const maxConnectionsPerLocation = 500;
 const pollMs = 1_000;
 
 /** Returns the broadcaster, which sends changes to all streams of this process and keeps no data of closed streams. */
-export function createOrderBroadcaster({ sql, signals, log, heartbeatMs, stallTimeoutMs }: OrderBroadcasterOptions) {
+export function createOrderBroadcaster({ sql, notifier, log, heartbeatMs, stallTimeoutMs }: OrderBroadcasterOptions) {
   const logs = new Map<string, LocationLog>();
   let timers: NodeJS.Timeout[] = [];
   let isClosed = false;

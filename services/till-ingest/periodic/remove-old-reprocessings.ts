@@ -1,5 +1,5 @@
 import type { PeriodicTask } from "@pragma/runtime/service/define-service";
-import { deleteRowsInBatches } from "@pragma/runtime/service/periodic-tasks";
+import { deleteRowsInBatches } from "@pragma/runtime/service/remove-expired-rows";
 import type { TillIngestContext } from "../context.ts";
 
 /** Removes the rows of reprocessings that finished more than 30 days ago. */

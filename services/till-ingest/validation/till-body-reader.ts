@@ -1,5 +1,5 @@
 import { createThreadedBodyParser } from "@pragma/runtime/concurrency/threaded-body-parser";
-import type { BodyIssues } from "@pragma/runtime/http/request-issues";
+import type { BodyIssues } from "@pragma/runtime/json/body-issues";
 import type { RequestedTillFormat, ResolvedTillFormat, TillFormat } from "./parse-till-body.ts";
 import { type ParsedTill, parseTillBody } from "./parse-till-body.ts";
 

@@ -6,7 +6,7 @@ const maxCountedPerState = 100_000;
 
 /** Registers the metrics of unsettled deliveries and of webhooks, both by state. */
 export function registerDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }: WebhooksDependencies): void {
-  metrics.observeAll(
+  metrics.observeGauges(
     "webhook_deliveries",
     "Unsettled deliveries by state, counted up to 100000 per state",
     async () => {
@@ -22,7 +22,7 @@ export function registerDeliveryMetrics(metrics: Metrics, { db: { sql }, clock }
       return Object.entries(counts).map(([state, value]) => ({ value, labels: { state } }));
     },
   );
-  metrics.observeAll("webhooks", "Webhooks by state", async () => {
+  metrics.observeGauges("webhooks", "Webhooks by state", async () => {
     const counts = await sql<{ state: string; count: number }[]>`
       select state, count(*) from webhooks where state <> 'deleted' group by state`;
     return counts.map(({ state, count }) => ({ value: count, labels: { state } }));

@@ -168,7 +168,7 @@ export class DeliveryScheduler {
   async #attempt({ claim, queue }: ClaimedDelivery): Promise<void> {
     queue.recordResult(await this.#options.attemptDelivery(claim));
     // Another endpoint may have waited for this permit.
-    if (this.#readyWebhookIds.size > 0) this.#loop.wake();
+    if (this.#readyWebhookIds.size > 0) this.#loop.poll();
   }
 
   #removeIdleQueues(): void {

@@ -21,7 +21,7 @@ import { createWebhookHttpClient } from "./webhook-http-client.ts";
 
 interface DeliveryWorkerOptions extends WebhooksDependencies {
   metrics: Metrics;
-  signals: InstanceNotifier;
+  notifier: InstanceNotifier;
   /** How often to look for due deliveries. */
   pollMs: number;
 }
@@ -34,9 +34,9 @@ export interface DeliveryWorker {
   /** The scheduler of this instance. */
   scheduler: DeliveryScheduler;
   /** Delivers test messages. */
-  testLoop: Pick<ClaimLoop<DeliveryClaim>, "wake">;
+  testLoop: Pick<ClaimLoop<DeliveryClaim>, "poll">;
   /** Requeues the deliveries of recoveries. */
-  recoveryLoop: Pick<ClaimLoop<string>, "wake">;
+  recoveryLoop: Pick<ClaimLoop<string>, "poll">;
   /** Makes every instance claim due deliveries of these webhooks, so that they share a large backlog. */
   pollAllInstances(webhookIds: readonly string[]): void;
   /** Waits for the attempts in flight, and starts no others. */
@@ -123,7 +123,7 @@ export function startDeliveryWorker(options: DeliveryWorkerOptions): DeliveryWor
       if (!hostBucket || hostBucket.take(performance.now())) {
         await attemptDelivery(attemptServices, claim);
         // The next test of this location may have waited for the end of this one.
-        testLoop.wake();
+        testLoop.poll();
       }
       // Waiting here would delay the tests of other hosts.
       else await releaseClaim({ ...claim, dueAt: new Date(nowMs() + hostBucket.getWaitMs(performance.now())) });

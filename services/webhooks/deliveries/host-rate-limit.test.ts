@@ -67,7 +67,7 @@ it("limits the messages to one host across locations, loses none, and does not d
     expect(isWithinRate()).toBe(true);
     await sleep(100);
   }
-  await eventually("all messages", () => countReceived() === messageCount, { withinSeconds: 60 });
+  await eventually("all messages", () => countReceived() === messageCount, { timeoutSeconds: 60 });
   expect(isWithinRate()).toBe(true);
   for (const subscription of subscriptions) {
     const deliveries = await eventually("its deliveries", async () => {

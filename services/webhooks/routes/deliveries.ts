@@ -192,7 +192,7 @@ export const testWebhookRoute = defineWebhooksRoute({
     const messages = [{ messageId, event, subject: messageId, body, traceparent }];
     const deliveries = [{ deliveryId: id, messageId, webhookId, isClaimed: false }];
     await insertWebhookMessages(db.sql, { messages, deliveries }, { now, leaseExpiresAt: now });
-    deliveryWorker.testLoop.wake();
+    deliveryWorker.testLoop.poll();
     const delivery = { id, createdAt: now, webhookId, messageId, event };
     return jsonResponse(202, { ...delivery, state: "pending", nextAttemptAt: now, settledAt: null });
   },

@@ -22,7 +22,7 @@ export const recoverDeliveriesRoute = defineWebhooksRoute({
     const { id: webhookId } = await requireReadableWebhook(services, params, principal);
     const { db, clock, deliveryWorker } = services;
     const recovery = await db.transaction(async (tx) => {
-      runAfterCommit(tx, () => deliveryWorker.recoveryLoop.wake());
+      runAfterCommit(tx, () => deliveryWorker.recoveryLoop.poll());
       return startDeliveryRecovery(tx, { webhookId, since: body.since, now: clock() });
     });
     return jsonResponse(202, recovery);
